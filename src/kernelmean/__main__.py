@@ -1,0 +1,5 @@
+"""``python -m kernelmean`` is the command ``kernelmean``."""
+
+from kernelmean.cli import main
+
+main()

@@ -1,0 +1,142 @@
+"""The door: outside arrays are checked here, once; nothing below checks again."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from kernelmean._types import ArrayLike, IntVector, Matrix, Points, RandomState, Vector
+
+
+def points(X: ArrayLike, name: str = "X", columns: int | None = None) -> Points:
+    """An (n, d) array of finite float64 numbers; a view of X where X is that already."""
+    A = _array(X, name)
+    if A.ndim != 2:
+        hint = {
+            0: "got a single number; give one row per point",
+            1: f"got one dimension; use {name}.reshape(-1, 1) for one column, {name}.reshape(1, -1) for one point",
+        }.get(A.ndim, f"got {A.ndim} dimensions; flatten all but the first with {name}.reshape(len({name}), -1)")
+        raise ValueError(f"{name} must be a table of shape (points, coordinates): {hint}.")
+    if A.shape[0] == 0 or A.shape[1] == 0:
+        raise ValueError(f"{name} has shape {A.shape}: at least one point and one column are needed.")
+    if columns is not None and A.shape[1] != columns:
+        raise ValueError(f"{name} has {A.shape[1]} columns, but {columns} are expected as in the fitted data.")
+    return _finite(_float64(A, name), name)
+
+
+def weights(sample_weight: ArrayLike | None, n: int) -> Vector | None:
+    """N nonnegative finite weights with a positive sum, or None for equal weights."""
+    if sample_weight is None:
+        return None
+    w = _float64(_array(sample_weight, "sample_weight"), "sample_weight")
+    if w.shape != (n,):
+        raise ValueError(f"sample_weight has shape {w.shape}, but one weight per point is needed: ({n},).")
+    _finite(w, "sample_weight")
+    if (w < 0).any():
+        raise ValueError(f"sample_weight must be nonnegative; the smallest is {w.min():g}.")
+    if not w.any():
+        raise ValueError("sample_weight is zero everywhere; at least one weight must be positive.")
+    return w
+
+
+def row_indices(indices: ArrayLike, n: int) -> IntVector:
+    """Distinct rows of X, each from 0 to n − 1, in the order given."""
+    I = np.asarray(indices)
+    if I.ndim != 1 or I.size == 0 or I.dtype.kind not in "iu":
+        raise ValueError("selection as an array must be a one-dimensional, non-empty array of integer row numbers.")
+    I = I.astype(np.intp)
+    if I.min() < 0 or I.max() >= n:
+        raise ValueError(f"selection names rows from {I.min()} to {I.max()}, but X has rows 0 to {n - 1}.")
+    if len(np.unique(I)) < len(I):
+        raise ValueError("selection names a row more than once; give distinct rows.")
+    return I
+
+
+def linear_map(A: ArrayLike, d: int) -> Matrix:
+    """A regular (d, d) matrix that maps the data before the kernel sees it."""
+    M = points(A, "scale")
+    if M.shape != (d, d):
+        raise ValueError(f"scale has shape {M.shape}, but a matrix for {d} columns has shape ({d}, {d}).")
+    if not np.isfinite(np.linalg.slogdet(M)[1]):
+        raise ValueError("scale is a singular matrix; a regular one is needed.")
+    return M
+
+
+def count(value: Any, name: str, least: int = 1) -> int:
+    """A whole number, at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be a whole number, got {value!r}.")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, got {value}.")
+    return int(value)
+
+
+def number(value: Any, name: str, *, least: float = -math.inf, above: float = -math.inf) -> float:
+    """A finite real number, ≥ ``least`` and > ``above``."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number, got {value!r}.")
+    if not math.isfinite(value) or value < least or value <= above:
+        limit = f"greater than {above:g}" if above > least else f"at least {least:g}"
+        raise ValueError(f"{name} must be a finite number {limit}, got {value!r}.")
+    return float(value)
+
+
+def choice(value: Any, name: str, options: Collection[Any]) -> Any:
+    """One of a few names; the error lists them."""
+    if not any(value is option or (isinstance(value, str) and value == option) for option in options):
+        raise ValueError(f"unknown {name} {value!r}; choose from {', '.join(map(repr, options))}.")
+    return value
+
+
+def generator(random_state: RandomState) -> np.random.Generator:
+    """The one source of chance: None, a seed, a Generator or a scikit-learn style RandomState."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(0, 2**31, size=4))
+    if random_state is None or isinstance(random_state, np.random.Generator):
+        return np.random.default_rng(random_state)
+    if not isinstance(random_state, (int, np.integer)) or isinstance(random_state, bool):
+        raise TypeError(f"random_state must be None, a whole number or a NumPy generator, got {random_state!r}.")
+    return np.random.default_rng(count(random_state, "random_state", least=0))
+
+
+def _array(X: ArrayLike, name: str) -> np.ndarray[Any, Any]:
+    if hasattr(X, "toarray") and hasattr(X, "nnz"):
+        raise TypeError(f"{name} is a sparse matrix, but dense arrays are needed; use {name}.toarray() if it fits.")
+    try:
+        return np.asarray(X)
+    except ValueError as error:
+        raise ValueError(f"{name} cannot be read as an array: its rows seem to differ in length.") from error
+
+
+def _float64(A: np.ndarray[Any, Any], name: str) -> Points:
+    if A.dtype.kind in "biuf":
+        return np.asarray(A, dtype=np.float64)
+    if A.dtype.kind == "O":
+        return _from_objects(A, name)
+    kind = {"c": "complex numbers", "U": "strings", "S": "bytes", "M": "dates", "m": "time differences"}
+    found = kind.get(A.dtype.kind, f"values of type {A.dtype}")
+    raise TypeError(f"{name} holds {found}, but real numbers are needed.")
+
+
+def _from_objects(A: np.ndarray[Any, Any], name: str) -> Points:
+    """Object arrays pass when every entry is a real number (mixed-type frames give these)."""
+    if not all(isinstance(v, numbers.Real) for v in A.ravel()):
+        odd = next(v for v in A.ravel() if not isinstance(v, numbers.Real))
+        raise TypeError(f"{name} is an object array that holds {odd!r}, but real numbers are needed.")
+    return A.astype(np.float64)
+
+
+def _finite(A: Points, name: str) -> Points:
+    # The sum is finite whenever every entry is, but for overflow: one pass without a mask in the common case.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(A.sum()):
+            return A
+    bad = A.size - np.count_nonzero(np.isfinite(A))
+    if bad:
+        what = "NaN" if np.isnan(A).any() else "infinite values"
+        raise ValueError(f"{name} holds {what} ({bad} of {A.size} entries are not finite); remove or impute them first.")
+    return A

@@ -1,0 +1,41 @@
+"""When to stop: increments of the error indicator that stay small, or pivots that stay at the numerical floor."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelmean._types import Vector
+
+
+def first_run(flags: NDArray[np.bool_], length: int) -> int | None:
+    """Position just past the first ``length`` consecutive True; None if there is no such run."""
+    run = 0
+    for position, flag in enumerate(flags, start=1):
+        run = run + 1 if flag else 0
+        if run == length:
+            return position
+    return None
+
+
+def converged_at(y: Vector, tol: float, patience: int) -> int | None:
+    """First m ≥ 3 that ends ``patience`` consecutive steps with y_m² ≤ tol·Σ_{2≤i≤m} y_i².
+
+    This is |E_{m−1} − E_m| ≤ tol·|E_1 − E_m| without a subtraction; ``patience=1`` is the paper's rule. One small step
+    is no evidence: the residual changes sign, so y_m ≈ 0 happens by accident long before convergence.
+    """
+    squares = y[1:] ** 2
+    total = np.cumsum(squares)
+    if len(total) and total[-1] <= 0.0:
+        return 1  # constant in kernel terms: one centre says it all
+    small = (squares <= tol * total) & (total > 0.0)
+    if len(small):
+        small[0] = False  # at m = 2 the ratio is 1 by definition
+    end = first_run(small, patience)
+    return None if end is None else end + 1
+
+
+def exhausted_at(pivots: Vector, jitter: float, patience: int) -> int | None:
+    """Centres before the first ``patience`` consecutive pivots at the floor: the rest add nothing float64 can see."""
+    end = first_run(pivots <= 2.0 * jitter, patience)
+    return None if end is None else end - patience

@@ -1,0 +1,101 @@
+"""Engines are rooms that hold the n points; what leaves a room is small and NumPy.
+
+Every room has the same few doors. The k × k algebra is not done here: it has one home for all engines. Adding hardware
+means adding one module with these methods.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, NamedTuple, Protocol
+
+from kernelmean import _checks
+from kernelmean._types import IntVector, Matrix, Points, Vector
+from kernelmean.engines.sample import Distances, Summary
+from kernelmean.kernels import RadialFunction
+
+ENGINES = ("naive", "cpu")
+
+__all__ = ["ENGINES", "Distances", "Engine", "Nearest", "Picks", "Room", "Summary", "Traversal", "open"]
+
+
+class Picks(NamedTuple):
+    """Centres in the order picked, each with its distance to the earlier ones."""
+
+    indices: IntVector
+    radii: Vector
+
+
+class Traversal(Protocol):
+    """A farthest-first traversal that can be asked for more, again and again."""
+
+    def take(self, m: int) -> Picks:
+        """The next m centres; fewer when every distinct point is a centre."""
+
+    def distances(self) -> Distances:
+        """Each point's squared distance to the centres taken so far, behind reductions."""
+
+
+class Nearest(Protocol):
+    """Each point's nearest centre, behind reductions."""
+
+    def add(self, centers: Points) -> None:
+        """Lower the distances by further centres."""
+
+    def distances(self) -> Distances:
+        """The squared distances, behind reductions."""
+
+    def masses(self) -> Vector:
+        """Total weight of the points nearest to each centre."""
+
+    def means(self) -> Points:
+        """Weighted mean of the points nearest to each centre; the centre itself where there are none."""
+
+
+class Room(Protocol):
+    """Holds n points with weights p, Σp = 1."""
+
+    @property
+    def summary(self) -> Summary: ...
+
+    def rows(self, indices: IntVector) -> Points:
+        """Some of the points themselves."""
+
+    def locate(self, u: Vector) -> IntVector:
+        """Rows at the positions u ∈ [0, 1) of the cumulative weight: chance is drawn outside, on the host."""
+
+    def traverse(self, first: int) -> Traversal: ...
+
+    def nearest(self, centers: Points) -> Nearest: ...
+
+    def kernel_sum(self, radial: RadialFunction, Q: Points, W: Matrix | None = None) -> Matrix:
+        """f_ic = Σ_j W_jc g(‖q_i − x_j‖²); (q,) for W of shape (n,) or None (the weights p), (q, c) for (n, c)."""
+
+    def log_kernel_sum(self, radial: RadialFunction, Q: Points, w: Vector | None = None) -> Vector:
+        """log Σ_j w_j g(‖q_i − x_j‖²) without underflow, w ≥ 0."""
+
+    def quadratic(self, radial: RadialFunction) -> float:
+        """Σ_ij p_i p_j g(‖x_i − x_j‖²), without n outputs."""
+
+    def fourier_sum(self, frequencies: Points, origin: Vector) -> Matrix:
+        """(M, 2): Σ_j p_j cos ω·(x_j − origin) and the same with sin."""
+
+
+class Engine(Protocol):
+    """Opens rooms."""
+
+    name: str
+
+    def load(self, X: Points, weights: Vector | None = None) -> Room:
+        """Take the points in; X is neither copied needlessly nor ever modified."""
+
+
+def open(engine: str | Engine, **options: Any) -> Engine:
+    """An engine by name (heavy imports happen here and nowhere else), or the instance given."""
+    if not isinstance(engine, str):
+        if not callable(getattr(engine, "load", None)):
+            raise TypeError(f"engine must be a name ({', '.join(map(repr, ENGINES))}) or an engine, got {engine!r}.")
+        return engine
+    _checks.choice(engine, "engine", ENGINES)
+    opened: Engine = importlib.import_module(f"kernelmean.engines.{engine}").Engine(**options)
+    return opened

@@ -1,0 +1,71 @@
+"""The default engine: Numba loops that release the GIL, on a thread pool of our own, streaming over blocks of points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from kernelmean import _checks
+from kernelmean._types import IntVector, Matrix, Points, Vector
+from kernelmean.engines.cpu import sums
+from kernelmean.engines.cpu.blocks import Blocks
+from kernelmean.engines.cpu.threads import default_count
+from kernelmean.engines.cpu.traversal import Nearest, Traversal
+from kernelmean.engines.sample import Sample, Summary
+from kernelmean.kernels import RadialFunction
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Opens rooms on this machine's cores; ``threads`` changes the speed and nothing else."""
+
+    threads: int = field(default_factory=default_count)
+    name: str = field(default="cpu", init=False)
+
+    def __post_init__(self) -> None:
+        _checks.count(self.threads, "threads")
+
+    def load(self, X: Points, weights: Vector | None = None) -> Room:
+        """Take the points in."""
+        return Room(Sample(X, weights), self.threads)
+
+
+@dataclass(frozen=True)
+class Room:
+    """n points in blocks (one copy, made when first needed)."""
+
+    sample: Sample
+    threads: int
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """The points in the layout of the compiled loops."""
+        return Blocks.of(self.sample.X)
+
+    @property
+    def summary(self) -> Summary:
+        return self.sample.summary
+
+    def rows(self, indices: IntVector) -> Points:
+        return self.sample.rows(indices)
+
+    def locate(self, u: Vector) -> IntVector:
+        return self.sample.locate(u)
+
+    def traverse(self, first: int) -> Traversal:
+        return Traversal(self.blocks, self.sample, first, self.threads)
+
+    def nearest(self, centers: Points) -> Nearest:
+        return Nearest(self.blocks, self.sample, centers, self.threads)
+
+    def kernel_sum(self, radial: RadialFunction, Q: Points, W: Matrix | None = None) -> Matrix:
+        return sums.kernel_sum(self.blocks, radial, Q, self.sample.p if W is None else W, self.threads)
+
+    def log_kernel_sum(self, radial: RadialFunction, Q: Points, w: Vector | None = None) -> Vector:
+        return sums.log_kernel_sum(self.blocks, radial, Q, self.sample.p if w is None else w, self.threads)
+
+    def quadratic(self, radial: RadialFunction) -> float:
+        return sums.quadratic(self.blocks, radial, self.sample.p, self.threads)
+
+    def fourier_sum(self, frequencies: Points, origin: Vector) -> Matrix:
+        return sums.fourier_sum(self.blocks, frequencies, origin, self.sample.p, self.threads)

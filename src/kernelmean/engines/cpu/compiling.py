@@ -1,0 +1,75 @@
+"""Compile what is needed, when it is needed, and keep it on disk.
+
+A specialisation is a plain function made by a factory from constants (the dimension, the radial). Numba's own cache
+keeps one index for all specialisations of a function and numbers its files, which several processes can confuse. Here
+each specialisation has its own file, named by a hash of everything it depends on: whoever writes it writes the same.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.caching import FunctionCache
+
+SAFE_MATH = {"reassoc", "contract", "arcp", "nsz"}  # NaN and inf keep their meaning
+EXACT_MATH: set[str] = set()  # bit for bit what NumPy computes
+ORDERED_MATH = {"contract"}  # fused multiply-add, but every sum in the order written
+
+_lock = threading.RLock()
+
+
+def part(fastmath: set[str] = SAFE_MATH) -> Callable[[Callable[..., Any]], Any]:
+    """Decorator for a small function that compiled loops call: division as in NumPy, since a check stops vectorisation."""
+    return numba.njit(fastmath=fastmath or False, error_model="numpy")
+
+
+class _OwnFileCache(FunctionCache):
+    """Numba's cache with one file per specialisation and a key that is equal in every process."""
+
+    def __init__(self, function: Callable[..., Any], key: str) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        self._key = key
+        self._cache_file = type(self._cache_file)(
+            cache_path=self._cache_path,
+            filename_base=f"{self._impl.filename_base}-{key[:20]}",
+            source_stamp=key,
+        )
+
+    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
+        return (sig, codegen.magic_tuple(), self._key)
+
+
+def compile_function(
+    function: Callable[..., Any], signature: Any, constants: tuple[object, ...] | None, fastmath: set[str] = SAFE_MATH
+) -> Callable[..., Any]:
+    """``function`` compiled for one signature; ``constants`` name what it closes over (None: not cached on disk)."""
+    with _lock:
+        dispatcher = numba.njit(nogil=True, fastmath=fastmath or False, error_model="numpy")(function)
+        if constants is not None:
+            _attach_cache(dispatcher, (function.__qualname__, str(signature), sorted(fastmath), *constants))
+        dispatcher.compile(signature)
+        dispatcher.disable_compile()
+    compiled: Callable[..., Any] = dispatcher
+    return compiled
+
+
+def _attach_cache(dispatcher: Any, parts: tuple[object, ...]) -> None:
+    key = hashlib.sha256(repr((_source_hash(), numba.__version__, parts)).encode()).hexdigest()
+    try:
+        dispatcher._cache = _OwnFileCache(dispatcher.py_func, key)
+    except RuntimeError:  # no directory that can be written to: compile in every process
+        return
+
+
+@functools.cache
+def _source_hash() -> str:
+    """Hash of every source file whose code ends up in compiled loops."""
+    here = Path(__file__).parent
+    files = sorted(here.glob("*.py")) + sorted((here.parents[1] / "kernels").glob("*.py"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()

@@ -1,0 +1,118 @@
+"""exp, log1p, sin and cos without a call to the C library, which would stop the vectorisation of the loop around it.
+
+Range reduction, a Chebyshev-fitted polynomial, and exponent bits. No reassociation here: adding and subtracting MAGIC
+rounds to an integer only while the compiler keeps the order. Errors are a few units in the last place.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from kernelmean.engines.cpu.compiling import ORDERED_MATH, part
+
+MAGIC = 1.5 * 2.0**52  # added to a float64 it leaves the nearest integer in the low bits
+LOG2_E = 1.4426950408889634
+LN2_HIGH = 6.93147180369123816490e-01
+LN2_LOW = 1.90821492927058770002e-10
+SMALLEST_EXPONENT = -708.0  # exp of less is flushed to zero: subnormal numbers would cost more than they carry
+SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
+TWO_OVER_PI = 0.6366197723675814
+HALF_PI_HIGH = 1.5707963267341256
+HALF_PI_MIDDLE = 6.07710049817245e-11
+HALF_PI_LOW = 8.333742918520879e-20
+
+
+@part(ORDERED_MATH)
+def exp(x):
+    """eˣ = 2ⁿ eʳ, n = round(x log₂e), |r| ≤ ln(2)/2; zero below −708."""
+    y = max(x, SMALLEST_EXPONENT)
+    shifted = y * LOG2_E + MAGIC
+    n = shifted - MAGIC
+    r = (y - n * LN2_HIGH) - n * LN2_LOW
+    p = 2.5110049204818658e-08
+    p = p * r + 2.763265472252779e-07
+    p = p * r + 2.755724088722987e-06
+    p = p * r + 2.4801485441561313e-05
+    p = p * r + 0.00019841269890076403
+    p = p * r + 0.0013888888952352863
+    p = p * r + 0.008333333333319589
+    p = p * r + 0.04166666666648795
+    p = p * r + 0.1666666666666668
+    p = p * r + 0.5000000000000019
+    p = p * r + 1.0
+    p = p * r + 1.0
+    bits = np.float64(p).view(np.int64) + (np.float64(shifted).view(np.int64) << 52)
+    value = np.int64(bits).view(np.float64)
+    return value if x >= SMALLEST_EXPONENT else 0.0
+
+
+@part(ORDERED_MATH)
+def log_of_sum(u, rest):
+    """log(u + rest) = e ln2 + 2 artanh(f/(2+f)), f = 2⁻ᵉ(u + rest) − 1, √½ ≤ 2⁻ᵉu < √2; rest below the last place of u."""
+    bits = np.float64(u).view(np.int64)
+    e = (bits - SQRT_HALF_BITS) >> 52
+    mantissa = np.int64(bits - (e << 52)).view(np.float64)
+    scale = np.int64((1023 - e) << 52).view(np.float64)
+    f = (mantissa - 1.0) + rest * scale
+    s = f / (2.0 + f)
+    z = s * s
+    p = 0.13086767009948175
+    p = p * z + 0.13268759668560612
+    p = p * z + 0.15386240205813478
+    p = p * z + 0.18181795630884753
+    p = p * z + 0.2222222239180047
+    p = p * z + 0.2857142857080323
+    p = p * z + 0.4000000000000088
+    p = p * z + 0.6666666666666666
+    return e * LN2_HIGH + (2.0 * s + (s * z * p + e * LN2_LOW))
+
+
+@part(ORDERED_MATH)
+def log(x):
+    """log x for x positive and normal."""
+    return log_of_sum(x, 0.0)
+
+
+@part(ORDERED_MATH)
+def log1p(x):
+    """log(1 + x) for x ≥ 0, with what rounding takes from 1 + x."""
+    u = 1.0 + x
+    return log_of_sum(u, x - (u - 1.0))
+
+
+@part()
+def sqrt(x):
+    """√x, one instruction."""
+    return math.sqrt(x)
+
+
+@part(ORDERED_MATH)
+def cos_sin(x):
+    """(cos x, sin x) for |x| up to about 2²⁰: x = nπ/2 + r, |r| ≤ π/4, the quadrant n mod 4 picks and signs."""
+    shifted = x * TWO_OVER_PI + MAGIC
+    n = shifted - MAGIC
+    r = ((x - n * HALF_PI_HIGH) - n * HALF_PI_MIDDLE) - n * HALF_PI_LOW
+    z = r * r
+    s = 1.591810123027412e-10
+    s = s * z - 2.5051131455427946e-08
+    s = s * z + 2.755731610068303e-06
+    s = s * z - 0.0001984126983675497
+    s = s * z + 0.008333333333330946
+    s = s * z - 0.16666666666666666
+    sine = r + r * z * s
+    c = -1.1382614868556325e-11
+    c = c * z + 2.0876146024689747e-09
+    c = c * z - 2.7557317270560326e-07
+    c = c * z + 2.4801587298763433e-05
+    c = c * z - 0.0013888888888887395
+    c = c * z + 0.041666666666666664
+    cosine = 1.0 - 0.5 * z + z * z * c
+    quadrant = np.float64(shifted).view(np.int64) & 3
+    swap = (quadrant & 1) == 1
+    cos_value = sine if swap else cosine
+    sin_value = cosine if swap else sine
+    cos_value = -cos_value if (quadrant == 1) | (quadrant == 2) else cos_value
+    sin_value = -sin_value if quadrant >= 2 else sin_value
+    return cos_value, sin_value

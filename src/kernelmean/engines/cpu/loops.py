@@ -1,0 +1,230 @@
+"""Compiled loops over blocks: arrays in, arrays out, no flags. Each is made for one dimension and one radial.
+
+A query passes over a block in two steps: squared distances into a buffer that stays in the fastest cache, then the
+radial and the sum. Block sums are added up within chunks, and chunks in order, so that n = 10⁷ terms lose no digit.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from kernelmean.engines.cpu import elementary
+from kernelmean.engines.cpu.blocks import STRIP, UNROLLED, width
+from kernelmean.engines.cpu.compiling import EXACT_MATH, SAFE_MATH, compile_function, part
+from kernelmean.engines.cpu.radial import CompiledRadial
+
+CHUNK = 64  # blocks
+TILE = 64  # queries that share a block while it is in cache
+
+Loop = Callable[..., None]
+
+
+def _read(ndim: int) -> Any:
+    return types.Array(types.float64, ndim, "C", readonly=True)
+
+
+def _write(ndim: int) -> Any:
+    return types.Array(types.float64, ndim, "C")
+
+
+NUMBERS = (types.float64, types.float64, _read(2))  # rate, shape, table
+
+
+def distance_step(d: int, fastmath: set[str]) -> Any:
+    """r2_j ← ‖x_j − q‖² for the points of one block, added in coordinate order."""
+    B = width(d)
+
+    def unrolled(block, q, r2):
+        for j in range(B):
+            s = 0.0
+            for t in range(d):
+                z = block[t, j] - q[t]
+                s += z * z
+            r2[j] = s
+
+    def in_strips(block, q, r2):
+        for j in range(B):
+            r2[j] = 0.0
+        for start in range(0, len(q), STRIP):
+            strip = block[start : start + STRIP]
+            p = q[start : start + STRIP]
+            for j in range(B):
+                s = r2[j]
+                for t in range(STRIP):
+                    z = strip[t, j] - p[t]
+                    s += z * z
+                r2[j] = s
+
+    return part(fastmath)(unrolled if d <= UNROLLED else in_strips)
+
+
+def _dimension(d: int) -> int:
+    return d if d <= UNROLLED else UNROLLED + 1
+
+
+@functools.lru_cache(maxsize=256)
+def kernel_sum(radial: CompiledRadial, d: int) -> Loop:
+    """out_i += Σ_j w_j g(‖q_i − x_j‖²)."""
+    B, g, squared_distances = width(d), radial.value, distance_step(d, SAFE_MATH)
+
+    def kernel_sum_loop(X, w, Q, rate, shape, table, out):
+        r2 = np.empty(B)
+        partial = np.empty(TILE)
+        for first in range(0, len(Q), TILE):
+            last = min(first + TILE, len(Q))
+            for chunk in range(0, len(X), CHUNK):
+                partial[:] = 0.0
+                for b in range(chunk, min(chunk + CHUNK, len(X))):
+                    block, v = X[b], w[b]
+                    for i in range(first, last):
+                        squared_distances(block, Q[i], r2)
+                        total = 0.0
+                        for j in range(B):
+                            total += v[j] * g(r2[j], rate, shape, table)
+                        partial[i - first] += total
+                for i in range(first, last):
+                    out[i] += partial[i - first]
+
+    signature = types.void(_read(3), _read(2), _read(2), *NUMBERS, _write(1))
+    return _compile(kernel_sum_loop, signature, radial, d)
+
+
+@functools.lru_cache(maxsize=256)
+def kernel_sum_columns(radial: CompiledRadial, d: int) -> Loop:
+    """out_ic += Σ_j W_jc g(‖q_i − x_j‖²): g is computed once for all columns."""
+    B, g, squared_distances = width(d), radial.value, distance_step(d, SAFE_MATH)
+
+    def kernel_sum_columns_loop(X, W, Q, rate, shape, table, out):
+        r2 = np.empty(B)
+        partial = np.empty((TILE, W.shape[1]))
+        for first in range(0, len(Q), TILE):
+            last = min(first + TILE, len(Q))
+            for chunk in range(0, len(X), CHUNK):
+                partial[:] = 0.0
+                for b in range(chunk, min(chunk + CHUNK, len(X))):
+                    block = X[b]
+                    for i in range(first, last):
+                        squared_distances(block, Q[i], r2)
+                        for j in range(B):
+                            r2[j] = g(r2[j], rate, shape, table)
+                        for c in range(W.shape[1]):
+                            v = W[b, c]
+                            total = 0.0
+                            for j in range(B):
+                                total += v[j] * r2[j]
+                            partial[i - first, c] += total
+                for i in range(first, last):
+                    out[i] += partial[i - first]
+
+    signature = types.void(_read(3), _read(3), _read(2), *NUMBERS, _write(2))
+    return _compile(kernel_sum_columns_loop, signature, radial, d)
+
+
+@functools.lru_cache(maxsize=256)
+def log_kernel_sum(radial: CompiledRadial, d: int) -> Loop:
+    """(peak_i, total_i) such that log Σ_j w_j g_ij = peak_i + log total_i, the peak raised as larger terms appear."""
+    B, log_g, squared_distances = width(d), radial.log_value, distance_step(d, SAFE_MATH)
+    exp = elementary.exp
+
+    def log_kernel_sum_loop(X, log_w, Q, rate, shape, table, peak, total):
+        terms = np.empty(B)
+        for first in range(0, len(Q), TILE):
+            last = min(first + TILE, len(Q))
+            for b in range(len(X)):
+                block, v = X[b], log_w[b]
+                for i in range(first, last):
+                    squared_distances(block, Q[i], terms)
+                    highest = -np.inf
+                    for j in range(B):
+                        terms[j] = v[j] + log_g(terms[j], rate, shape, table)
+                        highest = max(highest, terms[j])
+                    if highest == -np.inf:
+                        continue
+                    if highest > peak[i]:
+                        total[i] *= exp(peak[i] - highest)
+                        peak[i] = highest
+                    level = peak[i]
+                    s = 0.0
+                    for j in range(B):
+                        s += exp(terms[j] - level)
+                    total[i] += s
+
+    signature = types.void(_read(3), _read(2), _read(2), *NUMBERS, _write(1), _write(1))
+    return _compile(log_kernel_sum_loop, signature, radial, d)
+
+
+@functools.lru_cache(maxsize=64)
+def fourier_sum(B: int) -> Loop:
+    """out_m += Σ_j w_j (cos, sin)(ω_m·(x_j − origin))."""
+    cos_sin = elementary.cos_sin
+
+    def fourier_sum_loop(X, w, frequencies, origin, out):
+        phase = np.empty(B)
+        for b in range(len(X)):
+            for m in range(len(frequencies)):
+                phase[:] = 0.0
+                for t in range(frequencies.shape[1]):
+                    omega, o, x = frequencies[m, t], origin[t], X[b, t]
+                    for j in range(B):
+                        phase[j] += omega * (x[j] - o)
+                c, s = 0.0, 0.0
+                v = w[b]
+                for j in range(B):
+                    cosine, sine = cos_sin(phase[j])
+                    c += v[j] * cosine
+                    s += v[j] * sine
+                out[m, 0] += c
+                out[m, 1] += s
+
+    signature = types.void(_read(3), _read(2), _read(2), _read(1), _write(2))
+    return compile_function(fourier_sum_loop, signature, (B,))
+
+
+@functools.lru_cache(maxsize=64)
+def lower(d: int) -> Loop:
+    """D²_j ← min(D²_j, ‖x_j − c‖²), and each block's largest D²; bit for bit the naive loop."""
+    B, squared_distances = width(d), distance_step(d, EXACT_MATH)
+
+    def lower_loop(X, center, squared, highest):
+        r2 = np.empty(B)
+        for b in range(len(X)):
+            squared_distances(X[b], center, r2)
+            row = squared[b]
+            top = -1.0
+            for j in range(B):
+                row[j] = min(row[j], r2[j])
+                top = max(top, row[j])
+            highest[b] = top
+
+    signature = types.void(_read(3), _read(1), _write(2), _write(1))
+    return compile_function(lower_loop, signature, (_dimension(d),), EXACT_MATH)
+
+
+@functools.lru_cache(maxsize=64)
+def nearest(d: int) -> Loop:
+    """D²_j and the label of the nearest of some more centres, the lowest label on ties."""
+    B, squared_distances = width(d), distance_step(d, EXACT_MATH)
+
+    def nearest_loop(X, centers, first_label, squared, labels):
+        r2 = np.empty(B)
+        for b in range(len(X)):
+            row, own = squared[b], labels[b]
+            for a in range(len(centers)):
+                squared_distances(X[b], centers[a], r2)
+                for j in range(B):
+                    closer = r2[j] < row[j]
+                    own[j] = first_label + a if closer else own[j]
+                    row[j] = r2[j] if closer else row[j]
+
+    labels = types.Array(types.int64, 2, "C")
+    signature = types.void(_read(3), _read(2), types.int64, _write(2), labels)
+    return compile_function(nearest_loop, signature, (_dimension(d),), EXACT_MATH)
+
+
+def _compile(loop: Callable[..., None], signature: Any, radial: CompiledRadial, d: int) -> Loop:
+    return compile_function(loop, signature, None if radial.name is None else (radial.name, _dimension(d)))

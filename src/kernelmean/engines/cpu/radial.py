@@ -1,0 +1,103 @@
+"""The kernel's formula, or its table, as one compiled function of r²."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernelmean._types import Matrix
+from kernelmean.engines.cpu import elementary
+from kernelmean.engines.cpu.compiling import part
+from kernelmean.kernels.radials import Factor, LogFormula, RadialFunction, Table
+
+NO_TABLE = np.zeros((1, 4))
+
+
+@dataclass(frozen=True)
+class CompiledRadial:
+    """``value(r2, rate, shape, table)`` and ``log_value(…)`` for loops to call, with a name for the disk cache."""
+
+    value: Any
+    log_value: Any
+    name: str | None  # None: made of a user's function, compiled anew in each process
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CompiledRadial) and self.value is other.value
+
+
+def compiled(radial: RadialFunction) -> tuple[CompiledRadial, tuple[float, float, Matrix]]:
+    """The compiled functions, and the numbers they take."""
+    if isinstance(radial, Table):
+        return _compiled_table(), (radial.rate, 1.0 / radial.step, radial.coefficients)
+    return _compiled_formula(radial.log_value, radial.factor), (radial.rate, radial.shape, NO_TABLE)
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled_formula(log_formula: LogFormula, factor: Factor | None) -> CompiledRadial:
+    """g = factor(s) · exp(log_formula(s)), s = rate · r²."""
+    if factor is not None:
+        return _compiled_product(log_formula, factor)
+    log_g = part()(log_formula)
+    exp, sqrt, log1p = elementary.exp, elementary.sqrt, elementary.log1p
+
+    def value(r2: float, rate: float, shape: float, table: Matrix) -> Any:
+        return exp(log_g(rate * r2, shape, sqrt, log1p))
+
+    def log_value(r2: float, rate: float, shape: float, table: Matrix) -> Any:
+        return log_g(rate * r2, shape, sqrt, log1p)
+
+    return _radial(value, log_value, log_formula.__qualname__)
+
+
+def _compiled_product(log_formula: LogFormula, factor: Factor) -> CompiledRadial:
+    log_g, factor_g = part()(log_formula), _compiled_factor(factor)
+    exp, log, sqrt, log1p = elementary.exp, elementary.log, elementary.sqrt, elementary.log1p
+
+    def value(r2: float, rate: float, shape: float, table: Matrix) -> Any:
+        return factor_g(rate * r2, shape, sqrt) * exp(log_g(rate * r2, shape, sqrt, log1p))
+
+    def log_value(r2: float, rate: float, shape: float, table: Matrix) -> Any:
+        f = factor_g(rate * r2, shape, sqrt)
+        return (log(f) if f > 0.0 else -np.inf) + log_g(rate * r2, shape, sqrt, log1p)
+
+    named = not hasattr(factor, "scalar")
+    return _radial(value, log_value, f"{log_formula.__qualname__}·{factor.__qualname__}" if named else None)
+
+
+@functools.lru_cache(maxsize=1)
+def _compiled_table() -> CompiledRadial:
+    exp, sqrt, log1p = elementary.exp, elementary.sqrt, elementary.log1p
+
+    def log_value(r2: float, rate: float, per_step: float, table: Matrix) -> Any:
+        x = log1p(sqrt(rate * r2)) * per_step
+        cells = len(table)
+        cell = min(int(x), cells - 1)
+        f = min(x - cell, 1.0)
+        c0, c1, c2, c3 = table[cell, 0], table[cell, 1], table[cell, 2], table[cell, 3]
+        return c0 + f * (c1 + f * (c2 + f * c3)) + max(x - cells, 0.0) * (c1 + 2.0 * c2 + 3.0 * c3)
+
+    log_g = part()(log_value)
+
+    def value(r2: float, rate: float, per_step: float, table: Matrix) -> Any:
+        return exp(log_g(r2, rate, per_step, table))
+
+    return _radial(value, log_value, "Table")
+
+
+def _compiled_factor(factor: Factor) -> Any:
+    scalar = getattr(factor, "scalar", None)
+    if scalar is None:
+        return part()(factor)
+    users = scalar if hasattr(scalar, "py_func") else part()(scalar)
+    return part()(lambda s, shape, sqrt: users(s))
+
+
+def _radial(value: Callable[..., Any], log_value: Callable[..., Any], name: str | None) -> CompiledRadial:
+    return CompiledRadial(part()(value), part()(log_value), name)

@@ -1,0 +1,110 @@
+"""Which loop runs over which blocks on which thread: fixed pieces, added in order, the same for any number of threads."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernelmean._types import Matrix, Points, Vector
+from kernelmean.engines.cpu import loops, radial, threads
+from kernelmean.engines.cpu.blocks import Blocks, queries
+from kernelmean.kernels import RadialFunction
+
+TASK = 2**21  # kernel values per piece of work: about a millisecond
+FEW_QUERIES = 1024  # below this, threads share the points instead of the queries
+FREQUENCIES = 256
+
+
+def kernel_sum(blocks: Blocks, radial_function: RadialFunction, Q: Points, W: Matrix, count: int) -> Matrix:
+    """f_ic = Σ_j W_jc g(‖q_i − x_j‖²); W is (n,) or (n, c)."""
+    compiled, numbers = radial.compiled(radial_function)
+    spread: np.ndarray
+    if W.ndim == 1:
+        loop, spread = loops.kernel_sum(compiled, blocks.d), blocks.spread(W)
+    else:
+        loop = loops.kernel_sum_columns(compiled, blocks.d)
+        spread = np.ascontiguousarray(np.stack([blocks.spread(column) for column in W.T], axis=1))
+    rows = queries(Q)
+    if len(Q) < FEW_QUERIES and len(blocks.points) > loops.CHUNK:
+        parts = np.zeros((len(_chunks(blocks)), len(Q), *W.shape[1:]))
+        tasks = [(blocks.points[c], spread[c], rows, *numbers, part) for c, part in zip(_chunks(blocks), parts, strict=True)]
+        threads.run(loop, tasks, count)
+        return _ordered_sum(parts)
+    out = np.zeros((len(Q), *W.shape[1:]))
+    threads.run(loop, [(blocks.points, spread, rows[i], *numbers, out[i]) for i in _query_pieces(len(Q), blocks.n)], count)
+    return out
+
+
+def log_kernel_sum(blocks: Blocks, radial_function: RadialFunction, Q: Points, w: Vector, count: int) -> Vector:
+    """log Σ_j w_j g(‖q_i − x_j‖²)."""
+    compiled, numbers = radial.compiled(radial_function)
+    loop = loops.log_kernel_sum(compiled, blocks.d)
+    with np.errstate(divide="ignore"):
+        log_w = blocks.spread(np.log(w), padding=-np.inf)
+    rows = queries(Q)
+    by_chunk = len(Q) < FEW_QUERIES and len(blocks.points) > loops.CHUNK
+    pieces = _chunks(blocks) if by_chunk else [slice(None)]
+    peak, total = np.full((len(pieces), len(Q)), -np.inf), np.zeros((len(pieces), len(Q)))
+    across = [slice(None)] if by_chunk else _query_pieces(len(Q), blocks.n)
+    tasks = [
+        (blocks.points[piece], log_w[piece], rows[i], *numbers, peak[c, i], total[c, i])
+        for c, piece in enumerate(pieces)
+        for i in across
+    ]
+    threads.run(loop, tasks, count)
+    top = peak.max(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shifted = np.where(total > 0.0, total * np.exp(peak - top), 0.0)
+        value: Vector = top + np.log(_ordered_sum(shifted))
+    return value
+
+
+def quadratic(blocks: Blocks, radial_function: RadialFunction, w: Vector, count: int) -> float:
+    """Σ_ij w_i w_j g(‖x_i − x_j‖²) over half of the pairs: each chunk with itself, and twice with the later ones."""
+    compiled, numbers = radial.compiled(radial_function)
+    loop, spread = loops.kernel_sum(compiled, blocks.d), blocks.spread(w)
+    chunks = _chunks(blocks)
+    parts = np.zeros(len(chunks))
+
+    def add(c: int) -> None:
+        own, later = chunks[c], slice(chunks[c].stop, None)
+        rows = np.ascontiguousarray(blocks.points[own].transpose(0, 2, 1)).reshape(-1, blocks.points.shape[1])
+        weights = spread[own].reshape(-1)
+        inner, outer = np.zeros(len(rows)), np.zeros(len(rows))
+        loop(blocks.points[own], spread[own], rows, *numbers, inner)
+        loop(blocks.points[later], spread[later], rows, *numbers, outer)
+        parts[c] = weights @ inner + 2.0 * (weights @ outer)
+
+    threads.run(add, [(c,) for c in range(len(chunks))], count)
+    return float(np.sum(parts))
+
+
+def fourier_sum(blocks: Blocks, frequencies: Points, origin: Vector, w: Vector, count: int) -> Matrix:
+    """(M, 2): Σ_j w_j cos ω·(x_j − origin) and the same with sin."""
+    loop, spread = loops.fourier_sum(blocks.shape[1]), blocks.spread(w)
+    shift = np.zeros(blocks.points.shape[1])
+    shift[: blocks.d] = origin
+    rows = queries(frequencies)
+    parts = np.zeros((len(_chunks(blocks)), len(rows), 2))
+    tasks = [
+        (blocks.points[c], spread[c], rows[m : m + FREQUENCIES], shift, part[m : m + FREQUENCIES])
+        for c, part in zip(_chunks(blocks), parts, strict=True)
+        for m in range(0, len(rows), FREQUENCIES)
+    ]
+    threads.run(loop, tasks, count)
+    return _ordered_sum(parts)
+
+
+def _chunks(blocks: Blocks) -> list[slice]:
+    return [slice(b, b + loops.CHUNK) for b in range(0, len(blocks.points), loops.CHUNK)]
+
+
+def _query_pieces(q: int, n: int) -> list[slice]:
+    size = max(1, TASK // (n * loops.TILE)) * loops.TILE
+    return [slice(i, i + size) for i in range(0, q, size)]
+
+
+def _ordered_sum(parts: Matrix) -> Matrix:
+    total: Matrix = parts[0].copy()
+    for part in parts[1:]:
+        total += part
+    return total

@@ -1,0 +1,153 @@
+"""The reference engine: NumPy, readable, slow, right. Every other engine is judged by it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kernelmean._types import IntVector, Matrix, Points, Vector
+from kernelmean.engines import Picks
+from kernelmean.engines.sample import Distances, Sample, Summary
+from kernelmean.kernels import RadialFunction
+
+BLOCK = 4096
+
+
+def squared_distances(Q: Points, X: Points) -> Matrix:
+    """‖q_i − x_j‖² by direct differences, added in coordinate order: no digit lost far from the origin."""
+    total = np.zeros((len(Q), len(X)))
+    for t in range(Q.shape[1]):
+        total += (Q[:, t, None] - X[None, :, t]) ** 2
+    return total
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Opens naive rooms."""
+
+    name: str = "naive"
+
+    def load(self, X: Points, weights: Vector | None = None) -> Room:
+        """Take the points in."""
+        return Room(Sample(X, weights))
+
+
+@dataclass(frozen=True)
+class Room:
+    """n points, and every door written as its formula."""
+
+    sample: Sample
+
+    @property
+    def summary(self) -> Summary:
+        return self.sample.summary
+
+    def rows(self, indices: IntVector) -> Points:
+        return self.sample.rows(indices)
+
+    def locate(self, u: Vector) -> IntVector:
+        return self.sample.locate(u)
+
+    def traverse(self, first: int) -> Traversal:
+        return Traversal(self.sample, first)
+
+    def nearest(self, centers: Points) -> Nearest:
+        return Nearest(self.sample, centers)
+
+    def kernel_sum(self, radial: RadialFunction, Q: Points, W: Matrix | None = None) -> Matrix:
+        """f_ic = Σ_j W_jc g(‖q_i − x_j‖²).  Time O(qnd), memory O(q · block)."""
+        W = self.sample.p if W is None else W
+        f = np.zeros((len(Q), *W.shape[1:]))
+        for rows in self._blocks():
+            f += radial(squared_distances(Q, self.sample.X[rows])) @ W[rows]
+        return f
+
+    def log_kernel_sum(self, radial: RadialFunction, Q: Points, w: Vector | None = None) -> Vector:
+        """log Σ_j w_j g(‖q_i − x_j‖²), by log-add-exp over blocks."""
+        f = np.full(len(Q), -np.inf)
+        with np.errstate(divide="ignore"):
+            log_w = np.log(self.sample.p if w is None else w)
+        for rows in self._blocks():
+            terms = radial.log(squared_distances(Q, self.sample.X[rows])) + log_w[rows]
+            f = np.logaddexp(f, np.logaddexp.reduce(terms, axis=1))
+        return f
+
+    def quadratic(self, radial: RadialFunction) -> float:
+        """Σ_ij p_i p_j g(‖x_i − x_j‖²)."""
+        parts = [self.sample.p[rows] @ self.kernel_sum(radial, self.sample.X[rows]) for rows in self._blocks()]
+        return float(np.sum(parts))
+
+    def fourier_sum(self, frequencies: Points, origin: Vector) -> Matrix:
+        """(M, 2): Σ_j p_j cos ω·(x_j − origin) and Σ_j p_j sin ω·(x_j − origin)."""
+        f = np.zeros((len(frequencies), 2))
+        for rows in self._blocks():
+            phase = frequencies @ (self.sample.X[rows] - origin).T
+            f += np.stack([np.cos(phase) @ self.sample.p[rows], np.sin(phase) @ self.sample.p[rows]], axis=1)
+        return f
+
+    def _blocks(self) -> Iterator[slice]:
+        return (slice(start, start + BLOCK) for start in range(0, len(self.sample.X), BLOCK))
+
+
+@dataclass
+class Traversal:
+    """Farthest-first traversal (Gonzalez 1985), one pass over the points per centre."""
+
+    sample: Sample
+    first: int
+    squared: Vector | None = field(default=None, init=False)
+
+    def take(self, m: int) -> Picks:
+        """The next m of: j = argmax D² (lowest index on ties), radius √D²_j, D² ← min(D², ‖x − x_j‖²)."""
+        indices: list[int] = []
+        radii: list[float] = []
+        while len(indices) < m:
+            j = self.first if self.squared is None else int(np.argmax(self.squared))
+            radius = np.inf if self.squared is None else float(np.sqrt(self.squared[j]))
+            if radius <= 0.0:
+                break
+            indices.append(j)
+            radii.append(radius)
+            lowered = squared_distances(self.sample.X[[j]], self.sample.X)[0]
+            self.squared = lowered if self.squared is None else np.minimum(self.squared, lowered)
+        return Picks(np.array(indices, dtype=np.intp), np.array(radii))
+
+    def distances(self) -> Distances:
+        assert self.squared is not None, "no centre taken yet"
+        return Distances(self.squared, self.sample.p)
+
+
+@dataclass
+class Nearest:
+    """Each point's nearest centre, the lowest on ties."""
+
+    sample: Sample
+    centers: Points
+    labels: IntVector = field(init=False)
+    squared: Vector = field(init=False)
+
+    def __post_init__(self) -> None:
+        centers, self.centers = self.centers, self.centers[:0]
+        self.squared = np.full(len(self.sample.X), np.inf)
+        self.labels = np.zeros(len(self.sample.X), dtype=np.intp)
+        self.add(centers)
+
+    def add(self, centers: Points) -> None:
+        """D² ← min(D², min_a ‖x − c_a‖²)."""
+        for a, center in enumerate(centers, start=len(self.centers)):
+            lowered = squared_distances(center[None], self.sample.X)[0]
+            closer = lowered < self.squared
+            self.squared = np.where(closer, lowered, self.squared)
+            self.labels = np.where(closer, a, self.labels)
+        self.centers = np.concatenate([self.centers, centers])
+
+    def distances(self) -> Distances:
+        return Distances(self.squared, self.sample.p)
+
+    def masses(self) -> Vector:
+        return self.sample.group_masses(self.labels, len(self.centers))
+
+    def means(self) -> Points:
+        return self.sample.group_means(self.labels, self.centers)

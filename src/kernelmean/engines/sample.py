@@ -1,0 +1,172 @@
+"""What every room on the host knows of its points without touching a kernel: rows, weights, moments, quantiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from kernelmean._types import IntVector, Matrix, Points, Vector
+
+
+@dataclass(frozen=True)
+class Sample:
+    """n points with weights; integer weights mean repeated rows, in every result."""
+
+    X: Points
+    raw_weights: Vector | None = None
+
+    @cached_property
+    def p(self) -> Vector:
+        """Weights normalised to Σp = 1."""
+        if self.raw_weights is None:
+            return np.full(len(self.X), 1.0 / len(self.X))
+        p: Vector = self.raw_weights / self.raw_weights.sum()
+        return p
+
+    @cached_property
+    def size(self) -> float:
+        """Σw if every weight is an integer (repeated rows), else Kish's effective size (Σw)²/Σw²."""
+        w = self.raw_weights
+        if w is None:
+            return float(len(self.X))
+        total = float(w.sum())
+        return total if (w == np.rint(w)).all() else total**2 / float((w**2).sum())
+
+    def rows(self, indices: IntVector) -> Points:
+        """The points themselves."""
+        return np.array(self.X[indices], dtype=np.float64, order="C")
+
+    def locate(self, u: Vector) -> IntVector:
+        """Rows at the positions u ∈ [0, 1) of the cumulative weight."""
+        if self.raw_weights is None:
+            position: IntVector = (u * len(self.X)).astype(np.intp)
+            return np.minimum(position, len(self.X) - 1)
+        cumulative = np.cumsum(self.raw_weights)
+        found: IntVector = np.searchsorted(cumulative, u * cumulative[-1], side="right")
+        return np.minimum(found, len(self.X) - 1)
+
+    def group_masses(self, labels: IntVector, groups: int) -> Vector:
+        """Σ of p over the points of each group."""
+        masses: Vector = np.bincount(labels, self.p, minlength=groups).astype(np.float64)
+        return masses
+
+    def group_means(self, labels: IntVector, centers: Points) -> Points:
+        """Weighted mean of each group, about its centre; the centre itself where the group is empty."""
+        masses = self.group_masses(labels, len(centers))
+        means = centers.copy()
+        for t in range(means.shape[1]):
+            offsets = self.p * (self.X[:, t] - centers[labels, t])
+            shift = np.bincount(labels, offsets, minlength=len(centers))
+            means[:, t] += np.divide(shift, masses, out=np.zeros_like(shift), where=masses > 0)
+        return means
+
+    @property
+    def summary(self) -> Summary:
+        """Counts, moments and quantiles."""
+        return Summary(self)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Counts, moments and quantiles of a weighted sample, computed when asked for."""
+
+    sample: Sample
+
+    @property
+    def size(self) -> float:
+        """n, or what weights make of it."""
+        return self.sample.size
+
+    @property
+    def count(self) -> int:
+        """Rows, whatever their weight."""
+        return len(self.sample.X)
+
+    @property
+    def dimension(self) -> int:
+        """D."""
+        return int(self.sample.X.shape[1])
+
+    @cached_property
+    def mean(self) -> Vector:
+        """Σ p_j x_j, about the first point so that a far origin costs no digits."""
+        first = self.sample.X[0].astype(np.float64)
+        moments = [first[t] + float(self.sample.p @ (column - first[t])) for t, column in enumerate(self.sample.X.T)]
+        return np.array(moments)
+
+    @cached_property
+    def std(self) -> Vector:
+        """√(N/(N−1) Σ p_j (x_j − mean)²) per coordinate."""
+        second = [float(self.sample.p @ (column - m) ** 2) for column, m in zip(self.sample.X.T, self.mean, strict=True)]
+        return np.sqrt(np.array(second) * self._unbiased)
+
+    @cached_property
+    def covariance(self) -> Matrix:
+        """N/(N−1) Σ p_j (x_j − mean)(x_j − mean)ᵀ, streamed over rows."""
+        total = np.zeros((self.dimension, self.dimension))
+        for start in range(0, len(self.sample.X), 65536):
+            part = self.sample.X[start : start + 65536] - self.mean
+            total += (part * self.sample.p[start : start + 65536, None]).T @ part
+        return total * self._unbiased
+
+    def quantiles(self, levels: Vector) -> Matrix:
+        """(levels, d) quantiles by linear interpolation; integer weights give those of the repeated rows."""
+        return np.stack([self._column_quantiles(column, levels) for column in self.sample.X.T], axis=1)
+
+    @property
+    def _unbiased(self) -> float:
+        return self.size / (self.size - 1) if self.size > 1 else np.nan
+
+    def _column_quantiles(self, column: Vector, levels: Vector) -> Vector:
+        if self.sample.raw_weights is None:
+            return np.quantile(column, levels)
+        order = np.argsort(column, kind="stable")
+        w = self.sample.raw_weights[order]
+        cumulative = np.cumsum(w) * (self.size / w.sum())
+        position = np.asarray(levels) * (self.size - 1)
+        whole = np.floor(position)
+        last = len(column) - 1
+        low = column[order[np.minimum(np.searchsorted(cumulative, whole, side="right"), last)]]
+        high = column[order[np.minimum(np.searchsorted(cumulative, whole + 1, side="right"), last)]]
+        value: Vector = low + (position - whole) * (high - low)
+        return value
+
+
+@dataclass(frozen=True)
+class Distances:
+    """Squared nearest-centre distances D² of all points, handed out as reductions only."""
+
+    squared: Vector
+    p: Vector
+
+    @property
+    def cover(self) -> float:
+        """Covering radius max_j D_j."""
+        return float(np.sqrt(self.squared.max()))
+
+    def coincident(self) -> tuple[IntVector, Vector]:
+        """Rows at distance 0 from a centre (the centres and their duplicates), and their weights."""
+        rows = np.flatnonzero(self.squared <= 0.0)
+        return rows, self.p[rows]
+
+    def mean(self, function: Callable[[Vector], Vector], block: int = 65536) -> float:
+        """Σ_j p_j function(D²_j)."""
+        starts = range(0, len(self.p), block)
+        return float(sum(self.p[s : s + block] @ function(self.squared[s : s + block]) for s in starts))
+
+    def draw(self, u: float) -> int | None:
+        """The point at position u of the cumulative p_j D²_j (D² sampling); None when every D² is zero."""
+        mass = self.p * self.squared
+        block = 4096
+        sums = np.add.reduceat(mass, np.arange(0, len(mass), block))
+        cumulative = np.cumsum(sums)
+        if not cumulative[-1] > 0.0:
+            return None
+        b = min(int(np.searchsorted(cumulative, u * cumulative[-1], side="right")), len(sums) - 1)
+        within = np.cumsum(mass[b * block : (b + 1) * block])
+        rest = u * cumulative[-1] - (cumulative[b] - sums[b])
+        j = b * block + min(int(np.searchsorted(within, rest, side="right")), len(within) - 1)
+        return j if mass[j] > 0.0 else int(np.argmax(mass))

@@ -1,0 +1,130 @@
+"""The growing Cholesky factor: one factorisation serves every number of centres.
+
+K + λI = LLᵀ with rows in selection order, y = L⁻¹κ. The leading block of a Cholesky factor is the factor of the leading
+block, and forward substitution uses only earlier rows, so for every m ≤ k:  E_m = −Σ_{i≤m} y_i²,  α_m = L_m⁻ᵀ y_{1:m}.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
+from scipy.spatial.distance import cdist
+
+from kernelmean._types import EPS, Matrix, Points, Vector
+from kernelmean.kernels import RadialFunction
+
+LARGEST_JITTER = 1e-3
+NOTABLE_JITTER = 1e-8
+
+
+def gram(radial: RadialFunction, A: Points, B: Points) -> Matrix:
+    """K_ab = g(‖a − b‖²), by direct differences: no digit lost far from the origin."""
+    return radial(cdist(A, B, "sqeuclidean"))
+
+
+class Factor:
+    """L and y, grown by blocks of centres. Time k³/3 in all, memory k²/2."""
+
+    def __init__(self, radial: RadialFunction, capacity: int) -> None:
+        self.radial = radial
+        self.jitter = 4 * capacity * EPS  # λ in units of g(0)
+        self.centers: Points = np.empty((0, 0))
+        self.kappa: Vector = np.empty(0)
+        self.y: Vector = np.empty(0)
+        self._panels: list[Matrix] = []  # rows of L, one panel per block: (b, start + b)
+
+    def append(self, centers: Points, kappa: Vector) -> None:
+        """Grow by a block; where K + λI is not positive in float64, λ is raised tenfold and all is factored again."""
+        blocks = [len(panel) for panel in self._panels] + [len(centers)]
+        self.centers = centers.copy() if not len(self.y) else np.concatenate([self.centers, centers])
+        self.kappa = np.concatenate([self.kappa, kappa])
+        try:
+            self._grow(len(centers))
+        except LinAlgError:
+            self._start_again(blocks)
+
+    @property
+    def size(self) -> int:
+        """Centres factored so far."""
+        return len(self.y)
+
+    @property
+    def indicator(self) -> Vector:
+        """E_m = −Σ_{i≤m} y_i² for every prefix, in units of g(0): non-increasing by construction."""
+        return -np.cumsum(self.y**2)
+
+    @property
+    def pivots(self) -> Vector:
+        """Squared diagonal of L: λ plus what each centre adds to the span of the earlier ones."""
+        diagonals = [np.diagonal(panel, offset=panel.shape[1] - len(panel)) for panel in self._panels]
+        return np.concatenate(diagonals) ** 2
+
+    def lower(self, m: int) -> Matrix:
+        """L_m as one matrix."""
+        L = np.zeros((m, m))
+        for start, panel in self._numbered_panels(m):
+            rows = min(len(panel), m - start)
+            L[start : start + rows, : start + rows] = panel[:rows, : start + rows]
+        return L
+
+    def weights(self, m: int) -> Vector:
+        """α_m = L_m⁻ᵀ y_{1:m}, the optimum on the first m centres."""
+        return self.back_substitute(self.y[:m])
+
+    def forward_substitute(self, b: Matrix) -> Matrix:
+        """L_m⁻¹ b, m = len(b)."""
+        x = np.array(b, dtype=np.float64)
+        for start, panel in self._numbered_panels(len(b)):
+            rows = min(len(panel), len(b) - start)
+            x[start : start + rows] -= panel[:rows, :start] @ x[:start]
+            diagonal = panel[:rows, start : start + rows]
+            x[start : start + rows] = solve_triangular(diagonal, x[start : start + rows], lower=True, check_finite=False)
+        return x
+
+    def back_substitute(self, b: Vector) -> Vector:
+        """L_m⁻ᵀ b, m = len(b)."""
+        x = np.array(b, dtype=np.float64)
+        for start, panel in reversed(list(self._numbered_panels(len(b)))):
+            rows = min(len(panel), len(b) - start)
+            diagonal = panel[:rows, start : start + rows]
+            part = solve_triangular(diagonal, x[start : start + rows], lower=True, trans=1, check_finite=False)
+            x[start : start + rows] = part
+            x[:start] -= panel[:rows, :start].T @ part
+        return x
+
+    def _grow(self, b: int) -> None:
+        """[L 0; Xᵀ M]: X = L⁻¹K₁₂, MMᵀ = K₂₂ + λI − XᵀX, y₂ = M⁻¹(κ₂ − Xᵀy₁)."""
+        m = self.size
+        old, new = self.centers[:m], self.centers[m : m + b]
+        X = self.forward_substitute(gram(self.radial, old, new)) if m else np.empty((0, b))
+        schur = gram(self.radial, new, new) - X.T @ X
+        schur[np.diag_indices(b)] += self.jitter
+        M = cholesky(schur, lower=True, check_finite=False)
+        rest = self.kappa[m : m + b] - X.T @ self.y
+        self._panels.append(np.concatenate([X.T, M], axis=1))
+        self.y = np.concatenate([self.y, solve_triangular(M, rest, lower=True, check_finite=False)])
+
+    def _start_again(self, blocks: list[int]) -> None:
+        while self.jitter < LARGEST_JITTER:
+            self.jitter *= 10
+            self._panels, self.y = [], np.empty(0)
+            try:
+                for b in blocks:
+                    self._grow(b)
+            except LinAlgError:
+                continue
+            if self.jitter > NOTABLE_JITTER:
+                warnings.warn(
+                    f"the Gram matrix is nearly singular: a jitter of {self.jitter:.0e} was needed; "
+                    "fewer centres or a smaller bandwidth would serve better.",
+                    stacklevel=2,
+                )
+            return
+        raise LinAlgError("the Gram matrix of the centres is not positive definite: the kernel is not a valid one.")
+
+    def _numbered_panels(self, m: int) -> list[tuple[int, Matrix]]:
+        """(first row, panel) for the panels that hold the first m rows."""
+        starts = np.cumsum([0] + [len(panel) for panel in self._panels])
+        return [(int(s), panel) for s, panel in zip(starts, self._panels, strict=False) if s < m]

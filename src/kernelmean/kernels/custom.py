@@ -1,0 +1,105 @@
+"""A user's own radial kernel, from a profile that an engine can compile."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from kernelmean import _checks
+from kernelmean._types import Space, Vector
+from kernelmean.kernels.base import Kernel
+from kernelmean.kernels.families import LOG2
+from kernelmean.kernels.radials import Factor, Formula, log_one
+
+ScalarProfile = Callable[[float], float]
+SpectralScales = Callable[[int, int, np.random.Generator], Vector]
+
+
+@dataclass(frozen=True)
+class Radial(Kernel):
+    """φ(r) = c · profile(r²/h²) for a scalar function ``profile`` with profile(0) = 1, strictly decreasing.
+
+    ``profile`` is plain Python or compiled by Numba (``numba.njit``); engines compile it into their loops. It must be
+    positive definite, which is not checked. The rest is optional and asked for only where it is needed:
+    ``decay`` (−d profile/ds) for gradients, ``log_constant(d)`` for densities, ``l2_profile`` with ``l2_constant(d)``
+    (φ∗φ divided by its peak, and the logarithm of that peak) for ``space="l2"``, and ``spectral_scales(size, d, rng)``
+    for the spectral certificate; all at h = 1.
+    """
+
+    profile_function: ScalarProfile
+    bandwidth: float = 1.0
+    decay_function: ScalarProfile | None = field(default=None, kw_only=True)
+    log_constant: Callable[[int], float] | None = field(default=None, kw_only=True)
+    l2_profile: ScalarProfile | None = field(default=None, kw_only=True)
+    l2_constant: Callable[[int], float] | None = field(default=None, kw_only=True)
+    scales: SpectralScales | None = field(default=None, kw_only=True)
+    name: ClassVar[str] = "radial"
+
+    def __post_init__(self) -> None:
+        _checks.number(self.bandwidth, "bandwidth", above=0.0)
+        if not callable(self.profile_function):
+            raise TypeError("a Radial kernel needs a function of the squared distance, profile(r2) -> float.")
+        if not math.isclose(float(self.profile_function(0.0)), 1.0, rel_tol=1e-12):
+            raise ValueError("the profile of a Radial kernel must be 1 at distance 0; divide it by its value there.")
+
+    def formula(self, d: int) -> Formula:
+        return self._formula(self.profile_function)
+
+    def decay(self, d: int) -> Formula:
+        return self._formula(self._needed(self.decay_function, "a gradient", "decay_function"))
+
+    def log_density_constant(self, d: int) -> float:
+        constant = self._needed(self.log_constant, "a density constant", "log_constant")
+        return float(constant(d)) - d * math.log(self.bandwidth)
+
+    def l2_radial(self, d: int) -> Formula:
+        return self._formula(self._needed(self.l2_profile, "an L2 inner product", "l2_profile"))
+
+    def l2_log_peak(self, d: int) -> float:
+        constant = self._needed(self.l2_constant, "an L2 inner product", "l2_constant")
+        return float(constant(d)) - d * math.log(self.bandwidth)
+
+    def spectral_scales(self, size: int, d: int, space: Space, rng: np.random.Generator) -> Vector:
+        if space == "l2":
+            raise ValueError("this Radial kernel has no spectral sampler in L2; use method='exact' or method='rows'.")
+        sampler = self._needed(self.scales, "a spectral sampler", "scales", "; method='exact' and 'rows' need none")
+        return np.asarray(sampler(size, d, rng), dtype=np.float64) / self.bandwidth
+
+    def rescaled(self, bandwidth: float, d: int) -> Self:
+        return replace(self, bandwidth=bandwidth)
+
+    def matching(self, sigma: float, d: int) -> Self:
+        """The half-maximum radius is found by bisection on the profile."""
+        from scipy.optimize import brentq
+
+        far = 1.0
+        while self.profile_function(far) > 0.5:
+            far *= 2.0
+        half = math.sqrt(brentq(lambda s: self.profile_function(s) - 0.5, 0.0, far, rtol=1e-14))
+        return replace(self, bandwidth=sigma * math.sqrt(2 * LOG2) / half)
+
+    def _formula(self, scalar: ScalarProfile) -> Formula:
+        return Formula(log_one, self.bandwidth**-2, factor=as_factor(scalar))
+
+    def _needed(self, value: Any, what: str, argument: str, otherwise: str = "") -> Any:
+        if value is None:
+            raise ValueError(f"this Radial kernel has no {what.split(' ', 1)[1]}: pass {argument}= when making it{otherwise}.")
+        return value
+
+
+@lru_cache(maxsize=64)
+def as_factor(scalar: ScalarProfile) -> Factor:
+    """The user's scalar function as a factor: elementwise in NumPy, and the very function for compilers."""
+    plain = getattr(scalar, "py_func", scalar)
+    elementwise = np.vectorize(plain, otypes=[np.float64])
+
+    def factor(s: Any, shape: float, sqrt: Any) -> Any:
+        return elementwise(s)
+
+    factor.scalar = scalar  # type: ignore[attr-defined]
+    return factor

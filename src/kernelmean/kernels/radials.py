@@ -1,0 +1,113 @@
+"""Radial functions as the engines see them: a formula that is compiled, or a table that is interpolated.
+
+Each formula is written once, in terms of s = rate · r², and serves every engine: an engine passes its own
+``sqrt`` and ``log1p``. Values are kept as logarithms, so that 784 dimensions neither underflow nor overflow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from kernelmean._types import Matrix, Vector
+
+LogFormula: TypeAlias = Callable[[Any, float, Any, Any], Any]  # (s, shape, sqrt, log1p) -> log g
+Factor: TypeAlias = Callable[[Any, float, Any], Any]  # (s, shape, sqrt) -> factor
+
+
+def log_gaussian(s: Any, shape: float, sqrt: Any, log1p: Any) -> Any:
+    """log φ = −s,  s = r²/2σ²."""
+    return -s
+
+
+def log_laplacian(s: Any, shape: float, sqrt: Any, log1p: Any) -> Any:
+    """log φ = −√s,  s = r²/γ²."""
+    return -sqrt(s)
+
+
+def log_student(s: Any, shape: float, sqrt: Any, log1p: Any) -> Any:
+    """log φ = −α log(1 + s),  s = r²/β."""
+    return -shape * log1p(s)
+
+
+def log_one(s: Any, shape: float, sqrt: Any, log1p: Any) -> Any:
+    """log 1 = 0: for radials that are given by their factor alone."""
+    return 0.0 * s
+
+
+def gaussian_decay(s: Any, shape: float, sqrt: Any) -> Any:
+    """−d log φ/ds = 1."""
+    return 1.0 + 0.0 * s
+
+
+def laplacian_decay(s: Any, shape: float, sqrt: Any) -> Any:
+    """−d log φ/ds = 1/(2√s); 0 at the kink, where the direction of descent is undefined."""
+    return (s > 0.0) * 0.5 / sqrt(s + (s <= 0.0))
+
+
+def student_decay(s: Any, shape: float, sqrt: Any) -> Any:
+    """−d log φ/ds = α/(1 + s)."""
+    return shape / (1.0 + s)
+
+
+@dataclass(frozen=True)
+class Formula:
+    """g(r²) = factor(s) · exp(log_value(s)),  s = rate · r²; without a factor, exp(log_value(s))."""
+
+    log_value: LogFormula
+    rate: float
+    shape: float = 0.0
+    factor: Factor | None = None
+
+    def log(self, r2: Vector) -> Vector:
+        """log g, elementwise."""
+        s = self.rate * r2
+        value: Vector = self.log_value(s, self.shape, np.sqrt, np.log1p)
+        if self.factor is not None:
+            with np.errstate(divide="ignore"):
+                value = value + np.log(self.factor(s, self.shape, np.sqrt))
+        return value
+
+    def __call__(self, r2: Vector) -> Vector:
+        """g, elementwise."""
+        s = self.rate * r2
+        value: Vector = np.exp(self.log_value(s, self.shape, np.sqrt, np.log1p))
+        return value if self.factor is None else value * self.factor(s, self.shape, np.sqrt)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """log g as a cubic spline in u = log(1 + √s), s = rate · r²; beyond the last cell a straight line in u.
+
+    The root comes first because these functions are smooth in r, not in r²: with cells of 1/1024 the spline is
+    within 1e-12 of log g, which in log(1 + r²) it is not (L2 Laplacian in one and two dimensions).
+    """
+
+    coefficients: Matrix  # (cells, 4), lowest power first, in the fraction of a cell
+    step: float
+    rate: float
+
+    def log(self, r2: Vector) -> Vector:
+        """log g, elementwise."""
+        x = np.log1p(np.sqrt(self.rate * r2)) / self.step
+        cell = np.minimum(x.astype(np.intp), len(self.coefficients) - 1)
+        f = np.minimum(x - cell, 1.0)
+        c = self.coefficients[cell]
+        value: Vector = c[..., 0] + f * (c[..., 1] + f * (c[..., 2] + f * c[..., 3]))
+        return value + self.end_slope * np.maximum(x - len(self.coefficients), 0.0)
+
+    @property
+    def end_slope(self) -> float:
+        """Slope of the last cell at its end, per cell."""
+        _, c1, c2, c3 = self.coefficients[-1]
+        return float(c1 + 2 * c2 + 3 * c3)
+
+    def __call__(self, r2: Vector) -> Vector:
+        """g, elementwise."""
+        return np.exp(self.log(r2))
+
+
+RadialFunction: TypeAlias = Formula | Table

@@ -1,0 +1,156 @@
+"""From points to a sparse kernel mean."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from kernelmean import _checks, certificates, coefficients, engines, kernels
+from kernelmean._types import ArrayLike, Constraint, IntVector, Matrix, Points, RandomState, Solver, Space, Vector
+from kernelmean.coefficients import Path, Stopping
+from kernelmean.engines import Engine
+from kernelmean.kernels import Kernel, RadialFunction
+from kernelmean.mean import scaling
+from kernelmean.mean.progress import progress_bar
+from kernelmean.mean.resolving import resolve_kernel
+from kernelmean.mean.value import SparseKernelMean
+from kernelmean.selection import open_source, picking_radii, positive_rows
+
+
+def sparse_kernel_mean(
+    X: ArrayLike,
+    *,
+    kernel: str | Kernel = "gaussian",
+    bandwidth: float | str = "scott",
+    scale: str | ArrayLike | None = None,
+    space: Space = "rkhs",
+    k: int | str = "auto",
+    k_max: int | None = None,
+    tol: float = 1e-10,
+    patience: int = 10,
+    selection: str | ArrayLike = "auto",
+    constraint: Constraint = None,
+    solver: Solver = "cholesky",
+    sample_weight: ArrayLike | None = None,
+    engine: str | Engine = "cpu",
+    random_state: RandomState = None,
+    verbose: bool = False,
+) -> SparseKernelMean:
+    """The kernel mean (1/n)Σφ(·, x_j) by k ≪ n centres with optimal weights.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    kernel : a kernel such as ``km.Gaussian(0.5)``, or a name ("gaussian", "laplacian", "cauchy") with ``bandwidth``.
+    bandwidth : the kernel's own length (σ, γ, √β), or a rule: "scott", "silverman", "iqr", "median".
+    scale : None, "std", "cov" or a (d, d) matrix that maps the data first.
+    space : "rkhs" (kernel mean embedding, c = 1) or "l2" (densities that integrate to Σα).
+    k : "auto", or the number of centres.
+    k_max : most centres that "auto" may take; by default the largest integer below 3√n.
+    tol, patience : stop when the indicator falls by at most ``tol`` of its total for ``patience`` steps in a row;
+        ``patience=1`` is the paper's rule.
+    selection : "auto" (at present "kcenter"), "kcenter", "kmeans++", "kmeans", "random", or an array of rows.
+    constraint : None, "simplex" (exact: α ≥ 0, Σα = 1), "simplex-projection" (the paper's), "sum-to-one".
+    solver : "cholesky", or "cg" as the paper used it.
+    sample_weight : nonnegative; integer weights mean repeated rows.
+    engine : "cpu", "naive", or an engine instance.
+    random_state : the first centre, and whatever else a selection draws.
+    verbose : show a progress bar.
+
+    Returns
+    -------
+    SparseKernelMean
+        Time O(n·k·d + k³), memory O(n·d + k²) for the k finally used.
+    """
+    checked = _checks.points(X)
+    rows, weights = _kept_rows(checked, sample_weight)
+    sample = checked if rows is None else checked[rows]
+    _check_names(space, constraint, solver)
+    opened = engines.open(engine)
+    A = scaling.resolve(scale, opened.load(sample, weights).summary)
+    room = opened.load(scaling.apply(A, sample, sample[0]), weights)
+    chosen = resolve_kernel(kernel, bandwidth, room)
+    rule = _stopping(k, k_max, tol, patience, room.summary.size)
+    which = selection if isinstance(selection, str) else _given_rows(selection, rows, len(checked))
+    radial = chosen.radial(sample.shape[1], space)
+    source = open_source(which, room, rule.limit, _checks.generator(random_state))
+    with progress_bar(verbose) as progress:
+        path = coefficients.grow(room, radial, source, rule, progress=progress)
+    alpha = coefficients.weights(path.factor, path.k, constraint, solver)
+    return SparseKernelMean(
+        centers=_original_centers(path, sample, A),
+        weights=alpha,
+        kernel=chosen,
+        space=space,
+        scale=A,
+        indices=path.indices if rows is None or path.indices is None else rows[path.indices],
+        n_points=room.summary.size,
+        constraint=constraint,
+        solver=solver,
+        engine=opened.name,
+        selection=source.name,
+        **path_facts(path, radial, opened),
+    )
+
+
+def path_facts(path: Path, radial: RadialFunction, engine: Engine) -> dict[str, Any]:
+    """What a path says of the mean it ends in."""
+    k, factor = path.k, path.factor
+    cover = path.distances.cover
+    return {
+        "radii": picking_radii(path.centers),
+        "cover": cover,
+        "incoherence": float(radial(np.array(cover**2))),
+        "kappa": factor.kappa[:k],
+        "indicator": factor.indicator[:k],
+        "jitter": factor.jitter,
+        "stop_reason": path.reason,
+        "center_mass": _center_mass(path, engine),
+        "nearest_bound": certificates.nearest_bound(path.distances, radial),
+    }
+
+
+def _center_mass(path: Path, engine: Engine) -> Vector:
+    """Weight of the points that coincide with each centre: 1/n for distinct points of equal weight."""
+    points, p = path.coincident
+    if not len(points):
+        return np.zeros(path.k)
+    return float(p.sum()) * engine.load(points, p).nearest(path.centers).masses()
+
+
+def _kept_rows(X: Points, sample_weight: ArrayLike | None) -> tuple[IntVector | None, Vector | None]:
+    return positive_rows(_checks.weights(sample_weight, len(X)), len(X))
+
+
+def _check_names(space: str, constraint: object, solver: str) -> None:
+    _checks.choice(space, "space", kernels.SPACES)
+    _checks.choice(constraint, "constraint", coefficients.CONSTRAINTS)
+    _checks.choice(solver, "solver", coefficients.SOLVERS)
+
+
+def _stopping(k: Any, k_max: Any, tol: Any, patience: Any, n: float) -> Stopping:
+    """The largest integer below 3√n is the default limit."""
+    if isinstance(k, str):
+        _checks.choice(k, "k", ("auto",))
+    fixed = None if isinstance(k, str) else _checks.count(k, "k")
+    limit = max(1, math.ceil(3 * math.sqrt(n)) - 1) if k_max is None else _checks.count(k_max, "k_max")
+    return Stopping(fixed, limit, _checks.number(tol, "tol", least=0.0), _checks.count(patience, "patience"))
+
+
+def _given_rows(selection: ArrayLike, rows: IntVector | None, n: int) -> IntVector:
+    """The user's rows as positions among the rows of positive weight."""
+    given = _checks.row_indices(selection, n)
+    if rows is None:
+        return given
+    if not np.isin(given, rows).all():
+        raise ValueError("selection names rows whose sample_weight is zero; leave them out.")
+    return np.searchsorted(rows, given)
+
+
+def _original_centers(path: Path, sample: Points, A: Matrix | None) -> Points:
+    """Rows of X where centres are rows, else mapped back."""
+    if path.indices is not None:
+        return np.array(sample[path.indices])
+    return scaling.undo(A, path.centers, sample[0])

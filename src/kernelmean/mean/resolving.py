@@ -1,0 +1,33 @@
+"""Which kernel a name and a bandwidth mean, for the points at hand."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+from kernelmean import _checks, bandwidth, kernels
+from kernelmean.engines import Room
+from kernelmean.kernels import Kernel
+
+DEFAULT_RULE = "scott"
+
+
+def resolve_kernel(kernel: Any, scale: Any, room: Room) -> Kernel:
+    """A kernel instance as it is; a name with its own length, or with a rule that reads the data."""
+    if isinstance(kernel, Kernel):
+        if not (isinstance(scale, str) and scale == DEFAULT_RULE):
+            raise ValueError(f"{kernel} carries its own scale: give either a kernel instance, or a name and bandwidth={scale!r}.")
+        return kernel
+    if not isinstance(kernel, str):
+        raise TypeError(f"kernel must be a name or a kernel such as km.Gaussian(1.0), got {kernel!r}.")
+    return rescaled(kernels.family(kernel), scale, room)
+
+
+def rescaled(family: Kernel, scale: Any, room: Room) -> Kernel:
+    """The kernel of a family with this length, or with the half-maximum radius of the Gaussian that a rule asks for."""
+    d = room.summary.dimension
+    if isinstance(scale, str):
+        return family.matching(bandwidth.by_rule(scale, room), d)
+    if not isinstance(scale, numbers.Real):
+        raise TypeError(f"bandwidth must be a positive number or one of {', '.join(map(repr, bandwidth.RULES))}, got {scale!r}.")
+    return family.rescaled(_checks.number(scale, "bandwidth", above=0.0), d)
