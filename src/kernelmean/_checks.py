@@ -11,6 +11,8 @@ import numpy as np
 
 from kernelmean._types import ArrayLike, IntVector, Matrix, Points, RandomState, Vector
 
+LARGEST = 1e150  # squares of larger numbers overflow
+
 
 def points(X: ArrayLike, name: str = "X", columns: int | None = None) -> Points:
     """An (n, d) array of finite float64 numbers; a view of X where X is that already."""
@@ -38,7 +40,7 @@ def weights(sample_weight: ArrayLike | None, n: int) -> Vector | None:
     _finite(w, "sample_weight")
     if (w < 0).any():
         raise ValueError(f"sample_weight must be nonnegative; the smallest is {w.min():g}.")
-    if not w.any():
+    if not w.sum() > 0.0:
         raise ValueError("sample_weight is zero everywhere; at least one weight must be positive.")
     return w
 
@@ -83,6 +85,14 @@ def number(value: Any, name: str, *, least: float = -math.inf, above: float = -m
         limit = f"greater than {above:g}" if above > least else f"at least {least:g}"
         raise ValueError(f"{name} must be a finite number {limit}, got {value!r}.")
     return float(value)
+
+
+def length(value: Any, name: str) -> float:
+    """A positive number whose square is one too."""
+    checked = number(value, name, above=0.0)
+    if not 1.0 / LARGEST <= checked <= LARGEST:
+        raise ValueError(f"{name} must lie between {1.0 / LARGEST:g} and {LARGEST:g}, got {value!r}.")
+    return checked
 
 
 def choice(value: Any, name: str, options: Collection[Any]) -> Any:
@@ -131,12 +141,12 @@ def _from_objects(A: np.ndarray[Any, Any], name: str) -> Points:
 
 
 def _finite(A: Points, name: str) -> Points:
-    # The sum is finite whenever every entry is, but for overflow: one pass without a mask in the common case.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(A.sum()):
-            return A
-    bad = A.size - np.count_nonzero(np.isfinite(A))
-    if bad:
+    # Extremes are finite just when every entry is: two passes without a mask in the common case.
+    low, high = A.min(), A.max()
+    if not (np.isfinite(low) and np.isfinite(high)):
+        bad = A.size - np.count_nonzero(np.isfinite(A))
         what = "NaN" if np.isnan(A).any() else "infinite values"
         raise ValueError(f"{name} holds {what} ({bad} of {A.size} entries are not finite); remove or impute them first.")
+    if max(-low, high) > LARGEST:
+        raise ValueError(f"{name} holds values beyond {LARGEST:g}, whose squares overflow; rescale it first.")
     return A

@@ -60,6 +60,14 @@ def theorem_1(incoherence: float, covered_mass: float) -> float:
     return float((1.0 - covered_mass) * np.sqrt(max(1.0 - incoherence**2, 0.0)))
 
 
+def coincident_mass(room: Room, engine: Engine, distances: Distances, centers: Points) -> Vector:
+    """Weight of the points that coincide with each centre: 1/n for distinct points of equal weight."""
+    rows, p = distances.coincident()
+    if not len(rows):
+        return np.zeros(len(centers))
+    return float(p.sum()) * engine.load(room.rows(rows), p).nearest(centers).masses()
+
+
 def nearest_bound(distances: Distances, radial: RadialFunction) -> float:
     """Σ_j p_j √(1 − (g(D_j)/g(0))²), D_j the distance to the nearest centre: never above Theorem 1."""
     # 1 − g² = −expm1(2 log g) keeps its digits where g ≈ 1.

@@ -69,7 +69,7 @@ def k_center(
         lowest row on ties; a prefix is the answer for every smaller k. At most O(nkd) time, O(nd) memory.
     """
     checked = _checks.points(X)
-    rows, weights = positive_rows(_checks.weights(sample_weight, len(checked)), len(checked))
+    rows, weights = positive_rows(_checks.weights(sample_weight, len(checked)))
     if first is not None and _checks.count(first, "first", least=0) >= len(checked):
         raise ValueError(f"first must be a row of X, 0 to {len(checked) - 1}, got {first}.")
     room = engines.open(engine).load(checked if rows is None else checked[rows], weights)
@@ -80,7 +80,7 @@ def k_center(
     return Centers(indices, room.rows(picks.indices), picks.radii, traversal.distances().cover)
 
 
-def positive_rows(weights: Vector | None, n: int) -> tuple[IntVector | None, Vector | None]:
+def positive_rows(weights: Vector | None) -> tuple[IntVector | None, Vector | None]:
     """Rows of positive weight (None: all of them) and their weights: a weight of zero means an absent row."""
     if weights is None or weights.all():
         return None, weights

@@ -42,7 +42,6 @@ class Path:
     factor: Factor
     indices: IntVector | None
     distances: Distances
-    coincident: tuple[Points, Vector]  # points at distance 0 from a centre, and their weights
 
     @property
     def centers(self) -> Points:
@@ -81,10 +80,8 @@ def grow(
         end = _end(factor, rule, exhausted=len(batch.points) < wanted)
         (progress or Progress()).advance(factor.size, rule.limit)
     k, reason = end
-    distances = source.distances(factor.centers[:k])
-    coincident, p = distances.coincident()
     rows = np.concatenate(indices)[:k] if indices else None
-    return Path(k, reason, factor, rows, distances, (room.rows(coincident), p))
+    return Path(k, reason, factor, rows, source.distances(factor.centers[:k]))
 
 
 def _end(factor: Factor, rule: Stopping, exhausted: bool) -> tuple[int, StopReason] | None:

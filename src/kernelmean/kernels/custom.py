@@ -41,7 +41,7 @@ class Radial(Kernel):
     name: ClassVar[str] = "radial"
 
     def __post_init__(self) -> None:
-        _checks.number(self.bandwidth, "bandwidth", above=0.0)
+        _checks.length(self.bandwidth, "bandwidth")
         if not callable(self.profile_function):
             raise TypeError("a Radial kernel needs a function of the squared distance, profile(r2) -> float.")
         if not math.isclose(float(self.profile_function(0.0)), 1.0, rel_tol=1e-12):

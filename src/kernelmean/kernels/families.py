@@ -26,7 +26,7 @@ class Gaussian(Kernel):
     name: ClassVar[str] = "gaussian"
 
     def __post_init__(self) -> None:
-        _checks.number(self.bandwidth, "bandwidth", above=0.0)
+        _checks.length(self.bandwidth, "bandwidth")
 
     def formula(self, d: int) -> Formula:
         return Formula(radials.log_gaussian, 0.5 / self.bandwidth**2)
@@ -71,7 +71,7 @@ class Laplacian(Kernel):
     name: ClassVar[str] = "laplacian"
 
     def __post_init__(self) -> None:
-        _checks.number(self.scale, "scale", above=0.0)
+        _checks.length(self.scale, "scale")
 
     def formula(self, d: int) -> Formula:
         return Formula(radials.log_laplacian, self.scale**-2)
@@ -148,7 +148,7 @@ class Student(_StudentFamily):
 
     def __post_init__(self) -> None:
         _checks.number(self.alpha, "alpha", above=0.0)
-        _checks.number(self.beta, "beta", above=0.0)
+        _checks.length(self.beta, "beta")
 
     def exponent(self, d: int) -> float:
         return self.alpha
@@ -179,7 +179,7 @@ class Cauchy(_StudentFamily):
     name: ClassVar[str] = "cauchy"
 
     def __post_init__(self) -> None:
-        _checks.number(self.beta, "beta", above=0.0)
+        _checks.length(self.beta, "beta")
 
     def exponent(self, d: int) -> float:
         return (d + 1) / 2

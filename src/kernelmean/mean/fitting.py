@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from kernelmean import _checks, certificates, coefficients, engines, kernels
-from kernelmean._types import ArrayLike, Constraint, IntVector, Matrix, Points, RandomState, Solver, Space, Vector
+from kernelmean._types import ArrayLike, Constraint, IntVector, Matrix, Points, RandomState, Solver, Space
 from kernelmean.coefficients import Path, Stopping
-from kernelmean.engines import Engine
-from kernelmean.kernels import Kernel, RadialFunction
+from kernelmean.engines import Engine, Room
+from kernelmean.kernels import Kernel
 from kernelmean.mean import scaling
 from kernelmean.mean.progress import progress_bar
 from kernelmean.mean.resolving import resolve_kernel
@@ -65,7 +65,7 @@ def sparse_kernel_mean(
         Time O(n·k·d + k³), memory O(n·d + k²) for the k finally used.
     """
     checked = _checks.points(X)
-    rows, weights = _kept_rows(checked, sample_weight)
+    rows, weights = positive_rows(_checks.weights(sample_weight, len(checked)))
     sample = checked if rows is None else checked[rows]
     _check_names(space, constraint, solver)
     opened = engines.open(engine)
@@ -91,13 +91,13 @@ def sparse_kernel_mean(
         solver=solver,
         engine=opened.name,
         selection=source.name,
-        **path_facts(path, radial, opened),
+        **path_facts(path, room, opened),
     )
 
 
-def path_facts(path: Path, radial: RadialFunction, engine: Engine) -> dict[str, Any]:
+def path_facts(path: Path, room: Room, engine: Engine) -> dict[str, Any]:
     """What a path says of the mean it ends in."""
-    k, factor = path.k, path.factor
+    k, factor, radial = path.k, path.factor, path.factor.radial
     cover = path.distances.cover
     return {
         "radii": picking_radii(path.centers),
@@ -107,21 +107,9 @@ def path_facts(path: Path, radial: RadialFunction, engine: Engine) -> dict[str, 
         "indicator": factor.indicator[:k],
         "jitter": factor.jitter,
         "stop_reason": path.reason,
-        "center_mass": _center_mass(path, engine),
+        "center_mass": certificates.coincident_mass(room, engine, path.distances, path.centers),
         "nearest_bound": certificates.nearest_bound(path.distances, radial),
     }
-
-
-def _center_mass(path: Path, engine: Engine) -> Vector:
-    """Weight of the points that coincide with each centre: 1/n for distinct points of equal weight."""
-    points, p = path.coincident
-    if not len(points):
-        return np.zeros(path.k)
-    return float(p.sum()) * engine.load(points, p).nearest(path.centers).masses()
-
-
-def _kept_rows(X: Points, sample_weight: ArrayLike | None) -> tuple[IntVector | None, Vector | None]:
-    return positive_rows(_checks.weights(sample_weight, len(X)), len(X))
 
 
 def _check_names(space: str, constraint: object, solver: str) -> None:

@@ -30,7 +30,7 @@ def merge(means: Sequence[SparseKernelMean], k: int | None = None, *, constraint
     radial = first.kernel.radial(first.dimension, first.space)
     source = KCenter(room, int(np.argmax(np.abs(target))))
     path = coefficients.grow(room, radial, source, Stopping(limit, limit, 0.0, 1), target)
-    facts = path_facts(path, radial, engine)
+    facts = path_facts(path, room, engine)
     assert path.indices is not None
     return SparseKernelMean(
         centers=points[path.indices],

@@ -30,4 +30,4 @@ def rescaled(family: Kernel, scale: Any, room: Room) -> Kernel:
         return family.matching(bandwidth.by_rule(scale, room), d)
     if not isinstance(scale, numbers.Real):
         raise TypeError(f"bandwidth must be a positive number or one of {', '.join(map(repr, bandwidth.RULES))}, got {scale!r}.")
-    return family.rescaled(_checks.number(scale, "bandwidth", above=0.0), d)
+    return family.rescaled(_checks.length(scale, "bandwidth"), d)

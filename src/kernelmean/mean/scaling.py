@@ -48,6 +48,14 @@ def log_jacobian(scale: Matrix | None) -> float:
     return 0.0 if scale is None else float(np.linalg.slogdet(scale)[1])
 
 
+def times_exp(values: Vector | float, log_factor: float) -> Vector:
+    """values · e^{log_factor}, exact in the exponent: neither factor need fit a float for the product to."""
+    power = int(log_factor / np.log(2.0))
+    with np.errstate(over="ignore", under="ignore"):
+        scaled: Vector = np.ldexp(np.asarray(values) * np.exp(log_factor - power * np.log(2.0)), power)
+    return scaled
+
+
 def same(a: Matrix | None, b: Matrix | None) -> bool:
     """Whether two means measure distance alike."""
     if a is None or b is None:

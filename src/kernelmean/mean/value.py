@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,11 +13,12 @@ import numpy as np
 from kernelmean import _checks, certificates, coefficients, engines, kernels
 from kernelmean._types import ArrayLike, Constraint, IntVector, Matrix, Points, RandomState, Solver, Space, StopReason, Vector
 from kernelmean.certificates import Certificate, Comparison
-from kernelmean.engines import Room
+from kernelmean.engines import Distances, Room
 from kernelmean.factor import Factor
 from kernelmean.kernels import Kernel
 from kernelmean.mean import scaling, storage
 from kernelmean.mean.resolving import DEFAULT_RULE, rescaled, resolve_kernel
+from kernelmean.selection import positive_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +57,9 @@ class SparseKernelMean:
                 own.flags.writeable = False
                 object.__setattr__(self, name, own)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SparseKernelMean, tuple(getattr(self, entry.name) for entry in fields(self))
+
     def __repr__(self) -> str:
         size = f"{self.k} centres for {self.n_points:.15g} points in {self.dimension} dimensions"
         return f"SparseKernelMean({size}, {self.kernel}, space={self.space!r}, {self.selection}, stop: {self.stop_reason})"
@@ -74,7 +78,7 @@ class SparseKernelMean:
         """Z at the query points, (q,). Time O(qkd); far in the tails or in high dimension use :meth:`log`."""
         mapped = self._map(_checks.points(Q, "Q", self.dimension))
         value: Vector = self._room.kernel_sum(self.kernel.formula(self.dimension), mapped, self.weights)
-        return value * math.exp(min(self._log_constant, 709.0))
+        return scaling.times_exp(value, self._log_constant)
 
     def log(self, Q: ArrayLike) -> Vector:
         """log z at the query points, without underflow; needs nonnegative weights."""
@@ -91,13 +95,13 @@ class SparseKernelMean:
         W = np.column_stack([self.weights[:, None] * (self._mapped_centers - origin), self.weights])
         sums = self._room.kernel_sum(decay, mapped, W)
         gradient: Points = 2 * decay.rate * (sums[:, :-1] - (mapped - origin) * sums[:, -1:])
-        return scaling.pull_back(self.scale, gradient) * math.exp(min(self._log_constant, 709.0))
+        return scaling.times_exp(scaling.pull_back(self.scale, gradient), self._log_constant)
 
     def inner(self, other: SparseKernelMean) -> float:
         """⟨z, z′⟩ in the space of both."""
         radial, log_unit = self._pairing(other)
         value = self.weights @ other._room.kernel_sum(radial, other._map(self.centers), other.weights)
-        return float(value) * math.exp(log_unit)
+        return float(scaling.times_exp(value, log_unit))
 
     def distance(self, other: SparseKernelMean) -> float:
         """‖z − z′‖: the maximum mean discrepancy in the RKHS, the L2 distance of densities in L2."""
@@ -112,7 +116,7 @@ class SparseKernelMean:
         at_theirs = self._room.kernel_sum(radial, self._map(other.centers), self.weights)
         at_theirs = at_theirs - other._room.kernel_sum(radial, other._mapped_centers, other.weights)
         squared = float(self.weights @ at_mine) - float(other.weights @ at_theirs)
-        return math.sqrt(max(squared, 0.0)) * math.exp(0.5 * log_unit)
+        return float(scaling.times_exp(math.sqrt(max(squared, 0.0)), 0.5 * log_unit))
 
     def truncate(self, m: int) -> SparseKernelMean:
         """The optimal mean on the first m centres, without the data."""
@@ -155,8 +159,10 @@ class SparseKernelMean:
         room = self._load(X, sample_weight)
         new = self._other_kernel(kernel, bandwidth, room)
         kappa = room.kernel_sum(new.radial(self.dimension, self.space), self._mapped_centers)
-        fresh = replace(self, n_points=room.summary.size)
-        return fresh._solved(kappa, new, wanted, room)
+        distances = room.nearest(self._mapped_centers).distances()
+        mass = certificates.coincident_mass(room, engines.open(self.engine), distances, self._mapped_centers)
+        fresh = replace(self, n_points=room.summary.size, cover=distances.cover, center_mass=mass)
+        return fresh._solved(kappa, new, wanted, distances)
 
     @property
     def bound(self) -> float | None:
@@ -193,8 +199,8 @@ class SparseKernelMean:
         )
         count = None if size is None else _checks.count(size, "size", least=2)
         found = certificates.measure(case, method, _checks.generator(random_state), count)
-        unit = self._norm_unit
-        return found._replace(error=found.error * unit, standard_error=found.standard_error * unit)
+        error, spread = scaling.times_exp(np.array([found.error, found.standard_error]), 0.5 * self._log_unit)
+        return found._replace(error=float(error), standard_error=float(spread))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """One small file without pickle and without the data; whole or absent."""
@@ -223,10 +229,9 @@ class SparseKernelMean:
         return self.kernel.log_density_constant(self.dimension) + scaling.log_jacobian(self.scale)
 
     @property
-    def _norm_unit(self) -> float:
-        """√g(0), with the Jacobian: the unit of norms."""
-        log_unit = self.kernel.log_peak(self.dimension, self.space)
-        return math.exp(0.5 * (log_unit + (scaling.log_jacobian(self.scale) if self.space == "l2" else 0.0)))
+    def _log_unit(self) -> float:
+        """log g(0), with the Jacobian: the unit of squared norms."""
+        return self._pairing(self)[1]
 
     @property
     def _bounded(self) -> bool:
@@ -234,14 +239,16 @@ class SparseKernelMean:
 
     def _with_jitter(self, bound: float) -> float:
         """The theorem speaks of the exact optimum; λ‖α‖² is what the jitter can add to the squared error."""
-        return math.sqrt(bound**2 + self.jitter * float(self.weights @ self.weights)) * self._norm_unit
+        squared = bound**2 + self.jitter * float(self.weights @ self.weights)
+        return float(scaling.times_exp(math.sqrt(squared), 0.5 * self._log_unit))
 
     def _map(self, X: Points) -> Points:
         return scaling.apply(self.scale, X, self.centers[0])
 
     def _load(self, X: ArrayLike, sample_weight: ArrayLike | None) -> Room:
         checked = _checks.points(X, "X", self.dimension)
-        return engines.open(self.engine).load(self._map(checked), _checks.weights(sample_weight, len(checked)))
+        rows, weights = positive_rows(_checks.weights(sample_weight, len(checked)))
+        return engines.open(self.engine).load(self._map(checked if rows is None else checked[rows]), weights)
 
     def _pairing(self, other: SparseKernelMean) -> tuple[kernels.RadialFunction, float]:
         """(g/g(0), log of its unit) between two means; a ValueError where they live in different spaces."""
@@ -263,7 +270,7 @@ class SparseKernelMean:
             return rescaled(self.kernel, bandwidth, room)
         return resolve_kernel(kernel, bandwidth, room)
 
-    def _solved(self, kappa: Vector, kernel: Kernel, constraint: Constraint, room: Room | None) -> SparseKernelMean:
+    def _solved(self, kappa: Vector, kernel: Kernel, constraint: Constraint, distances: Distances | None) -> SparseKernelMean:
         """The same centres with new coefficients for κ."""
         radial = kernel.radial(self.dimension, self.space)
         factor = Factor(radial, len(kappa))
@@ -277,29 +284,8 @@ class SparseKernelMean:
             jitter=factor.jitter,
             incoherence=float(radial(np.array(self.cover**2))),
             constraint=constraint,
-            nearest_bound=None if room is None else self._nearest_bound(room, radial),
+            nearest_bound=None if distances is None else certificates.nearest_bound(distances, radial),
         )
-
-    def _nearest_bound(self, room: Room, radial: kernels.RadialFunction) -> float:
-        return certificates.nearest_bound(room.nearest(self._mapped_centers).distances(), radial)
-
-
-def load(path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> SparseKernelMean:
-    """A mean from its file; ``kernel`` only for one that was fitted with a kernel of the user's own."""
-    header, arrays = storage.read(path)
-    try:
-        numbers = dict(zip(NUMBERS, (None if math.isnan(v) else float(v) for v in arrays.pop("numbers")), strict=True))
-        words = {name: header[name] for name in WORDS}
-        described = header["kernel"]
-    except (KeyError, ValueError) as error:
-        raise ValueError(f"{os.fspath(path)} is a kernelmean file, but it does not hold a sparse kernel mean.") from error
-    if "indices" in arrays:
-        arrays["indices"] = arrays["indices"].astype(np.intp)
-    cover = {name: math.nan if numbers[name] is None else numbers[name] for name in ("cover", "incoherence")}
-    return SparseKernelMean(
-        **{"scale": None, "indices": None, **arrays, **words, **numbers, **cover},
-        kernel=kernels.restore(described, kernel),
-    )
 
 
 ARRAYS = ("centers", "weights", "scale", "indices", "radii", "kappa", "indicator", "center_mass")
