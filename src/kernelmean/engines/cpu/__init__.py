@@ -40,7 +40,7 @@ class Room:
     @cached_property
     def blocks(self) -> Blocks:
         """The points in the layout of the compiled loops."""
-        return Blocks.of(self.sample.X)
+        return Blocks.of(self.sample.X, self.threads)
 
     @property
     def summary(self) -> Summary:

@@ -1,26 +1,31 @@
-"""The layout of the points: blocks of consecutive rows, coordinate-major within a block.
+"""The layout of the points: blocks of consecutive points, coordinate-major within a block.
 
 A block is a (coordinates, width) slab that stays in the fastest cache while many queries pass over it; the loop over
-its points has a constant length, so it vectorises without a remainder. The last block is padded with weight zero.
+its points has a constant length, so it vectorises without a remainder. The last block is padded with weight zero. In
+low dimension the points lie in the order of a kd-tree, so that blocks are compact.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelmean._types import Matrix, Points, Vector
+from kernelmean.engines.cpu import threads
+from kernelmean.engines.cpu.compiling import EXACT_MATH, entry
+from kernelmean.engines.cpu.tree import Tree, plant, row_type
 
 UNROLLED = 16  # up to this d, one compiled version per d keeps the distance in registers
 STRIP = 8  # beyond, coordinates are added in strips of eight
+TREE_DIMENSION = 10  # up to this d, boxes of a kd-tree are worth having
+TREE_POINTS = 4096  # fewer points are not worth sorting
 
 
 def width(d: int) -> int:
     """Points per block: 16 KiB of coordinates or so."""
-    return 256 if d <= 8 else 128 if d <= UNROLLED else 64
+    return 512 if d <= 5 else 256 if d <= 8 else 128 if d <= UNROLLED else 64
 
 
 def padded_dimension(d: int) -> int:
@@ -30,45 +35,50 @@ def padded_dimension(d: int) -> int:
 
 @dataclass(frozen=True)
 class Blocks:
-    """n points as (blocks, coordinates, width)."""
+    """n points as (blocks, coordinates, width), in the order of a tree where there is one."""
 
     points: NDArray[np.float64]  # (blocks, padded d, width)
     n: int
     d: int
+    tree: Tree | None
 
     @classmethod
-    def of(cls, X: Points) -> Blocks:
+    def of(cls, X: Points, count: int) -> Blocks:
         """One copy of X, written block by block."""
         n, d = X.shape
-        B = width(d)
-        points = np.zeros((-(-n // B), padded_dimension(d), B))
-        whole = n // B
-        for start in range(0, whole, 64):  # transposing a few blocks at a time stays in cache
-            stop = min(start + 64, whole)
-            points[start:stop, :d] = X[start * B : stop * B].reshape(stop - start, B, d).transpose(0, 2, 1)
-        if whole * B < n:
-            points[whole, :d, : n - whole * B] = X[whole * B :].T
-        return cls(points, n, d)
+        X = read_only(X)
+        tree = plant(X, count) if d <= TREE_DIMENSION and n >= TREE_POINTS else None
+        points = np.zeros((-(-n // width(d)), padded_dimension(d), width(d)))
+        order = np.arange(n, dtype=row_type(n)) if tree is None else tree.order
+        threads.run(_fill, [(X, order, points, p.start, p.stop) for p in threads.pieces(len(points))], count)
+        return cls(points, n, d, tree)
 
     @property
     def shape(self) -> tuple[int, int]:
         """(blocks, width): the shape of one number per point."""
         return self.points.shape[0], self.points.shape[2]
 
-    @cached_property
-    def live(self) -> NDArray[np.bool_]:
-        """Which entries are points, not padding."""
-        return (np.arange(self.shape[0] * self.shape[1]) < self.n).reshape(self.shape)
-
     def spread(self, values: Vector, padding: float = 0.0) -> Matrix:
-        """One number per point, in the layout of the blocks."""
+        """One number per row of X, in the layout of the blocks."""
         out = np.full(self.shape, padding)
-        out.reshape(-1)[: self.n] = values
+        out.reshape(-1)[: self.n] = values if self.tree is None else values[self.tree.order]
         return out
 
-    def gather(self, values: Matrix) -> Vector:
-        """Back from the layout of the blocks to one number per point."""
-        return values.reshape(-1)[: self.n]
+    def gather(self, values: np.ndarray) -> np.ndarray:
+        """Back from the layout of the blocks to one number per row of X."""
+        flat = values.reshape(-1)[: self.n]
+        if self.tree is None:
+            return flat
+        out = np.empty_like(flat)
+        out[self.tree.order] = flat
+        return out
+
+
+def read_only(X: Points) -> Points:
+    """X in C order, typed read-only, so that compiled loops exist in one version."""
+    view = np.ascontiguousarray(X).view()
+    view.flags.writeable = False
+    return view
 
 
 def queries(Q: Points) -> Points:
@@ -79,3 +89,15 @@ def queries(Q: Points) -> Points:
     out = np.zeros((q, padded_dimension(d)))
     out[:, :d] = Q
     return out
+
+
+@entry(EXACT_MATH)
+def _fill(X, order, points, start, stop):
+    """points[b, t, j] = X[order[b·width + j], t] for blocks start..stop."""
+    B = points.shape[2]
+    for b in range(start, stop):
+        last = min(B, len(order) - b * B)
+        for j in range(last):
+            row = order[b * B + j]
+            for t in range(X.shape[1]):
+                points[b, t, j] = X[row, t]

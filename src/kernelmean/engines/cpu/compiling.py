@@ -30,29 +30,48 @@ def part(fastmath: set[str] = SAFE_MATH) -> Callable[[Callable[..., Any]], Any]:
 
 
 class _OwnFileCache(FunctionCache):
-    """Numba's cache with one file per specialisation and a key that is equal in every process."""
+    """Numba's cache with one file per specialisation and signature, and a key that is equal in every process."""
 
     def __init__(self, function: Callable[..., Any], key: str) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]
         self._key = key
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        self._open_file(sig)
+        return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        self._open_file(sig)
+        super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+
+    def _open_file(self, sig: Any) -> None:
+        name = hashlib.sha256(f"{self._key} {sig}".encode()).hexdigest()
         self._cache_file = type(self._cache_file)(
-            cache_path=self._cache_path,
-            filename_base=f"{self._impl.filename_base}-{key[:20]}",
-            source_stamp=key,
+            cache_path=self._cache_path, filename_base=f"{self._impl.filename_base}-{name[:20]}", source_stamp=name
         )
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
         return (sig, codegen.magic_tuple(), self._key)
 
 
+def entry(fastmath: set[str] = SAFE_MATH, constants: tuple[object, ...] | None = ()) -> Callable[[Callable[..., Any]], Any]:
+    """Decorator for a loop called from Python; ``constants`` name what it closes over (None: not cached on disk)."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        dispatcher = numba.njit(nogil=True, fastmath=fastmath or False, error_model="numpy")(function)
+        if constants is not None:
+            _attach_cache(dispatcher, (function.__qualname__, sorted(fastmath), *constants))
+        return dispatcher
+
+    return decorate
+
+
 def compile_function(
     function: Callable[..., Any], signature: Any, constants: tuple[object, ...] | None, fastmath: set[str] = SAFE_MATH
 ) -> Callable[..., Any]:
-    """``function`` compiled for one signature; ``constants`` name what it closes over (None: not cached on disk)."""
+    """``function`` compiled for one signature, now."""
     with _lock:
-        dispatcher = numba.njit(nogil=True, fastmath=fastmath or False, error_model="numpy")(function)
-        if constants is not None:
-            _attach_cache(dispatcher, (function.__qualname__, str(signature), sorted(fastmath), *constants))
+        dispatcher = entry(fastmath, constants)(function)
         dispatcher.compile(signature)
         dispatcher.disable_compile()
     compiled: Callable[..., Any] = dispatcher

@@ -186,26 +186,6 @@ def fourier_sum(B: int) -> Loop:
 
 
 @functools.lru_cache(maxsize=64)
-def lower(d: int) -> Loop:
-    """D²_j ← min(D²_j, ‖x_j − c‖²), and each block's largest D²; bit for bit the naive loop."""
-    B, squared_distances = width(d), distance_step(d, EXACT_MATH)
-
-    def lower_loop(X, center, squared, highest):
-        r2 = np.empty(B)
-        for b in range(len(X)):
-            squared_distances(X[b], center, r2)
-            row = squared[b]
-            top = -1.0
-            for j in range(B):
-                row[j] = min(row[j], r2[j])
-                top = max(top, row[j])
-            highest[b] = top
-
-    signature = types.void(_read(3), _read(1), _write(2), _write(1))
-    return compile_function(lower_loop, signature, (_dimension(d),), EXACT_MATH)
-
-
-@functools.lru_cache(maxsize=64)
 def nearest(d: int) -> Loop:
     """D²_j and the label of the nearest of some more centres, the lowest label on ties."""
     B, squared_distances = width(d), distance_step(d, EXACT_MATH)

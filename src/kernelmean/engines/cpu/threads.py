@@ -9,7 +9,10 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
+
+PIECES = 16
 
 _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
 _lock = threading.Lock()
@@ -24,6 +27,12 @@ def default_count() -> int:
             raise ValueError(f"KERNELMEAN_NUM_THREADS must be a positive whole number, got {given!r}.")
         return int(given)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def pieces(n: int) -> list[slice]:
+    """0..n in a fixed number of parts, whatever the number of threads."""
+    cuts = [n * part // PIECES for part in range(PIECES + 1)]
+    return [slice(a, b) for a, b in pairwise(cuts) if b > a]
 
 
 def run(function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], count: int) -> None:

@@ -1,14 +1,16 @@
-"""Farthest-first traversal and nearest centres, one pass over the blocks per centre."""
+"""Farthest-first traversal by the faster of two methods, and nearest centres."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelmean._types import Points, Vector
+from kernelmean._types import IntVector, Points, Vector
 from kernelmean.engines import Picks
 from kernelmean.engines.cpu import loops, threads
-from kernelmean.engines.cpu.blocks import Blocks, queries
+from kernelmean.engines.cpu.batches import BatchTraversal
+from kernelmean.engines.cpu.blocks import Blocks, queries, read_only
+from kernelmean.engines.cpu.farthest import TreeTraversal
 from kernelmean.engines.sample import Distances, Sample
 
 PASS = 2**18  # coordinates per piece of work in one pass
@@ -18,34 +20,22 @@ class Traversal:
     """Exact farthest-first traversal: index for index the naive loop, ties included."""
 
     def __init__(self, blocks: Blocks, sample: Sample, first: int, count: int) -> None:
-        self._blocks, self._sample, self._next, self._count = blocks, sample, first, count
-        self._radius = np.inf
-        self._squared = np.where(blocks.live, np.inf, -1.0)  # padding is never the farthest
-        self._highest = np.empty(len(blocks.points))
-        self._loop = loops.lower(blocks.d)
+        self._p = sample.p
+        X = read_only(sample.X)
+        self._method: TreeTraversal | BatchTraversal
+        if blocks.tree is not None:
+            self._method = TreeTraversal(blocks, X, first, count)
+        else:
+            self._method = BatchTraversal(X, first, count)
 
     def take(self, m: int) -> Picks:
         """The next m centres; fewer when every distinct point is a centre."""
-        indices: list[int] = []
-        radii: list[float] = []
-        while len(indices) < m and self._radius > 0.0:
-            indices.append(self._next)
-            radii.append(self._radius)
-            self._lower(self._sample.rows(np.array([self._next])))
-        return Picks(np.array(indices, dtype=np.intp), np.array(radii))
+        rows, squares = self._method.take(m)
+        return Picks(rows, np.sqrt(squares))
 
     def distances(self) -> Distances:
         """Each point's squared distance to the centres taken so far."""
-        return Distances(self._blocks.gather(self._squared), self._sample.p)
-
-    def _lower(self, center: Points) -> None:
-        X, c = self._blocks.points, queries(center)[0]
-        tasks = [(X[s], c, self._squared[s], self._highest[s]) for s in _pass_pieces(self._blocks)]
-        threads.run(self._loop, tasks, self._count)
-        block = int(np.argmax(self._highest))
-        j = int(np.argmax(self._squared[block]))
-        self._next = block * self._squared.shape[1] + j
-        self._radius = float(np.sqrt(self._squared[block, j]))
+        return Distances(self._method.squared_distances(), self._p)
 
 
 class Nearest:
@@ -77,8 +67,9 @@ class Nearest:
         """Weighted mean of the points of each centre; the centre itself where there are none."""
         return self._sample.group_means(self._flat_labels(), self._centers)
 
-    def _flat_labels(self) -> NDArray[np.int64]:
-        return self._labels.reshape(-1)[: self._blocks.n]
+    def _flat_labels(self) -> IntVector:
+        labels: IntVector = self._blocks.gather(self._labels)
+        return labels
 
 
 def _pass_pieces(blocks: Blocks) -> list[slice]:

@@ -1,0 +1,294 @@
+"""Exact farthest-first traversal in low dimension: a kd-tree that knows its farthest point.
+
+Every leaf claims the largest squared distance from its points to the centres it has *seen*. A leaf that lags behind can
+only claim too much, so whichever leaf claims most is brought up to date, until the largest claim is true: that point is
+the next centre. Every few hundred centres the whole tree catches up, subtree by subtree on all threads; a node whose
+box lies farther from a centre than the node's claim has nothing to learn from it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelmean._types import IntVector, Points, Vector
+from kernelmean.engines.cpu import threads
+from kernelmean.engines.cpu.blocks import Blocks
+from kernelmean.engines.cpu.compiling import EXACT_MATH, entry, part
+
+FRESH = 256  # most centres a leaf may lag behind
+PATIENCE = 2  # leaf updates per leaf before the whole tree catches up
+SUBTREE_LEVEL = 5  # the tree catches up in 2**SUBTREE_LEVEL pieces, whatever the number of threads
+DEEPEST = 64
+
+
+class Forest(NamedTuple):
+    """The points in tree order and the boxes of the nodes; empty boxes are [+inf, −inf]."""
+
+    points: NDArray[np.float64]  # (blocks, d, width)
+    order: NDArray[np.integer]  # (n,) rows of X
+    starts: NDArray[np.int64]  # (leaves + 1,)
+    lower: Points  # (2·leaves, d)
+    upper: Points  # (2·leaves, d)
+    axes: tuple[int, ...]  # 0..d−1; a tuple, so that each d has compiled loops of its own
+
+
+class Claims(NamedTuple):
+    """What each node believes of its farthest point."""
+
+    nearest: Vector  # (n,) squared distance to the nearest centre seen, in tree order
+    peak: Vector  # (2·leaves,) the largest of them below the node; −1 where it is empty
+    row: NDArray[np.int64]  # (2·leaves,) the lowest row of X that attains it
+    leaf: NDArray[np.int32]  # (2·leaves,) the leaf that holds this row
+    seen: NDArray[np.int32]  # (leaves,) how many of the fresh centres the leaf has seen
+
+
+class TreeTraversal:
+    """Farthest-first order of the points from row ``first``.  Memory 8 bytes a point, beside the blocks."""
+
+    def __init__(self, blocks: Blocks, X: Points, first: int, count: int) -> None:
+        self._X, self._count, self._first, self._taken = X, count, first, 0
+        self._forest = _forest(blocks, count)
+        self._claims = _boundless_claims(self._forest)
+        self._fresh = np.empty((FRESH, blocks.d))
+        self._fresh[0], self._waiting = X[first], 1
+        self._catch_up()
+
+    def take(self, m: int) -> tuple[IntVector, Vector]:
+        """Rows of the next m centres and their squared radii (inf for the first); fewer once none is left."""
+        rows, squares = np.empty(m, np.int64), np.empty(m)
+        done = 0
+        if self._taken == 0 and m > 0:
+            rows[0], squares[0], done = self._first, np.inf, 1
+        while done < m:
+            stop = min(m, done + FRESH - self._waiting)
+            found = _pick(self._X, self._forest, self._claims, self._fresh, self._waiting, rows[done:stop], squares[done:stop])
+            done += found
+            self._waiting += found
+            if self._claims.peak[1] <= 0.0:
+                break
+            if done < m:
+                self._catch_up()
+        self._taken += done
+        return rows[:done].astype(np.intp), squares[:done]
+
+    def squared_distances(self) -> Vector:
+        """min_c ‖x_i − c‖² over the centres taken so far, in the order of X."""
+        self._catch_up()
+        squares = np.empty(len(self._X))
+        squares[self._forest.order] = self._claims.nearest
+        return squares
+
+    def _catch_up(self) -> None:
+        """Let every leaf see every fresh centre."""
+        leaves = len(self._claims.seen)
+        top = min(1 << SUBTREE_LEVEL, leaves)
+        fresh = self._fresh[: self._waiting]
+        threads.run(_catch_up, [(self._forest, self._claims, fresh, v) for v in range(top, 2 * top)], self._count)
+        _pull_upwards(self._claims, top - 1)
+        self._claims.seen[:] = 0
+        self._waiting = 0
+
+
+def _forest(blocks: Blocks, count: int) -> Forest:
+    """Boxes of all nodes, from the leaves up."""
+    assert blocks.tree is not None
+    order, starts = blocks.tree
+    leaves, d = len(starts) - 1, blocks.d
+    lower, upper = np.full((2 * leaves, d), np.inf), np.full((2 * leaves, d), -np.inf)
+    forest = Forest(blocks.points, order, starts, lower, upper, tuple(range(d)))
+    threads.run(_measure_boxes, [(forest, p.start, p.stop) for p in threads.pieces(leaves)], count)
+    level = leaves
+    while level > 1:
+        nodes, children = slice(level // 2, level), slice(level, 2 * level)
+        lower[nodes] = lower[children].reshape(-1, 2, d).min(axis=1)
+        upper[nodes] = upper[children].reshape(-1, 2, d).max(axis=1)
+        level //= 2
+    return forest
+
+
+def _boundless_claims(forest: Forest) -> Claims:
+    """Before the first centre every point is infinitely far; empty nodes claim −1."""
+    n, leaves = len(forest.order), len(forest.starts) - 1
+    peak = np.where(np.isfinite(forest.lower[:, 0]), np.inf, -1.0)
+    leaf = np.zeros(2 * leaves, np.int32)
+    leaf[leaves:] = np.arange(leaves)
+    return Claims(np.full(n, np.inf), peak, np.full(2 * leaves, n), leaf, np.zeros(leaves, np.int32))
+
+
+@entry(EXACT_MATH)
+def _measure_boxes(forest, start, stop):
+    """Bound the points of leaves start..stop."""
+    leaves, B = len(forest.starts) - 1, forest.points.shape[2]
+    for leaf in range(start, stop):
+        for position in range(forest.starts[leaf], forest.starts[leaf + 1]):
+            block, j = position // B, position % B
+            for t in range(len(forest.axes)):
+                x = forest.points[block, t, j]
+                forest.lower[leaves + leaf, t] = min(forest.lower[leaves + leaf, t], x)
+                forest.upper[leaves + leaf, t] = max(forest.upper[leaves + leaf, t], x)
+
+
+@entry(EXACT_MATH)
+def _pick(X, forest, claims, fresh, waiting, rows, squares):
+    """Fill ``rows`` with the next centres and append them to fresh[:waiting]; how many were found.
+
+    Stops early when no distinct point is left, or when so many leaves had to be updated one by one that it is time for
+    all threads to help.
+    """
+    patience = PATIENCE * len(claims.seen)
+    for k in range(len(rows)):
+        patience -= _find_farthest(forest, claims, fresh[: waiting + k])
+        if claims.peak[1] <= 0.0 or (k > 0 and patience < 0):
+            return k
+        rows[k], squares[k] = claims.row[1], claims.peak[1]
+        for t in range(X.shape[1]):
+            fresh[waiting + k, t] = X[rows[k], t]
+    return len(rows)
+
+
+@part(EXACT_MATH)
+def _find_farthest(forest, claims, fresh):
+    """Update the leaf that claims most until the root's claim is true; how many updates it took."""
+    updates = 0
+    everyone = np.arange(len(fresh))
+    while claims.seen[claims.leaf[1]] < len(fresh):
+        v = claims.leaf[1] + len(claims.seen)
+        if _see(forest, claims, fresh, everyone, v):
+            updates += 1
+            while v > 1:
+                v >>= 1
+                _pull(claims, v)
+    return updates
+
+
+@entry(EXACT_MATH)
+def _catch_up(forest, claims, fresh, root):
+    """Let all leaves below ``root`` see the fresh centres, depth first.
+
+    listed[depth] holds the centres that may still matter to the current node.
+    """
+    listed = np.empty((DEEPEST, len(fresh)), np.int64)
+    counts = np.empty(DEEPEST, np.int64)
+    for j in range(len(fresh)):  # a slice assignment would take a second longer to compile
+        listed[0, j] = j
+    counts[0] = len(fresh)
+    v, depth = root, 0
+    while True:
+        kept = _keep(forest, claims, fresh, listed[depth, : counts[depth]], v, listed[depth + 1])
+        if kept and v < len(claims.seen):
+            v, depth = 2 * v, depth + 1
+            counts[depth] = kept
+            continue
+        if kept:
+            _see(forest, claims, fresh, listed[depth + 1, :kept], v)
+        while v != root and v % 2 == 1:
+            v, depth = v // 2, depth - 1
+            _pull(claims, v)
+        if v == root:
+            return
+        v += 1
+
+
+@entry(EXACT_MATH)
+def _pull_upwards(claims, last):
+    """Renew the claims of nodes last, last − 1, …, 1 from their children."""
+    for v in range(last, 0, -1):
+        _pull(claims, v)
+
+
+@part(EXACT_MATH)
+def _keep(forest, claims, fresh, listed, v, kept):
+    """Keep the listed centres nearer to the box of node v than the node's claim; how many."""
+    count = 0
+    for j in listed:
+        kept[count] = j
+        count += _gap(forest, v, fresh[j]) < claims.peak[v]
+    return count
+
+
+@part(EXACT_MATH)
+def _see(forest, claims, fresh, listed, v):
+    """Let leaf node v see the listed fresh centres; whether that changed its claim."""
+    leaf = v - len(claims.seen)
+    first, stop = forest.starts[leaf], forest.starts[leaf + 1]
+    nearest = claims.nearest[first:stop]
+    changed = False
+    for j in listed:
+        if j >= claims.seen[leaf] and _gap(forest, v, fresh[j]) < claims.peak[v]:
+            _lower_leaf(forest, fresh[j], first, nearest)
+            claims.peak.view(np.int64)[v] = _largest(nearest.view(np.int64))
+            changed = True
+    claims.seen[leaf] = len(fresh)
+    if changed:
+        claims.row[v] = forest.order[first + _first_equal(nearest, claims.peak[v])]
+    return changed
+
+
+@part(EXACT_MATH)
+def _pull(claims, v):
+    """Node v claims the farther of its children's points; the lower row on ties."""
+    left, right = 2 * v, 2 * v + 1
+    tie = claims.peak[left] == claims.peak[right]
+    child = left if claims.peak[left] > claims.peak[right] or (tie and claims.row[left] < claims.row[right]) else right
+    claims.peak[v], claims.row[v], claims.leaf[v] = claims.peak[child], claims.row[child], claims.leaf[child]
+
+
+@part(EXACT_MATH)
+def _gap(forest, v, c):
+    """Squared distance from c to the box of node v; never above the rounded ‖x − c‖² of a point x in it.
+
+    Rounding is monotone and both are summed in coordinate order, so the comparison needs no slack.
+    """
+    s = 0.0
+    for t in range(len(forest.axes)):
+        below, beyond = forest.lower[v, t] - c[t], c[t] - forest.upper[v, t]
+        g = below if below > beyond else beyond
+        g = g if g > 0.0 else 0.0
+        s += g * g
+    return s
+
+
+@part(EXACT_MATH)
+def _lower_leaf(forest, c, first, nearest):
+    """nearest_i ← min(nearest_i, ‖x_i − c‖²) for the points of a leaf, which may lie in several blocks."""
+    B = forest.points.shape[2]
+    done = 0
+    while done < len(nearest):
+        position = first + done
+        j = position % B
+        size = min(B - j, len(nearest) - done)
+        _lower_squares(forest.axes, forest.points[position // B, :, j : j + size], c, nearest[done : done + size])
+        done += size
+
+
+@part(EXACT_MATH)
+def _lower_squares(axes, block, c, nearest):
+    """nearest_i ← min(nearest_i, ‖x_i − c‖²), summed in coordinate order."""
+    for i in range(len(nearest)):
+        s = 0.0
+        for t in range(len(axes)):
+            g = block[t, i] - c[t]
+            s += g * g
+        nearest[i] = s if s < nearest[i] else nearest[i]
+
+
+@part(EXACT_MATH)
+def _largest(bits):
+    """max bits_i. Squares are ordered as their bits are, and only integer maxima vectorise."""
+    top = np.int64(0)
+    for b in bits:
+        top = b if b > top else top
+    return top
+
+
+@part(EXACT_MATH)
+def _first_equal(nearest, value):
+    """The lowest i with nearest_i = value, without a branch per point."""
+    lowest = len(nearest)
+    for i in range(len(nearest)):
+        j = i if nearest[i] == value else len(nearest)
+        lowest = j if j < lowest else lowest
+    return lowest
