@@ -8,6 +8,7 @@ low dimension the points lie in the order of a kd-tree, so that blocks are compa
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from kernelmean.engines.cpu.tree import Tree, plant, row_type
 
 UNROLLED = 16  # up to this d, one compiled version per d keeps the distance in registers
 STRIP = 8  # beyond, coordinates are added in strips of eight
+CELL = 64  # points whose box is kept, within a block
 TREE_DIMENSION = 10  # up to this d, boxes of a kd-tree are worth having
 TREE_POINTS = 4096  # fewer points are not worth sorting
 
@@ -57,6 +59,24 @@ class Blocks:
     def shape(self) -> tuple[int, int]:
         """(blocks, width): the shape of one number per point."""
         return self.points.shape[0], self.points.shape[2]
+
+    @cached_property
+    def boxes(self) -> tuple[Matrix, Matrix]:
+        """(d, blocks) least and greatest coordinates of each block."""
+        lower, upper = self.cells
+        return np.ascontiguousarray(lower.min(axis=2).T), np.ascontiguousarray(upper.max(axis=2).T)
+
+    @cached_property
+    def cells(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(blocks, d, cells) least and greatest coordinates of each run of CELL points; [inf, −inf] where there are none."""
+        blocks, width = self.shape
+        parts = self.points[:, : self.d].reshape(blocks, self.d, width // CELL, CELL)
+        lower, upper = parts.min(axis=3), parts.max(axis=3)
+        for cell in range(width // CELL):  # padding belongs to no box
+            live = min(max(self.n - (blocks - 1) * width - cell * CELL, 0), CELL)
+            last = parts[-1, :, cell, :live]
+            lower[-1, :, cell], upper[-1, :, cell] = last.min(axis=1, initial=np.inf), last.max(axis=1, initial=-np.inf)
+        return lower, upper
 
     def spread(self, values: Vector, padding: float = 0.0) -> Matrix:
         """One number per row of X, in the layout of the blocks."""

@@ -18,6 +18,7 @@ from kernelmean.engines.cpu import threads
 from kernelmean.engines.cpu.blocks import Blocks
 from kernelmean.engines.cpu.compiling import EXACT_MATH, entry, part
 
+MERGED = 8  # leaves of the tree that make one leaf here: about 512 points
 FRESH = 256  # most centres a leaf may lag behind
 PATIENCE = 2  # leaf updates per leaf before the whole tree catches up
 SUBTREE_LEVEL = 5  # the tree catches up in 2**SUBTREE_LEVEL pieces, whatever the number of threads
@@ -95,7 +96,8 @@ class TreeTraversal:
 def _forest(blocks: Blocks, count: int) -> Forest:
     """Boxes of all nodes, from the leaves up."""
     assert blocks.tree is not None
-    order, starts = blocks.tree
+    order, starts = blocks.tree.order, blocks.tree.starts
+    starts = np.ascontiguousarray(starts[:: min(MERGED, len(starts) - 1)])
     leaves, d = len(starts) - 1, blocks.d
     lower, upper = np.full((2 * leaves, d), np.inf), np.full((2 * leaves, d), -np.inf)
     forest = Forest(blocks.points, order, starts, lower, upper, tuple(range(d)))
@@ -223,7 +225,7 @@ def _see(forest, claims, fresh, listed, v):
             changed = True
     claims.seen[leaf] = len(fresh)
     if changed:
-        claims.row[v] = forest.order[first + _first_equal(nearest, claims.peak[v])]
+        claims.row[v] = _lowest_row(forest.order[first:stop], nearest, claims.peak[v])
     return changed
 
 
@@ -260,17 +262,17 @@ def _lower_leaf(forest, c, first, nearest):
         position = first + done
         j = position % B
         size = min(B - j, len(nearest) - done)
-        _lower_squares(forest.axes, forest.points[position // B, :, j : j + size], c, nearest[done : done + size])
+        _lower_squares(forest.axes, forest.points[position // B], j, c, nearest[done : done + size])
         done += size
 
 
 @part(EXACT_MATH)
-def _lower_squares(axes, block, c, nearest):
-    """nearest_i ← min(nearest_i, ‖x_i − c‖²), summed in coordinate order."""
+def _lower_squares(axes, block, first, c, nearest):
+    """nearest_i ← min(nearest_i, ‖x_i − c‖²) for points of a block from ``first`` on, summed in coordinate order."""
     for i in range(len(nearest)):
         s = 0.0
         for t in range(len(axes)):
-            g = block[t, i] - c[t]
+            g = block[t, np.uint64(first) + np.uint64(i)] - c[t]  # unsigned: else the compiler gathers
             s += g * g
         nearest[i] = s if s < nearest[i] else nearest[i]
 
@@ -285,10 +287,10 @@ def _largest(bits):
 
 
 @part(EXACT_MATH)
-def _first_equal(nearest, value):
-    """The lowest i with nearest_i = value, without a branch per point."""
-    lowest = len(nearest)
+def _lowest_row(rows, nearest, value):
+    """The lowest row with nearest_i = value, without a branch per point."""
+    lowest = np.int64(2**62)
     for i in range(len(nearest)):
-        j = i if nearest[i] == value else len(nearest)
-        lowest = j if j < lowest else lowest
+        row = np.int64(rows[i]) if nearest[i] == value else np.int64(2**62)
+        lowest = row if row < lowest else lowest
     return lowest

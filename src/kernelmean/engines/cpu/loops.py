@@ -21,18 +21,20 @@ from kernelmean.engines.cpu.radial import CompiledRadial
 CHUNK = 64  # blocks
 TILE = 64  # queries that share a block while it is in cache
 
+FUSED = 8  # coordinates up to which distance and radial share one loop
+
 Loop = Callable[..., None]
 
 
-def _read(ndim: int) -> Any:
+def read(ndim: int) -> Any:
     return types.Array(types.float64, ndim, "C", readonly=True)
 
 
-def _write(ndim: int) -> Any:
+def write(ndim: int) -> Any:
     return types.Array(types.float64, ndim, "C")
 
 
-NUMBERS = (types.float64, types.float64, _read(2))  # rate, shape, table
+NUMBERS = (types.float64, types.float64, read(2))  # rate, shape, table
 
 
 def distance_step(d: int, fastmath: set[str]) -> Any:
@@ -68,9 +70,34 @@ def _dimension(d: int) -> int:
 
 
 @functools.lru_cache(maxsize=256)
+def block_sum(radial: CompiledRadial, d: int) -> Any:
+    """Σ_j v_j g(‖q − x_j‖²) over one block; up to FUSED coordinates in one step, beyond by way of a buffer."""
+    B, g, squared_distances = width(d), radial.value, distance_step(d, SAFE_MATH)
+
+    def in_one_step(block, v, q, rate, shape, table, r2):
+        total = 0.0
+        for j in range(B):
+            s = 0.0
+            for t in range(d):
+                z = block[t, j] - q[t]
+                s += z * z
+            total += v[j] * g(s, rate, shape, table)
+        return total
+
+    def in_two_steps(block, v, q, rate, shape, table, r2):
+        squared_distances(block, q, r2)
+        total = 0.0
+        for j in range(B):
+            total += v[j] * g(r2[j], rate, shape, table)
+        return total
+
+    return part()(in_one_step if d <= FUSED else in_two_steps)
+
+
+@functools.lru_cache(maxsize=256)
 def kernel_sum(radial: CompiledRadial, d: int) -> Loop:
     """out_i += Σ_j w_j g(‖q_i − x_j‖²)."""
-    B, g, squared_distances = width(d), radial.value, distance_step(d, SAFE_MATH)
+    B, sum_over_block = width(d), block_sum(radial, d)
 
     def kernel_sum_loop(X, w, Q, rate, shape, table, out):
         r2 = np.empty(B)
@@ -80,18 +107,13 @@ def kernel_sum(radial: CompiledRadial, d: int) -> Loop:
             for chunk in range(0, len(X), CHUNK):
                 partial[:] = 0.0
                 for b in range(chunk, min(chunk + CHUNK, len(X))):
-                    block, v = X[b], w[b]
                     for i in range(first, last):
-                        squared_distances(block, Q[i], r2)
-                        total = 0.0
-                        for j in range(B):
-                            total += v[j] * g(r2[j], rate, shape, table)
-                        partial[i - first] += total
+                        partial[i - first] += sum_over_block(X[b], w[b], Q[i], rate, shape, table, r2)
                 for i in range(first, last):
                     out[i] += partial[i - first]
 
-    signature = types.void(_read(3), _read(2), _read(2), *NUMBERS, _write(1))
-    return _compile(kernel_sum_loop, signature, radial, d)
+    signature = types.void(read(3), read(2), read(2), *NUMBERS, write(1))
+    return compile_for(kernel_sum_loop, signature, radial, d)
 
 
 @functools.lru_cache(maxsize=256)
@@ -121,8 +143,8 @@ def kernel_sum_columns(radial: CompiledRadial, d: int) -> Loop:
                 for i in range(first, last):
                     out[i] += partial[i - first]
 
-    signature = types.void(_read(3), _read(3), _read(2), *NUMBERS, _write(2))
-    return _compile(kernel_sum_columns_loop, signature, radial, d)
+    signature = types.void(read(3), read(3), read(2), *NUMBERS, write(2))
+    return compile_for(kernel_sum_columns_loop, signature, radial, d)
 
 
 @functools.lru_cache(maxsize=256)
@@ -154,8 +176,8 @@ def log_kernel_sum(radial: CompiledRadial, d: int) -> Loop:
                         s += exp(terms[j] - level)
                     total[i] += s
 
-    signature = types.void(_read(3), _read(2), _read(2), *NUMBERS, _write(1), _write(1))
-    return _compile(log_kernel_sum_loop, signature, radial, d)
+    signature = types.void(read(3), read(2), read(2), *NUMBERS, write(1), write(1))
+    return compile_for(log_kernel_sum_loop, signature, radial, d)
 
 
 @functools.lru_cache(maxsize=64)
@@ -181,7 +203,7 @@ def fourier_sum(B: int) -> Loop:
                 out[m, 0] += c
                 out[m, 1] += s
 
-    signature = types.void(_read(3), _read(2), _read(2), _read(1), _write(2))
+    signature = types.void(read(3), read(2), read(2), read(1), write(2))
     return compile_function(fourier_sum_loop, signature, (B,))
 
 
@@ -202,9 +224,9 @@ def nearest(d: int) -> Loop:
                     row[j] = r2[j] if closer else row[j]
 
     labels = types.Array(types.int64, 2, "C")
-    signature = types.void(_read(3), _read(2), types.int64, _write(2), labels)
+    signature = types.void(read(3), read(2), types.int64, write(2), labels)
     return compile_function(nearest_loop, signature, (_dimension(d),), EXACT_MATH)
 
 
-def _compile(loop: Callable[..., None], signature: Any, radial: CompiledRadial, d: int) -> Loop:
+def compile_for(loop: Callable[..., None], signature: Any, radial: CompiledRadial, d: int) -> Loop:
     return compile_function(loop, signature, None if radial.name is None else (radial.name, _dimension(d)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kernelmean._types import Matrix, Points, Vector
-from kernelmean.engines.cpu import loops, radial, threads
+from kernelmean.engines.cpu import loops, narrow, radial, threads
 from kernelmean.engines.cpu.blocks import Blocks, queries
 from kernelmean.kernels import RadialFunction
 
@@ -16,21 +16,38 @@ FREQUENCIES = 256
 
 def kernel_sum(blocks: Blocks, radial_function: RadialFunction, Q: Points, W: Matrix, count: int) -> Matrix:
     """f_ic = Σ_j W_jc g(‖q_i − x_j‖²); W is (n,) or (n, c)."""
+    if W.ndim == 2:
+        return _columns_sum(blocks, radial_function, Q, W, count)
     compiled, numbers = radial.compiled(radial_function)
-    spread: np.ndarray
-    if W.ndim == 1:
-        loop, spread = loops.kernel_sum(compiled, blocks.d), blocks.spread(W)
-    else:
-        loop = loops.kernel_sum_columns(compiled, blocks.d)
-        spread = np.ascontiguousarray(np.stack([blocks.spread(column) for column in W.T], axis=1))
-    rows = queries(Q)
-    if len(Q) < FEW_QUERIES and len(blocks.points) > loops.CHUNK:
-        parts = np.zeros((len(_chunks(blocks)), len(Q), *W.shape[1:]))
-        tasks = [(blocks.points[c], spread[c], rows, *numbers, part) for c, part in zip(_chunks(blocks), parts, strict=True)]
+    loop, w, rows = loops.kernel_sum(compiled, blocks.d), blocks.spread(W), queries(Q)
+    if (find := narrow.finder(blocks, radial_function, rows, w)) is not None:
+        return narrow.kernel_sum(blocks, radial_function, find, rows, w, count)
+    if _by_chunk(blocks, rows):
+        chunks = _chunks(blocks)
+        parts = np.zeros((len(chunks), len(Q)))
+        tasks = [(blocks.points[c], w[c], rows, *numbers, part) for c, part in zip(chunks, parts, strict=True)]
         threads.run(loop, tasks, count)
         return _ordered_sum(parts)
-    out = np.zeros((len(Q), *W.shape[1:]))
-    threads.run(loop, [(blocks.points, spread, rows[i], *numbers, out[i]) for i in _query_pieces(len(Q), blocks.n)], count)
+    out = np.zeros(len(Q))
+    tasks = [(blocks.points, w, rows[i], *numbers, out[i]) for i in _query_pieces(len(Q), blocks.n)]
+    threads.run(loop, tasks, count)
+    return out
+
+
+def _columns_sum(blocks: Blocks, radial_function: RadialFunction, Q: Points, W: Matrix, count: int) -> Matrix:
+    """Several columns of weights at the cost of little more than one."""
+    compiled, numbers = radial.compiled(radial_function)
+    loop, rows = loops.kernel_sum_columns(compiled, blocks.d), queries(Q)
+    spread = np.ascontiguousarray(np.stack([blocks.spread(column) for column in W.T], axis=1))
+    if _by_chunk(blocks, rows):
+        chunks = _chunks(blocks)
+        parts = np.zeros((len(chunks), len(Q), W.shape[1]))
+        tasks = [(blocks.points[c], spread[c], rows, *numbers, part) for c, part in zip(chunks, parts, strict=True)]
+        threads.run(loop, tasks, count)
+        return _ordered_sum(parts)
+    out = np.zeros((len(Q), W.shape[1]))
+    tasks = [(blocks.points, spread, rows[i], *numbers, out[i]) for i in _query_pieces(len(Q), blocks.n)]
+    threads.run(loop, tasks, count)
     return out
 
 
@@ -41,7 +58,7 @@ def log_kernel_sum(blocks: Blocks, radial_function: RadialFunction, Q: Points, w
     with np.errstate(divide="ignore"):
         log_w = blocks.spread(np.log(w), padding=-np.inf)
     rows = queries(Q)
-    by_chunk = len(Q) < FEW_QUERIES and len(blocks.points) > loops.CHUNK
+    by_chunk = _by_chunk(blocks, rows)
     pieces = _chunks(blocks) if by_chunk else [slice(None)]
     peak, total = np.full((len(pieces), len(Q)), -np.inf), np.zeros((len(pieces), len(Q)))
     across = [slice(None)] if by_chunk else _query_pieces(len(Q), blocks.n)
@@ -92,6 +109,11 @@ def fourier_sum(blocks: Blocks, frequencies: Points, origin: Vector, w: Vector, 
     ]
     threads.run(loop, tasks, count)
     return _ordered_sum(parts)
+
+
+def _by_chunk(blocks: Blocks, rows: Points) -> bool:
+    """Few queries: threads share the points. Decided by sizes alone, so that results do not depend on threads."""
+    return len(rows) < FEW_QUERIES and len(blocks.points) > loops.CHUNK
 
 
 def _chunks(blocks: Blocks) -> list[slice]:

@@ -16,15 +16,15 @@ from kernelmean._types import Points
 from kernelmean.engines.cpu import threads
 from kernelmean.engines.cpu.compiling import EXACT_MATH, entry, part
 
-LEAF = 512  # points, about
-SAMPLE_PER_LEAF = 8  # pivots are medians of this many sampled points per leaf
+LEAF = 64  # points, about: finer than what a traversal or a block needs, so that any run of points is compact
+SAMPLE_PER_LEAF = 4  # pivots are medians of this many sampled points per leaf
 STRIP = 1024  # rows dropped down the tree together
 
 
 class Tree(NamedTuple):
     """Nodes are numbered as in a heap: root 1, children 2v and 2v + 1; leaf l is node leaves + l."""
 
-    order: NDArray[np.integer]  # (n,) rows of X in tree order, ascending within a leaf
+    order: NDArray[np.integer]  # (n,) rows of X in tree order
     starts: NDArray[np.int64]  # (leaves + 1,) where each leaf begins in that order
 
 
