@@ -63,8 +63,8 @@ def linear_map(A: ArrayLike, d: int) -> Matrix:
     M = points(A, "scale")
     if M.shape != (d, d):
         raise ValueError(f"scale has shape {M.shape}, but a matrix for {d} columns has shape ({d}, {d}).")
-    if not np.isfinite(np.linalg.slogdet(M)[1]):
-        raise ValueError("scale is a singular matrix; a regular one is needed.")
+    if not np.linalg.cond(M) < 0.1 / np.finfo(np.float64).eps:
+        raise ValueError("scale is a singular matrix, to rounding; a regular one is needed.")
     return M
 
 
@@ -116,6 +116,10 @@ def generator(random_state: RandomState) -> np.random.Generator:
 def _array(X: ArrayLike, name: str) -> np.ndarray[Any, Any]:
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise TypeError(f"{name} is a sparse matrix, but dense arrays are needed; use {name}.toarray() if it fits.")
+    if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
+        raise ValueError(
+            f"{name} has masked entries ({np.count_nonzero(np.ma.getmaskarray(X))} of {X.size}); remove or impute them first."
+        )
     try:
         return np.asarray(X)
     except ValueError as error:

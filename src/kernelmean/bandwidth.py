@@ -60,8 +60,8 @@ def _iqr(room: Room) -> float:
 
 def _quartile_spread(room: Room, divisor: float) -> Vector:
     """IQR/divisor per coordinate; the standard deviation where the IQR is 0."""
-    low, high = room.summary.quantiles(np.array([0.25, 0.75]))
-    spread: Vector = np.where(high > low, (high - low) / divisor, room.summary.std)
+    quartiles = room.summary.quantile_range(0.25, 0.75)
+    spread: Vector = np.where(quartiles > 0.0, quartiles / divisor, room.summary.std)
     return spread
 
 

@@ -55,9 +55,15 @@ class Comparison:
         return self.kernel.radial(self.centers.shape[1], self.space)
 
 
-def theorem_1(incoherence: float, covered_mass: float) -> float:
+def theorem_1(cover: float, radial: RadialFunction, covered_mass: float) -> float:
     """(1 − k/n)·√(1 − ν²), ν = g(W)/g(0); with weights or repeated points 1 − k/n is the mass off the centres."""
-    return float((1.0 - covered_mass) * np.sqrt(max(1.0 - incoherence**2, 0.0)))
+    return max(1.0 - covered_mass, 0.0) * float(_distance_to_span(radial, np.array(cover**2)))
+
+
+def _distance_to_span(radial: RadialFunction, squared: Vector) -> Vector:
+    """√(1 − (g(D)/g(0))²): how far φ(·,x) is from its nearest centre's span. By expm1, exact where g ≈ 1."""
+    distance: Vector = np.sqrt(-np.expm1(np.minimum(2.0 * radial.log(squared), 0.0)))
+    return distance
 
 
 def coincident_mass(room: Room, engine: Engine, distances: Distances, centers: Points) -> Vector:
@@ -70,8 +76,7 @@ def coincident_mass(room: Room, engine: Engine, distances: Distances, centers: P
 
 def nearest_bound(distances: Distances, radial: RadialFunction) -> float:
     """Σ_j p_j √(1 − (g(D_j)/g(0))²), D_j the distance to the nearest centre: never above Theorem 1."""
-    # 1 − g² = −expm1(2 log g) keeps its digits where g ≈ 1.
-    return distances.mean(lambda squared: np.sqrt(-np.expm1(np.minimum(2.0 * radial.log(squared), 0.0))))
+    return distances.mean(lambda squared: _distance_to_span(radial, squared))
 
 
 def measure(case: Comparison, method: str, rng: np.random.Generator, size: int | None = None) -> Certificate:
@@ -106,7 +111,8 @@ def _rows(case: Comparison, offset: float, half: float, rng: np.random.Generator
     r = case.room.kernel_sum(case.radial, Q) - z
     squared = float(r.mean()) - offset
     spread = float(r.std(ddof=1)) / np.sqrt(len(r)) * correction if len(r) > 1 else np.inf
-    return _estimated(squared, float(spread), half, 8 * EPS, "rows")
+    floor = 8 * EPS * (abs(half) + float(case.alpha @ case.alpha))
+    return _estimated(squared, float(spread), half, floor, "rows")
 
 
 def _drawn_rows(room: Room, rng: np.random.Generator, size: int) -> tuple[np.ndarray, float]:

@@ -1,6 +1,7 @@
 """The growing Cholesky factor: one factorisation serves every number of centres.
 
-K + λI = LLᵀ with rows in selection order, y = L⁻¹κ. The leading block of a Cholesky factor is the factor of the leading
+K + Λ = LLᵀ with rows in selection order, y = L⁻¹κ; Λ is a tiny diagonal jitter, λ_i = 4i·eps, what rounding may take from
+pivot i. The leading block of a Cholesky factor is the factor of the leading
 block, and forward substitution uses only earlier rows, so for every m ≤ k:  E_m = −Σ_{i≤m} y_i²,  α_m = L_m⁻ᵀ y_{1:m}.
 """
 
@@ -15,7 +16,7 @@ from scipy.spatial.distance import cdist
 from kernelmean._types import EPS, Matrix, Points, Vector
 from kernelmean.kernels import RadialFunction
 
-LARGEST_JITTER = 1e-3
+LARGEST_BOOST = 1e12
 NOTABLE_JITTER = 1e-8
 
 
@@ -27,16 +28,16 @@ def gram(radial: RadialFunction, A: Points, B: Points) -> Matrix:
 class Factor:
     """L and y, grown by blocks of centres. Time k³/3 in all, memory k²/2."""
 
-    def __init__(self, radial: RadialFunction, capacity: int) -> None:
+    def __init__(self, radial: RadialFunction) -> None:
         self.radial = radial
-        self.jitter = 4 * capacity * EPS  # λ in units of g(0)
+        self._boost = 1.0  # what λ had to be multiplied by
         self.centers: Points = np.empty((0, 0))
         self.kappa: Vector = np.empty(0)
         self.y: Vector = np.empty(0)
         self._panels: list[Matrix] = []  # rows of L, one panel per block: (b, start + b)
 
     def append(self, centers: Points, kappa: Vector) -> None:
-        """Grow by a block; where K + λI is not positive in float64, λ is raised tenfold and all is factored again."""
+        """Grow by a block; where K + Λ is not positive in float64, Λ is raised tenfold and all is factored again."""
         blocks = [len(panel) for panel in self._panels] + [len(centers)]
         self.centers = centers.copy() if not len(self.y) else np.concatenate([self.centers, centers])
         self.kappa = np.concatenate([self.kappa, kappa])
@@ -51,13 +52,23 @@ class Factor:
         return len(self.y)
 
     @property
+    def jitter(self) -> float:
+        """The largest λ_i, in units of g(0)."""
+        return float(self.jitters[-1]) if self.size else 0.0
+
+    @property
+    def jitters(self) -> Vector:
+        """λ_i = 4i·eps, times what near-singularity asked for."""
+        return self._boost * 4 * EPS * np.arange(1.0, self.size + 1)
+
+    @property
     def indicator(self) -> Vector:
         """E_m = −Σ_{i≤m} y_i² for every prefix, in units of g(0): non-increasing by construction."""
         return -np.cumsum(self.y**2)
 
     @property
     def pivots(self) -> Vector:
-        """Squared diagonal of L: λ plus what each centre adds to the span of the earlier ones."""
+        """Squared diagonal of L: λ_i plus what each centre adds to the span of the earlier ones."""
         diagonals = [np.diagonal(panel, offset=panel.shape[1] - len(panel)) for panel in self._panels]
         return np.concatenate(diagonals) ** 2
 
@@ -95,20 +106,20 @@ class Factor:
         return x
 
     def _grow(self, b: int) -> None:
-        """[L 0; Xᵀ M]: X = L⁻¹K₁₂, MMᵀ = K₂₂ + λI − XᵀX, y₂ = M⁻¹(κ₂ − Xᵀy₁)."""
+        """[L 0; Xᵀ M]: X = L⁻¹K₁₂, MMᵀ = K₂₂ + Λ₂ − XᵀX, y₂ = M⁻¹(κ₂ − Xᵀy₁)."""
         m = self.size
         old, new = self.centers[:m], self.centers[m : m + b]
         X = self.forward_substitute(gram(self.radial, old, new)) if m else np.empty((0, b))
         schur = gram(self.radial, new, new) - X.T @ X
-        schur[np.diag_indices(b)] += self.jitter
+        schur[np.diag_indices(b)] += self._boost * 4 * EPS * np.arange(m + 1.0, m + b + 1)
         M = cholesky(schur, lower=True, check_finite=False)
         rest = self.kappa[m : m + b] - X.T @ self.y
         self._panels.append(np.concatenate([X.T, M], axis=1))
         self.y = np.concatenate([self.y, solve_triangular(M, rest, lower=True, check_finite=False)])
 
     def _start_again(self, blocks: list[int]) -> None:
-        while self.jitter < LARGEST_JITTER:
-            self.jitter *= 10
+        while self._boost < LARGEST_BOOST:
+            self._boost *= 10
             self._panels, self.y = [], np.empty(0)
             try:
                 for b in blocks:

@@ -159,11 +159,13 @@ def distinct_rows(room: Room, batches: Iterable[IntVector]) -> Iterator[int]:
 
 
 def draws_by_weight(room: Room, rng: np.random.Generator) -> Iterator[IntVector]:
-    """Rows drawn by cumulative weight, many times over; then a sweep over all rows for those never drawn."""
-    n = room.summary.count
-    for _ in range(64 + n // 16):
+    """Rows drawn by cumulative weight, many times over; then the rows never drawn, in order.
+
+    Nothing here depends on the number of rows, so that integer weights draw as repeated rows do.
+    """
+    for _ in range(64 + int(room.summary.size) // 16):
         yield room.locate(rng.random(256))
-    yield rng.permutation(n)
+    yield np.arange(room.summary.count)
 
 
 def d2_draws(room: Room, rng: np.random.Generator) -> Iterator[IntVector]:

@@ -67,7 +67,7 @@ def grow(
 
     ``target`` are the weights of the kernel mean on the points of the room; None for the room's own.
     """
-    factor = Factor(radial, rule.limit)
+    factor = Factor(radial)
     indices: list[IntVector] = []
     end: tuple[int, StopReason] | None = None
     while end is None:
@@ -87,7 +87,7 @@ def grow(
 def _end(factor: Factor, rule: Stopping, exhausted: bool) -> tuple[int, StopReason] | None:
     """(k, reason) once the fit is over."""
     if rule.k is None:
-        full = stopping.exhausted_at(factor.pivots, factor.jitter, rule.patience)
+        full = stopping.exhausted_at(factor.pivots, factor.jitters, rule.patience)
         settled = stopping.converged_at(factor.y if full is None else factor.y[:full], rule.tol, rule.patience)
         if settled is not None:
             return settled, "tol"

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from kernelmean._types import Vector
 
+SHORTEST_RUN = 10  # pivots at the floor that show numerical rank
+
 
 def first_run(flags: NDArray[np.bool_], length: int) -> int | None:
     """Position just past the first ``length`` consecutive True; None if there is no such run."""
@@ -35,7 +37,11 @@ def converged_at(y: Vector, tol: float, patience: int) -> int | None:
     return None if end is None else end + 1
 
 
-def exhausted_at(pivots: Vector, jitter: float, patience: int) -> int | None:
-    """Centres before the first ``patience`` consecutive pivots at the floor: the rest add nothing float64 can see."""
-    end = first_run(pivots <= 2.0 * jitter, patience)
-    return None if end is None else end - patience
+def exhausted_at(pivots: Vector, jitters: Vector, patience: int) -> int | None:
+    """Centres before the first long run of pivots at the floor: the rest add nothing float64 can see.
+
+    A few low pivots are no evidence: they may be centres that nearly coincide.
+    """
+    length = max(patience, SHORTEST_RUN)
+    end = first_run(pivots <= 4.0 * jitters, length)
+    return None if end is None else end - length

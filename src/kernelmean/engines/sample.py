@@ -116,6 +116,12 @@ class Summary:
         """(levels, d) quantiles by linear interpolation; integer weights give those of the repeated rows."""
         return np.stack([self._column_quantiles(column, levels) for column in self.sample.X.T], axis=1)
 
+    def quantile_range(self, low: float, high: float) -> Vector:
+        """Distance of two quantiles in each coordinate, about the first point so that a far origin costs no digits."""
+        levels = np.array([low, high])
+        ends = [self._column_quantiles(column - column[0], levels) for column in self.sample.X.T]
+        return np.array([b - a for a, b in ends])
+
     @property
     def _unbiased(self) -> float:
         return self.size / (self.size - 1) if self.size > 1 else np.nan

@@ -48,7 +48,7 @@ def sparse_kernel_mean(
     scale : None, "std", "cov" or a (d, d) matrix that maps the data first.
     space : "rkhs" (kernel mean embedding, c = 1) or "l2" (densities that integrate to Σα).
     k : "auto", or the number of centres.
-    k_max : most centres that "auto" may take; by default the largest integer below 3√n.
+    k_max : most centres that "auto" may take; by default the largest integer below 3√n, or all rows given as selection.
     tol, patience : stop when the indicator falls by at most ``tol`` of its total for ``patience`` steps in a row;
         ``patience=1`` is the paper's rule.
     selection : "auto" (at present "kcenter"), "kcenter", "kmeans++", "kmeans", "random", or an array of rows.
@@ -72,8 +72,9 @@ def sparse_kernel_mean(
     A = scaling.resolve(scale, opened.load(sample, weights).summary)
     room = opened.load(scaling.apply(A, sample, sample[0]), weights)
     chosen = resolve_kernel(kernel, bandwidth, room)
-    rule = _stopping(k, k_max, tol, patience, room.summary.size)
     which = selection if isinstance(selection, str) else _given_rows(selection, rows, len(checked))
+    most = default_limit(room.summary.size) if isinstance(which, str) else len(which)
+    rule = _stopping(k, most if k_max is None else k_max, tol, patience)
     radial = chosen.radial(sample.shape[1], space)
     source = open_source(which, room, rule.limit, _checks.generator(random_state))
     with progress_bar(verbose) as progress:
@@ -89,7 +90,7 @@ def sparse_kernel_mean(
         n_points=room.summary.size,
         constraint=constraint,
         solver=solver,
-        engine=opened.name,
+        engine=engine,
         selection=source.name,
         **path_facts(path, room, opened),
     )
@@ -118,12 +119,16 @@ def _check_names(space: str, constraint: object, solver: str) -> None:
     _checks.choice(solver, "solver", coefficients.SOLVERS)
 
 
-def _stopping(k: Any, k_max: Any, tol: Any, patience: Any, n: float) -> Stopping:
-    """The largest integer below 3√n is the default limit."""
+def default_limit(n: float) -> int:
+    """The largest integer below 3√n."""
+    return max(1, math.ceil(3 * math.sqrt(n)) - 1)
+
+
+def _stopping(k: Any, k_max: Any, tol: Any, patience: Any) -> Stopping:
     if isinstance(k, str):
         _checks.choice(k, "k", ("auto",))
     fixed = None if isinstance(k, str) else _checks.count(k, "k")
-    limit = max(1, math.ceil(3 * math.sqrt(n)) - 1) if k_max is None else _checks.count(k_max, "k_max")
+    limit = _checks.count(k_max, "k_max")
     return Stopping(fixed, limit, _checks.number(tol, "tol", least=0.0), _checks.count(patience, "patience"))
 
 

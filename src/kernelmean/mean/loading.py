@@ -1,31 +1,72 @@
-"""From a file back to a mean."""
+"""From a file back to a mean; every part of the file is checked before it is believed."""
 
 from __future__ import annotations
 
 import math
 import os
+from typing import Any
 
 import numpy as np
 
-from kernelmean import kernels
+from kernelmean import coefficients, kernels
+from kernelmean._types import IntVector, Points
 from kernelmean.kernels import Kernel
 from kernelmean.mean import storage
-from kernelmean.mean.value import NUMBERS, WORDS, SparseKernelMean
+from kernelmean.mean.value import ARRAYS, NUMBERS, WORDS, SparseKernelMean
+
+KNOWN_WORDS: dict[str, tuple[object, ...]] = {
+    "space": kernels.SPACES,
+    "constraint": coefficients.CONSTRAINTS,
+    "solver": coefficients.SOLVERS,
+    "stop_reason": ("tol", "k_max", "rank", "distinct", "fixed"),
+}
+MALFORMED = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 
 
 def load(path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> SparseKernelMean:
     """A mean from its file; ``kernel`` only for one that was fitted with a kernel of the user's own."""
     header, arrays = storage.read(path)
     try:
-        numbers = dict(zip(NUMBERS, (None if math.isnan(v) else float(v) for v in arrays.pop("numbers")), strict=True))
-        words = {name: header[name] for name in WORDS}
+        fields = {**_words(header), **_numbers(arrays.pop("numbers")), **_arrays(arrays)}
         described = header["kernel"]
-    except (KeyError, ValueError) as error:
-        raise ValueError(f"{os.fspath(path)} is a kernelmean file, but it does not hold a sparse kernel mean.") from error
-    if "indices" in arrays:
-        arrays["indices"] = arrays["indices"].astype(np.intp)
-    cover = {name: math.nan if numbers[name] is None else numbers[name] for name in ("cover", "incoherence")}
-    return SparseKernelMean(
-        **{"scale": None, "indices": None, **arrays, **words, **numbers, **cover},
-        kernel=kernels.restore(described, kernel),
-    )
+        if described["name"] == "radial" and kernel is None:
+            raise ValueError("it uses a kernel of its author's own: give the same one, load(path, kernel=km.Radial(...))")
+        return SparseKernelMean(**fields, kernel=kernels.restore(described, kernel))
+    except MALFORMED as error:
+        raise ValueError(f"{os.fspath(path)} does not hold a sparse kernel mean that can be read: {error}") from error
+
+
+def _words(header: dict[str, Any]) -> dict[str, Any]:
+    words = {name: header[name] for name in WORDS}
+    for name, known in KNOWN_WORDS.items():
+        if words[name] not in known:
+            raise ValueError(f"unknown {name} {words[name]!r}")
+    if not isinstance(words["selection"], str):
+        raise ValueError("selection is not a word")
+    return words
+
+
+def _numbers(values: Points) -> dict[str, Any]:
+    numbers: dict[str, Any] = dict(zip(NUMBERS, map(float, values), strict=True))
+    finite = ("jitter", "n_points")
+    if not all(math.isfinite(numbers[name]) for name in finite) or numbers["n_points"] <= 0 or numbers["jitter"] < 0:
+        raise ValueError("a number is out of range")
+    if math.isnan(numbers["nearest_bound"]):
+        numbers["nearest_bound"] = None
+    return numbers
+
+
+def _arrays(arrays: storage.Arrays) -> dict[str, Any]:
+    """The arrays by name, their shapes and types agreeing with one another."""
+    if unknown := set(arrays) - set(ARRAYS):
+        raise ValueError(f"unknown array {sorted(unknown)[0]!r}")
+    k, d = arrays["centers"].shape
+    shapes = {"centers": (k, d), "scale": (d, d)}
+    for name, array in arrays.items():
+        wrong_type = array.dtype != (np.int64 if name == "indices" else np.float64)
+        if wrong_type or array.shape != shapes.get(name, (k,)) or k == 0 or d == 0:
+            raise ValueError(f"array {name!r} has the wrong type or shape")
+        if name != "radii" and not np.isfinite(array).all():
+            raise ValueError(f"array {name!r} is not finite")
+    indices: IntVector | None = arrays["indices"].astype(np.intp) if "indices" in arrays else None
+    return {"scale": None, **arrays, "indices": indices}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,7 +10,7 @@ from kernelmean import _checks, coefficients, engines
 from kernelmean._types import Constraint, Matrix, Vector
 from kernelmean.coefficients import Stopping
 from kernelmean.mean import scaling
-from kernelmean.mean.fitting import path_facts
+from kernelmean.mean.fitting import default_limit, path_facts
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.selection import KCenter
 
@@ -24,7 +23,7 @@ def merge(means: Sequence[SparseKernelMean], k: int | None = None, *, constraint
     """
     first, points, target, total = _union(means)
     _checks.choice(constraint, "constraint", coefficients.CONSTRAINTS)
-    limit = max(1, math.ceil(3 * math.sqrt(total)) - 1) if k is None else _checks.count(k, "k")
+    limit = default_limit(total) if k is None else _checks.count(k, "k")
     engine = engines.open(first.engine)
     room = engine.load(scaling.apply(first.scale, points, first.centers[0]))
     radial = first.kernel.radial(first.dimension, first.space)
@@ -51,12 +50,15 @@ def distance_matrix(means: Sequence[SparseKernelMean]) -> Matrix:
     """‖z_a − z_b‖ for all pairs: symmetric, zero diagonal. Time O((Σk)²d)."""
     _checked(means)
     N = len(means)
-    G = np.zeros((N, N))
+    G, log_unit = np.zeros((N, N)), np.zeros((N, N))
     for a in range(N):
         for b in range(a + 1):
-            G[a, b] = G[b, a] = means[a].inner(means[b])
+            G[a, b], log_unit[a, b] = means[a]._inner(means[b])
+            G[b, a], log_unit[b, a] = G[a, b], log_unit[a, b]
+    top = float(log_unit.max())  # squared norms need not fit a float for distances to
+    G *= np.exp(log_unit - top)
     squared = np.diag(G)[:, None] + np.diag(G)[None, :] - 2 * G
-    D: Matrix = np.sqrt(np.maximum(squared, 0.0))
+    D: Matrix = scaling.times_exp(np.sqrt(np.maximum(squared, 0.0)), 0.5 * top)
     np.fill_diagonal(D, 0.0)
     return D
 
@@ -76,8 +78,10 @@ def _union(means: Sequence[SparseKernelMean]) -> tuple[SparseKernelMean, Matrix,
 
 
 def _checked(means: Sequence[SparseKernelMean]) -> None:
-    if isinstance(means, SparseKernelMean) or not len(means):
-        raise ValueError("give a list of at least one SparseKernelMean.")
+    if not isinstance(means, Sequence):
+        raise TypeError(f"give a list of SparseKernelMean, got {means!r}.")
+    if not means:
+        raise ValueError("give a list of at least one SparseKernelMean, got none.")
     for mean in means:
         if not isinstance(mean, SparseKernelMean):
             raise TypeError(f"a list of SparseKernelMean is needed, but it holds {type(mean).__name__}.")

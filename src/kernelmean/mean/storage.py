@@ -53,7 +53,7 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
         raise ValueError(f"{name} is damaged or incomplete: its checksum does not match.")
     try:
         return _unpack(rest[:-DIGEST])
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ValueError(f"{name} has the form of a kernelmean model but not its contents ({error}).") from error
 
 
@@ -68,14 +68,19 @@ def _pack(header: dict[str, Any], arrays: Arrays) -> bytes:
 
 def _unpack(rest: bytes) -> tuple[dict[str, Any], Arrays]:
     length = int.from_bytes(rest[:8], "little")
-    header: dict[str, Any] = json.loads(rest[8 : 8 + length].decode())
-    position, arrays = 8 + length, {}
+    header = json.loads(rest[8 : 8 + length].decode())
+    if not isinstance(header, dict) or not isinstance(header.get("arrays"), list):
+        raise ValueError("its header is none")
+    position = 8 + length
+    arrays: Arrays = {}
     for entry in header.pop("arrays"):
         dtype = np.dtype(TYPES[entry["type"]])
         shape = tuple(int(size) for size in entry["shape"])
         size = dtype.itemsize * int(np.prod(shape, dtype=object))
         if min(shape, default=0) < 0 or position + size > len(rest):
             raise ValueError(f"array {entry['name']!r} does not fit the file")
+        if entry["name"] in arrays:
+            raise ValueError(f"array {entry['name']!r} appears twice")
         flat = np.frombuffer(rest, dtype, count=size // dtype.itemsize, offset=position)
         arrays[entry["name"]] = flat.reshape(shape).astype(entry["type"])
         position += size

@@ -13,12 +13,14 @@ import numpy as np
 from kernelmean import _checks, certificates, coefficients, engines, kernels
 from kernelmean._types import ArrayLike, Constraint, IntVector, Matrix, Points, RandomState, Solver, Space, StopReason, Vector
 from kernelmean.certificates import Certificate, Comparison
-from kernelmean.engines import Distances, Room
+from kernelmean.engines import Distances, Engine, Room
 from kernelmean.factor import Factor
-from kernelmean.kernels import Kernel
+from kernelmean.kernels import Formula, Kernel
 from kernelmean.mean import scaling, storage
 from kernelmean.mean.resolving import DEFAULT_RULE, rescaled, resolve_kernel
 from kernelmean.selection import positive_rows
+
+LOG_DOMAIN = 600.0  # constants beyond e^±600 are added to exponents, not multiplied
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +49,7 @@ class SparseKernelMean:
     solver: Solver = "cholesky"
     center_mass: Vector | None = None  # (k,) weight of the points that coincide with each centre
     nearest_bound: float | None = None  # tighter than ``bound``, where that applies
-    engine: str = field(default="cpu", repr=False)
+    engine: str | Engine = field(default="cpu", repr=False)
 
     def __post_init__(self) -> None:
         for name in ("centers", "weights", "scale", "indices", "radii", "kappa", "indicator", "center_mass"):
@@ -77,8 +79,7 @@ class SparseKernelMean:
     def __call__(self, Q: ArrayLike) -> Vector:
         """Z at the query points, (q,). Time O(qkd); far in the tails or in high dimension use :meth:`log`."""
         mapped = self._map(_checks.points(Q, "Q", self.dimension))
-        value: Vector = self._room.kernel_sum(self.kernel.formula(self.dimension), mapped, self.weights)
-        return scaling.times_exp(value, self._log_constant)
+        return self._density_sum(self.kernel.formula(self.dimension), mapped, self.weights)
 
     def log(self, Q: ArrayLike) -> Vector:
         """log z at the query points, without underflow; needs nonnegative weights."""
@@ -91,24 +92,24 @@ class SparseKernelMean:
         """∇z at the query points, (q, d): 2·rate·Σ_a α_a ψ(s_a)(c_a − q), ψ = −dφ/ds; 0 from a centre at its own kink."""
         mapped = self._map(_checks.points(Q, "Q", self.dimension))
         decay = self.kernel.decay(self.dimension)
-        origin = self._mapped_centers.mean(axis=0)
+        origin = np.median(self._mapped_centers, axis=0)  # amid the centres, whatever a few far ones do
         W = np.column_stack([self.weights[:, None] * (self._mapped_centers - origin), self.weights])
-        sums = self._room.kernel_sum(decay, mapped, W)
+        sums = self._density_sum(decay, mapped, W)
         gradient: Points = 2 * decay.rate * (sums[:, :-1] - (mapped - origin) * sums[:, -1:])
-        return scaling.times_exp(scaling.pull_back(self.scale, gradient), self._log_constant)
+        return scaling.pull_back(self.scale, gradient)
 
     def inner(self, other: SparseKernelMean) -> float:
         """⟨z, z′⟩ in the space of both."""
-        radial, log_unit = self._pairing(other)
-        value = self.weights @ other._room.kernel_sum(radial, other._map(self.centers), other.weights)
+        value, log_unit = self._inner(other)
         return float(scaling.times_exp(value, log_unit))
 
     def distance(self, other: SparseKernelMean) -> float:
         """‖z − z′‖: the maximum mean discrepancy in the RKHS, the L2 distance of densities in L2."""
-        if self.kernel != other.kernel:
-            squared = self.inner(self) + other.inner(other) - 2 * self.inner(other)
-            return math.sqrt(max(squared, 0.0))
         radial, log_unit = self._pairing(other)
+        if self.kernel != other.kernel:
+            products = [self._inner(self), other._inner(other), self._inner(other)]
+            own, others, cross = (float(scaling.times_exp(value, unit - log_unit)) for value, unit in products)
+            return float(scaling.times_exp(math.sqrt(max(own + others - 2 * cross, 0.0)), 0.5 * log_unit))
         # r = z − z′ at the centres of both: equal means cancel term by term, not only in the total.
         theirs = other._map(self.centers)
         at_mine = self._room.kernel_sum(radial, self._mapped_centers, self.weights)
@@ -169,7 +170,8 @@ class SparseKernelMean:
         """Theorem 1, in units of the norm; None where it does not apply (constrained, merged or off-data means)."""
         if not self._bounded or self.center_mass is None or math.isnan(self.cover):
             return None
-        return self._with_jitter(certificates.theorem_1(self.incoherence, float(self.center_mass.sum())))
+        radial = self.kernel.radial(self.dimension, self.space)
+        return self._with_jitter(certificates.theorem_1(self.cover, radial, float(self.center_mass.sum())))
 
     @property
     def tighter_bound(self) -> float | None:
@@ -212,6 +214,25 @@ class SparseKernelMean:
         storage.write(path, header, {name: _plain(a) for name, a in present.items()})
 
     # The rest is how the value works inside.
+
+    def _density_sum(self, formula: Formula, Q: Points, W: Matrix) -> Matrix:
+        """c·Σ_a W_a g(‖q − c_a‖²), also where c and the sum do not fit a float but their product does."""
+        if abs(self._log_constant) < LOG_DOMAIN:
+            return scaling.times_exp(self._room.kernel_sum(formula, Q, W), self._log_constant)
+        columns = [self._signed_sum(formula, Q, w) for w in W.reshape(self.k, -1).T]
+        return np.stack(columns, axis=-1).reshape(len(Q), *W.shape[1:])
+
+    def _signed_sum(self, formula: Formula, Q: Points, w: Vector) -> Vector:
+        """The same for one column: positive and negative weights apart, in the log domain."""
+        positive, negative = (self._room.log_kernel_sum(formula, Q, np.maximum(part, 0.0)) for part in (w, -w))
+        with np.errstate(over="ignore"):
+            value: Vector = np.exp(positive + self._log_constant) - np.exp(negative + self._log_constant)
+        return value
+
+    def _inner(self, other: SparseKernelMean) -> tuple[float, float]:
+        """⟨z, z′⟩ in units of g(0), and the logarithm of that unit."""
+        radial, log_unit = self._pairing(other)
+        return float(self.weights @ other._room.kernel_sum(radial, other._map(self.centers), other.weights)), log_unit
 
     @cached_property
     def _mapped_centers(self) -> Points:
@@ -273,7 +294,7 @@ class SparseKernelMean:
     def _solved(self, kappa: Vector, kernel: Kernel, constraint: Constraint, distances: Distances | None) -> SparseKernelMean:
         """The same centres with new coefficients for κ."""
         radial = kernel.radial(self.dimension, self.space)
-        factor = Factor(radial, len(kappa))
+        factor = Factor(radial)
         factor.append(scaling.apply(self.scale, self.centers, self.centers[0]), kappa)
         return replace(
             self,

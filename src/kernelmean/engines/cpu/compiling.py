@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import threading
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,28 @@ _lock = threading.RLock()
 
 def part(fastmath: set[str] = SAFE_MATH) -> Callable[[Callable[..., Any]], Any]:
     """Decorator for a small function that compiled loops call: division as in NumPy, since a check stops vectorisation."""
-    return numba.njit(fastmath=fastmath or False, error_model="numpy")
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        return numba.njit(fastmath=fastmath or False, error_model="numpy")(_named(function, *sorted(fastmath)))
+
+    return decorate
+
+
+def _named(function: Callable[..., Any], *constants: object) -> Callable[..., Any]:
+    """A twin of the function whose symbol says what it is made of.
+
+    Numba tells the versions of a function apart by counting them within a process; machine code of two processes then
+    meets under one symbol, and the linker takes either.
+    """
+    contents = [cell.cell_contents for cell in function.__closure__ or ()]
+    parts = [getattr(getattr(part, "py_func", part), "__qualname__", repr(part)) for part in contents]
+    digest = hashlib.sha256(repr((function.__module__, function.__qualname__, parts, constants)).encode()).hexdigest()
+    twin = types.FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+    twin.__module__, twin.__doc__ = function.__module__, function.__doc__
+    twin.__qualname__ = f"{function.__qualname__}_{digest[:16]}"
+    return twin
 
 
 class _OwnFileCache(FunctionCache):
@@ -58,7 +80,9 @@ def entry(fastmath: set[str] = SAFE_MATH, constants: tuple[object, ...] | None =
     """Decorator for a loop called from Python; ``constants`` name what it closes over (None: not cached on disk)."""
 
     def decorate(function: Callable[..., Any]) -> Any:
-        dispatcher = numba.njit(nogil=True, fastmath=fastmath or False, error_model="numpy")(function)
+        dispatcher = numba.njit(nogil=True, fastmath=fastmath or False, error_model="numpy")(
+            _named(function, *sorted(fastmath), constants)
+        )
         if constants is not None:
             _attach_cache(dispatcher, (function.__qualname__, sorted(fastmath), *constants))
         return dispatcher
