@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
 
 
@@ -18,7 +18,7 @@ class Sample:
     X: Points
     raw_weights: Vector | None = None
 
-    @cached_property
+    @lazy
     def p(self) -> Vector:
         """Weights normalised to Σp = 1."""
         if self.raw_weights is None:
@@ -26,7 +26,7 @@ class Sample:
         p: Vector = self.raw_weights / self.raw_weights.sum()
         return p
 
-    @cached_property
+    @lazy
     def size(self) -> float:
         """Σw if every weight is an integer (repeated rows), else Kish's effective size (Σw)²/Σw²."""
         w = self.raw_weights
@@ -90,26 +90,26 @@ class Summary:
         """D."""
         return int(self.sample.X.shape[1])
 
-    @cached_property
+    @lazy
     def mean(self) -> Vector:
         """Σ p_j x_j, about the first point so that a far origin costs no digits."""
         first = self.sample.X[0].astype(np.float64)
-        moments = [first[t] + float(self.sample.p @ (column - first[t])) for t, column in enumerate(self.sample.X.T)]
+        moments = [first[t] + float(np.sum(self.sample.p * (column - first[t]))) for t, column in enumerate(self.sample.X.T)]
         return np.array(moments)
 
-    @cached_property
+    @lazy
     def std(self) -> Vector:
         """√(N/(N−1) Σ p_j (x_j − mean)²) per coordinate."""
-        second = [float(self.sample.p @ (column - m) ** 2) for column, m in zip(self.sample.X.T, self.mean, strict=True)]
+        second = [float(np.sum(self.sample.p * (column - m) ** 2)) for column, m in zip(self.sample.X.T, self.mean, strict=True)]
         return np.sqrt(np.array(second) * self._unbiased)
 
-    @cached_property
+    @lazy
     def covariance(self) -> Matrix:
         """N/(N−1) Σ p_j (x_j − mean)(x_j − mean)ᵀ, streamed over rows."""
         total = np.zeros((self.dimension, self.dimension))
         for start in range(0, len(self.sample.X), 65536):
             part = self.sample.X[start : start + 65536] - self.mean
-            total += (part * self.sample.p[start : start + 65536, None]).T @ part
+            total += np.einsum("i,ij,ik->jk", self.sample.p[start : start + 65536], part, part, optimize=False)
         return total * self._unbiased
 
     def quantiles(self, levels: Vector) -> Matrix:
@@ -132,6 +132,8 @@ class Summary:
         order = np.argsort(column, kind="stable")
         w = self.sample.raw_weights[order]
         cumulative = np.cumsum(w) * (self.size / w.sum())
+        whole_count = np.rint(cumulative)  # rounding must not move a count across an integer
+        cumulative = np.where(np.abs(cumulative - whole_count) < 1e-9 * self.size, whole_count, cumulative)
         position = np.asarray(levels) * (self.size - 1)
         whole = np.floor(position)
         last = len(column) - 1
@@ -161,7 +163,7 @@ class Distances:
     def mean(self, function: Callable[[Vector], Vector], block: int = 65536) -> float:
         """Σ_j p_j function(D²_j)."""
         starts = range(0, len(self.p), block)
-        return float(sum(self.p[s : s + block] @ function(self.squared[s : s + block]) for s in starts))
+        return float(sum(np.sum(self.p[s : s + block] * function(self.squared[s : s + block])) for s in starts))
 
     def draw(self, u: float) -> int | None:
         """The point at position u of the cumulative p_j D²_j (D² sampling); None when every D² is zero."""

@@ -51,7 +51,8 @@ class Radial(Kernel):
         return self._formula(self.profile_function)
 
     def decay(self, d: int) -> Formula:
-        return self._formula(self._needed(self.decay_function, "a gradient", "decay_function"))
+        decay = self._formula(self._needed(self.decay_function, "a gradient", "decay_function"))
+        return replace(decay, decreasing=False)
 
     def log_density_constant(self, d: int) -> float:
         constant = self._needed(self.log_constant, "a density constant", "log_constant")

@@ -32,7 +32,7 @@ class Gaussian(Kernel):
         return Formula(radials.log_gaussian, 0.5 / self.bandwidth**2)
 
     def decay(self, d: int) -> Formula:
-        return replace(self.formula(d), factor=radials.gaussian_decay)
+        return replace(self.formula(d), factor=radials.gaussian_decay, decreasing=False)
 
     def log_density_constant(self, d: int) -> float:
         return -d * (math.log(self.bandwidth) + 0.5 * math.log(2 * math.pi))
@@ -77,7 +77,7 @@ class Laplacian(Kernel):
         return Formula(radials.log_laplacian, self.scale**-2)
 
     def decay(self, d: int) -> Formula:
-        return replace(self.formula(d), factor=radials.laplacian_decay)
+        return replace(self.formula(d), factor=radials.laplacian_decay, decreasing=False)
 
     def log_density_constant(self, d: int) -> float:
         return -d * math.log(2 * self.scale) - 0.5 * (d - 1) * math.log(math.pi) - math.lgamma((d + 1) / 2)
@@ -117,7 +117,7 @@ class _StudentFamily(Kernel):
         return Formula(radials.log_student, 1.0 / self.beta, self.exponent(d))
 
     def decay(self, d: int) -> Formula:
-        return replace(self.formula(d), factor=radials.student_decay)
+        return replace(self.formula(d), factor=radials.student_decay, decreasing=False)
 
     def log_density_constant(self, d: int) -> float:
         alpha = self.exponent(d)

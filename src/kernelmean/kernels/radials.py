@@ -35,12 +35,12 @@ def log_student(s: Any, shape: float, sqrt: Any, log1p: Any) -> Any:
 
 def log_one(s: Any, shape: float, sqrt: Any, log1p: Any) -> Any:
     """log 1 = 0: for radials that are given by their factor alone."""
-    return 0.0 * s
+    return 0.0
 
 
 def gaussian_decay(s: Any, shape: float, sqrt: Any) -> Any:
     """−d log φ/ds = 1."""
-    return 1.0 + 0.0 * s
+    return 1.0
 
 
 def laplacian_decay(s: Any, shape: float, sqrt: Any) -> Any:
@@ -61,6 +61,7 @@ class Formula:
     rate: float
     shape: float = 0.0
     factor: Factor | None = None
+    decreasing: bool = True  # in r: then boxes bound it
 
     def log(self, r2: Vector) -> Vector:
         """log g, elementwise."""
@@ -80,30 +81,36 @@ class Formula:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """log g as a cubic spline in u = log(1 + √s), s = rate · r²; beyond the last cell a straight line in u.
+    """log g as a quintic spline in u = log(1 + √s), s = rate · r²; beyond the last cell a straight line in u.
 
-    The root comes first because these functions are smooth in r, not in r²: with cells of 1/1024 the spline is
+    The root comes first because these functions are smooth in r, not in r²: with cells of 1/512 the spline is
     within 1e-12 of log g, which in log(1 + r²) it is not (L2 Laplacian in one and two dimensions).
     """
 
-    coefficients: Matrix  # (cells, 4), lowest power first, in the fraction of a cell
+    coefficients: Matrix  # (cells, 6), lowest power first, in the fraction of a cell
     step: float
     rate: float
 
     def log(self, r2: Vector) -> Vector:
         """log g, elementwise."""
         x = np.log1p(np.sqrt(self.rate * r2)) / self.step
-        cell = np.minimum(x.astype(np.intp), len(self.coefficients) - 1)
-        f = np.minimum(x - cell, 1.0)
-        c = self.coefficients[cell]
-        value: Vector = c[..., 0] + f * (c[..., 1] + f * (c[..., 2] + f * c[..., 3]))
-        return value + self.end_slope * np.maximum(x - len(self.coefficients), 0.0)
+        inside = np.minimum(x, len(self.coefficients))
+        cell = np.minimum(inside.astype(np.intp), len(self.coefficients) - 1)
+        f, c = inside - cell, self.coefficients[cell]
+        value: Vector = c[..., 5]
+        for power in (4, 3, 2, 1, 0):
+            value = value * f + c[..., power]
+        return value + self.end_slope * (x - inside)
 
     @property
     def end_slope(self) -> float:
         """Slope of the last cell at its end, per cell."""
-        _, c1, c2, c3 = self.coefficients[-1]
-        return float(c1 + 2 * c2 + 3 * c3)
+        return float(self.coefficients[-1] @ np.arange(6))
+
+    @property
+    def decreasing(self) -> bool:
+        """Inner products of densities that decrease do so too."""
+        return True
 
     def __call__(self, r2: Vector) -> Vector:
         """g, elementwise."""

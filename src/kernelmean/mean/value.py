@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from kernelmean import _checks, certificates, coefficients, engines, kernels
+from kernelmean._lazy import lazy
 from kernelmean._types import ArrayLike, Constraint, IntVector, Matrix, Points, RandomState, Solver, Space, StopReason, Vector
 from kernelmean.certificates import Certificate, Comparison
 from kernelmean.engines import Distances, Engine, Room
@@ -234,15 +234,15 @@ class SparseKernelMean:
         radial, log_unit = self._pairing(other)
         return float(self.weights @ other._room.kernel_sum(radial, other._map(self.centers), other.weights)), log_unit
 
-    @cached_property
+    @lazy
     def _mapped_centers(self) -> Points:
         return self._map(self.centers)
 
-    @cached_property
+    @lazy
     def _room(self) -> Room:
         return engines.open(self.engine).load(self._mapped_centers)
 
-    @cached_property
+    @lazy
     def _log_constant(self) -> float:
         """log c, with the Jacobian of the scale; 0 in the RKHS, where c = 1."""
         if self.space == "rkhs":

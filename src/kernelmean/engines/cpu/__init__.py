@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from kernelmean import _checks
+from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.engines.cpu import sums
 from kernelmean.engines.cpu.blocks import Blocks
@@ -37,7 +37,7 @@ class Room:
     sample: Sample
     threads: int
 
-    @cached_property
+    @lazy
     def blocks(self) -> Blocks:
         """The points in the layout of the compiled loops."""
         return Blocks.of(self.sample.X, self.threads)

@@ -8,11 +8,11 @@ low dimension the points lie in the order of a kd-tree, so that blocks are compa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelmean._lazy import lazy
 from kernelmean._types import Matrix, Points, Vector
 from kernelmean.engines.cpu import threads
 from kernelmean.engines.cpu.compiling import EXACT_MATH, entry
@@ -60,13 +60,13 @@ class Blocks:
         """(blocks, width): the shape of one number per point."""
         return self.points.shape[0], self.points.shape[2]
 
-    @cached_property
+    @lazy
     def boxes(self) -> tuple[Matrix, Matrix]:
         """(d, blocks) least and greatest coordinates of each block."""
         lower, upper = self.cells
         return np.ascontiguousarray(lower.min(axis=2).T), np.ascontiguousarray(upper.max(axis=2).T)
 
-    @cached_property
+    @lazy
     def cells(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(blocks, d, cells) least and greatest coordinates of each run of CELL points; [inf, −inf] where there are none."""
         blocks, width = self.shape

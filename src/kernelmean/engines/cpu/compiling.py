@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 import threading
 import types
 from collections.abc import Callable
@@ -17,12 +18,28 @@ from typing import Any
 
 import numba
 from numba.core.caching import FunctionCache
+from numba.core.compiler_lock import global_compiler_lock
 
 SAFE_MATH = {"reassoc", "contract", "arcp", "nsz"}  # NaN and inf keep their meaning
 EXACT_MATH: set[str] = set()  # bit for bit what NumPy computes
 ORDERED_MATH = {"contract"}  # fused multiply-add, but every sum in the order written
 
 _lock = threading.RLock()
+
+
+def _before_fork() -> None:
+    """Wait for compilations of other threads: a child forked amid one would wait for it for ever."""
+    _lock.acquire()
+    global_compiler_lock.acquire()  # type: ignore[no-untyped-call]
+
+
+def _after_fork() -> None:
+    global_compiler_lock.release()  # type: ignore[no-untyped-call]
+    _lock.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
 def part(fastmath: set[str] = SAFE_MATH) -> Callable[[Callable[..., Any]], Any]:
@@ -59,15 +76,18 @@ class _OwnFileCache(FunctionCache):
         self._key = key
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        self._open_file(sig)
-        return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        self._open_file(sig, target_context.codegen())
+        try:
+            return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        except Exception:
+            return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        self._open_file(sig)
+        self._open_file(sig, data.codegen)
         super().save_overload(sig, data)  # type: ignore[no-untyped-call]
 
-    def _open_file(self, sig: Any) -> None:
-        name = hashlib.sha256(f"{self._key} {sig}".encode()).hexdigest()
+    def _open_file(self, sig: Any, codegen: Any) -> None:
+        name = hashlib.sha256(f"{self._key} {sig} {codegen.magic_tuple()}".encode()).hexdigest()
         self._cache_file = type(self._cache_file)(
             cache_path=self._cache_path, filename_base=f"{self._impl.filename_base}-{name[:20]}", source_stamp=name
         )

@@ -19,6 +19,7 @@ LN2_LOW = 1.90821492927058770002e-10
 SMALLEST_EXPONENT = -708.0  # exp of less is flushed to zero: subnormal numbers would cost more than they carry
 SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
 TWO_OVER_PI = 0.6366197723675814
+QUARTER_PI = 0.7854767  # a little more: the polynomials reach that far, and n is rounded
 HALF_PI_HIGH = 1.5707963267341256
 HALF_PI_MIDDLE = 6.07710049817245e-11
 HALF_PI_LOW = 8.333742918520879e-20
@@ -26,7 +27,7 @@ HALF_PI_LOW = 8.333742918520879e-20
 
 @part(ORDERED_MATH)
 def exp(x):
-    """eˣ = 2ⁿ eʳ, n = round(x log₂e), |r| ≤ ln(2)/2; zero below −708."""
+    """eˣ = 2ⁿ eʳ, n = round(x log₂e), |r| ≤ ln(2)/2; zero below −708, for x ≤ 709."""
     y = max(x, SMALLEST_EXPONENT)
     shifted = y * LOG2_E + MAGIC
     n = shifted - MAGIC
@@ -54,7 +55,7 @@ def log_of_sum(u, rest):
     bits = np.float64(u).view(np.int64)
     e = (bits - SQRT_HALF_BITS) >> 52
     mantissa = np.int64(bits - (e << 52)).view(np.float64)
-    scale = np.int64((1023 - e) << 52).view(np.float64)
+    scale = np.int64((1023 - e if e < 1023 else 0) << 52).view(np.float64)
     f = (mantissa - 1.0) + rest * scale
     s = f / (2.0 + f)
     z = s * s
@@ -71,15 +72,15 @@ def log_of_sum(u, rest):
 
 @part(ORDERED_MATH)
 def log(x):
-    """log x for x positive and normal."""
-    return log_of_sum(x, 0.0)
+    """log x for x positive and normal, or inf."""
+    return log_of_sum(x, 0.0) if x < np.inf else np.inf
 
 
 @part(ORDERED_MATH)
 def log1p(x):
     """log(1 + x) for x ≥ 0, with what rounding takes from 1 + x."""
     u = 1.0 + x
-    return log_of_sum(u, x - (u - 1.0))
+    return log_of_sum(u, x - (u - 1.0)) if x < np.inf else np.inf
 
 
 @part()
@@ -90,10 +91,14 @@ def sqrt(x):
 
 @part(ORDERED_MATH)
 def cos_sin(x):
-    """(cos x, sin x) for |x| up to about 2²⁰: x = nπ/2 + r, |r| ≤ π/4, the quadrant n mod 4 picks and signs."""
+    """(cos x, sin x): x = nπ/2 + r, |r| ≤ π/4, the quadrant n mod 4 picks and signs.
+
+    To rounding for |x| up to about 2²⁰, to rounding of x beyond; where x no longer says which quadrant, still bounded.
+    """
     shifted = x * TWO_OVER_PI + MAGIC
     n = shifted - MAGIC
     r = ((x - n * HALF_PI_HIGH) - n * HALF_PI_MIDDLE) - n * HALF_PI_LOW
+    r = min(max(r, -QUARTER_PI), QUARTER_PI)
     z = r * r
     s = 1.591810123027412e-10
     s = s * z - 2.5051131455427946e-08

@@ -14,7 +14,7 @@ from kernelmean.engines.cpu import elementary
 from kernelmean.engines.cpu.compiling import part
 from kernelmean.kernels.radials import Factor, LogFormula, RadialFunction, Table
 
-NO_TABLE = np.zeros((1, 4))
+NO_TABLE = np.zeros((1, 6))
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def _compiled_formula(log_formula: LogFormula, factor: Factor | None) -> Compile
     def log_value(r2: float, rate: float, shape: float, table: Matrix) -> Any:
         return log_g(rate * r2, shape, sqrt, log1p)
 
-    return _radial(value, log_value, log_formula.__qualname__)
+    return _radial(value, log_value, _name(log_formula))
 
 
 def _compiled_product(log_formula: LogFormula, factor: Factor) -> CompiledRadial:
@@ -68,7 +68,7 @@ def _compiled_product(log_formula: LogFormula, factor: Factor) -> CompiledRadial
         return (log(f) if f > 0.0 else -np.inf) + log_g(rate * r2, shape, sqrt, log1p)
 
     named = not hasattr(factor, "scalar")
-    return _radial(value, log_value, f"{log_formula.__qualname__}·{factor.__qualname__}" if named else None)
+    return _radial(value, log_value, f"{_name(log_formula)}·{_name(factor)}" if named else None)
 
 
 @functools.lru_cache(maxsize=1)
@@ -78,10 +78,11 @@ def _compiled_table() -> CompiledRadial:
     def log_value(r2: float, rate: float, per_step: float, table: Matrix) -> Any:
         x = log1p(sqrt(rate * r2)) * per_step
         cells = len(table)
-        cell = min(int(x), cells - 1)
-        f = min(x - cell, 1.0)
-        c0, c1, c2, c3 = table[cell, 0], table[cell, 1], table[cell, 2], table[cell, 3]
-        return c0 + f * (c1 + f * (c2 + f * c3)) + max(x - cells, 0.0) * (c1 + 2.0 * c2 + 3.0 * c3)
+        inside = min(x, float(cells))
+        cell = min(int(inside), cells - 1)
+        f, c = inside - cell, table[cell]
+        slope = c[1] + 2.0 * c[2] + 3.0 * c[3] + 4.0 * c[4] + 5.0 * c[5]
+        return c[0] + f * (c[1] + f * (c[2] + f * (c[3] + f * (c[4] + f * c[5])))) + (x - inside) * slope
 
     log_g = part()(log_value)
 
@@ -97,6 +98,10 @@ def _compiled_factor(factor: Factor) -> Any:
         return part()(factor)
     users = scalar if hasattr(scalar, "py_func") else part()(scalar)
     return part()(lambda s, shape, sqrt: users(s))
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return f"{function.__module__}.{function.__qualname__}"
 
 
 def _radial(value: Callable[..., Any], log_value: Callable[..., Any], name: str | None) -> CompiledRadial:

@@ -23,7 +23,7 @@ def default_count() -> int:
     """KERNELMEAN_NUM_THREADS, or the cores this process may use."""
     given = os.environ.get("KERNELMEAN_NUM_THREADS", "")
     if given:
-        if not given.isdigit() or int(given) < 1:
+        if not (given.isascii() and given.isdecimal()) or int(given) < 1:
             raise ValueError(f"KERNELMEAN_NUM_THREADS must be a positive whole number, got {given!r}.")
         return int(given)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

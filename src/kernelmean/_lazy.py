@@ -1,0 +1,32 @@
+"""Attributes computed when first asked for.
+
+Unlike ``functools.cached_property`` of Python 3.11 this holds no lock: a lock shared by all instances would make rooms wait
+for one another, and a fork while it is held would leave the child waiting for ever. Two threads may compute a value twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar, overload
+
+T = TypeVar("T")
+
+
+class lazy(Generic[T]):  # noqa: N801 (a decorator, named like property)
+    """``@lazy`` on a method without arguments: computed once, then kept in the instance's ``__dict__``."""
+
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        self._compute, self._name = compute, compute.__name__
+        self.__doc__ = compute.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> lazy[T]: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type) -> T: ...
+
+    def __get__(self, instance: object | None, owner: type) -> T | lazy[T]:
+        if instance is None:
+            return self
+        value: T = instance.__dict__.setdefault(self._name, self._compute(instance))
+        return value

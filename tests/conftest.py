@@ -1,0 +1,34 @@
+"""What every test file shares: one Hypothesis profile, and the real data where it is present."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "kernelmean", deadline=None, derandomize=True, max_examples=20, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("kernelmean")
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """Directory of the real data sets: KERNELMEAN_DATA, or shared/data beside the repository."""
+    given = os.environ.get("KERNELMEAN_DATA")
+    folder = Path(given) if given else Path(__file__).resolve().parents[2] / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip(f"no real data at {folder}; set KERNELMEAN_DATA")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def banana(data: Path) -> np.ndarray:
+    """The banana set: 5300 points in two dimensions, unit variance."""
+    with np.load(data / "benchmark11" / "banana.npz", allow_pickle=False) as file:
+        X = file["X"]
+    X.flags.writeable = False
+    return X
