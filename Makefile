@@ -18,8 +18,8 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/dev.stamp
-	$(BIN)/python -m benchmarks
+bench: $(VENV)/bench.stamp
+	$(BIN)/python -m benchmarks --output docs/speed.md
 
 clean:
 	rm -rf $(VENV) build dist demo.png .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
@@ -31,6 +31,10 @@ $(BIN)/python:
 
 $(VENV)/demo.stamp: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[report]'
+	touch $@
+
+$(VENV)/bench.stamp: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	touch $@
 
 $(VENV)/dev.stamp: $(BIN)/python pyproject.toml

@@ -1,0 +1,1 @@
+"""Timings as ratios within one run, best of several; nothing here is a test."""

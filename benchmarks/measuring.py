@@ -1,0 +1,87 @@
+"""Clocks, memory and tables."""
+
+from __future__ import annotations
+
+import gc
+import platform
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Row(NamedTuple):
+    """One line of a table: what was measured, the ratio, the goal, and what the ratio is made of."""
+
+    case: str
+    ratio: float | None
+    goal: str
+    detail: str
+
+
+def seconds(action: Callable[[], object], repeats: int = 5) -> float:
+    """Best of several runs, after one that compiles and warms."""
+    action()
+    best = float("inf")
+    for _ in range(repeats):
+        start = time.perf_counter()
+        action()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def peak_growth(action: Callable[[], object]) -> int:
+    """Bytes by which the resident set grew at its highest while the action ran."""
+    gc.collect()
+    start, peak, done = resident(), [0], threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.002):
+            peak[0] = max(peak[0], resident())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    action()
+    done.set()
+    watcher.join()
+    return max(peak[0], resident()) - start
+
+
+def resident() -> int:
+    """Resident set of this process, in bytes."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * 4096
+
+
+def table(title: str, rows: list[Row]) -> str:
+    """A Markdown table."""
+    lines = [f"### {title}", "", "| case | ratio | goal | detail |", "| --- | ---: | --- | --- |"]
+    lines += [f"| {r.case} | {'–' if r.ratio is None else f'{r.ratio:.2f}'} | {r.goal} | {r.detail} |" for r in rows]
+    return "\n".join(lines) + "\n"
+
+
+def machine() -> str:
+    """What the figures were measured on."""
+    import numba
+    import numpy
+    import scipy
+
+    cpu = next((line.split(":")[1].strip() for line in _cpuinfo() if line.startswith("model name")), platform.processor())
+    cores = len(_cores())
+    versions = (
+        f"Python {platform.python_version()}, NumPy {numpy.__version__}, SciPy {scipy.__version__}, Numba {numba.__version__}"
+    )
+    return f"{cpu}, {cores} cores; {versions}."
+
+
+def _cpuinfo() -> list[str]:
+    path = Path("/proc/cpuinfo")
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def _cores() -> set[int]:
+    import os
+
+    return os.sched_getaffinity(0) if sys.platform == "linux" else set(range(os.cpu_count() or 1))
