@@ -49,6 +49,8 @@ def demo(
 
     kernelmean demo --points 100000 --figure small.png
     """
+    if not figure.parent.is_dir():  # better now than after the work
+        raise ValueError(f"the folder {figure.parent} for the figure does not exist.")
     from kernelmean.cli.demo import run
 
     run(points, figure, seed, show_progress=not quiet and sys.stderr.isatty())

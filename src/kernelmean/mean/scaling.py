@@ -50,6 +50,8 @@ def log_jacobian(scale: Matrix | None) -> float:
 
 def times_exp(values: Vector | float, log_factor: float) -> Vector:
     """values · e^{log_factor}, exact in the exponent: neither factor need fit a float for the product to."""
+    if log_factor == 0.0:
+        return np.asarray(values)
     power = int(log_factor / np.log(2.0))
     with np.errstate(over="ignore", under="ignore"):
         scaled: Vector = np.ldexp(np.asarray(values) * np.exp(log_factor - power * np.log(2.0)), power)

@@ -36,8 +36,10 @@ Finder = Callable[[Points], Runs]
 
 def finder(blocks: Blocks, radial_function: RadialFunction, rows: Points, w: Matrix) -> Finder | None:
     """A function that tells which cells matter to which queries, where a probe says that this pays; else None."""
+    if blocks.tree is None or len(blocks.points) < FEWEST_BLOCKS or not radial_function.decreasing:
+        return None
     total = float(np.abs(w).sum())
-    if blocks.tree is None or len(blocks.points) < FEWEST_BLOCKS or not radial_function.decreasing or total <= 0.0:
+    if total <= 0.0:
         return None
     compiled, numbers = radial.compiled(radial_function)
     loop, boxes, cells = _find_runs(compiled, blocks.d), blocks.boxes, blocks.cells
