@@ -31,15 +31,13 @@ class Timing:
 
 
 def clustered_points(n: int, seed: int) -> Points:
-    """A curved band, a shell and a few blobs in 3-D: nothing a single bandwidth finds too easy."""
+    """A curved band and three blobs in 3-D, blurred."""
     rng = np.random.default_rng(seed)
-    part = rng.choice(3, size=n, p=[0.4, 0.3, 0.3])
-    t = rng.uniform(0, 3 * np.pi, n)
-    band = np.stack([2 * np.cos(t), 2 * np.sin(t), 0.4 * (t - 4.7)], axis=1)
-    direction = rng.normal(size=(n, 3))
-    shell = 3.5 * direction / np.linalg.norm(direction, axis=1, keepdims=True)
-    blobs = rng.normal(scale=2.0, size=(6, 3))[rng.integers(6, size=n)]
-    return np.choose(part[:, None], [band, shell, blobs]) + rng.normal(scale=0.25, size=(n, 3))
+    part = rng.choice(4, size=n, p=[0.45, 0.2, 0.2, 0.15])
+    t = rng.uniform(0, 1.5 * np.pi, n)
+    band = np.stack([2 * np.cos(t), 2 * np.sin(t), 0.5 * t - 1.2], axis=1)
+    blobs = np.array([[0.0, 0.0, 0.0], [-1.5, 1.5, 0.5], [1.5, -1.8, -0.5], [0.2, 0.3, 1.5]])
+    return np.where((part == 0)[:, None], band, blobs[part]) + rng.normal(scale=0.45, size=(n, 3))
 
 
 def run(n: int, figure: Path, seed: int, show_progress: bool) -> None:
