@@ -8,6 +8,7 @@ block, and forward substitution uses only earlier rows, so for every m ≤ k:  E
 from __future__ import annotations
 
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
@@ -25,6 +26,22 @@ def gram(radial: RadialFunction, A: Points, B: Points) -> Matrix:
     return radial(cdist(A, B, "sqeuclidean"))
 
 
+class Panel(NamedTuple):
+    """Consecutive rows of L: what stands left of their diagonal block, and that block."""
+
+    left: Matrix  # (rows, first row)
+    diagonal: Matrix  # (rows, rows), lower triangle
+
+    def above(self, below: Panel) -> Panel:
+        """One panel of these rows and those right below them."""
+        start, rows = self.left.shape[1], len(self.diagonal)
+        diagonal = np.zeros((rows + len(below.diagonal), rows + len(below.diagonal)))
+        diagonal[:rows, :rows] = self.diagonal
+        diagonal[rows:, :rows] = below.left[:, start:]
+        diagonal[rows:, rows:] = below.diagonal
+        return Panel(np.concatenate([self.left, below.left[:, :start]]), diagonal)
+
+
 class Factor:
     """L and y, grown by blocks of centres. Time k³/3 in all, memory k²/2."""
 
@@ -34,17 +51,18 @@ class Factor:
         self.centers: Points = np.empty((0, 0))
         self.kappa: Vector = np.empty(0)
         self.y: Vector = np.empty(0)
-        self._panels: list[Matrix] = []  # rows of L, one panel per block: (b, start + b)
+        self._panels: list[Panel] = []  # few: a panel as large as half of the one above it is merged with that
+        self._blocks: list[int] = []
 
     def append(self, centers: Points, kappa: Vector) -> None:
         """Grow by a block; where K + Λ is not positive in float64, Λ is raised tenfold and all is factored again."""
-        blocks = [len(panel) for panel in self._panels] + [len(centers)]
+        self._blocks.append(len(centers))
         self.centers = centers.copy() if not len(self.y) else np.concatenate([self.centers, centers])
         self.kappa = np.concatenate([self.kappa, kappa])
         try:
             self._grow(len(centers))
         except LinAlgError:
-            self._start_again(blocks)
+            self._start_again()
 
     @property
     def size(self) -> int:
@@ -69,15 +87,14 @@ class Factor:
     @property
     def pivots(self) -> Vector:
         """Squared diagonal of L: λ_i plus what each centre adds to the span of the earlier ones."""
-        diagonals = [np.diagonal(panel, offset=panel.shape[1] - len(panel)) for panel in self._panels]
-        return np.concatenate(diagonals) ** 2
+        return np.concatenate([np.diagonal(panel.diagonal) for panel in self._panels]) ** 2
 
     def lower(self, m: int) -> Matrix:
         """L_m as one matrix."""
         L = np.zeros((m, m))
-        for start, panel in self._numbered_panels(m):
-            rows = min(len(panel), m - start)
-            L[start : start + rows, : start + rows] = panel[:rows, : start + rows]
+        for start, stop, panel in self._parts(m):
+            L[start:stop, :start] = panel.left[: stop - start]
+            L[start:stop, start:stop] = panel.diagonal[: stop - start, : stop - start]
         return L
 
     def weights(self, m: int) -> Vector:
@@ -87,22 +104,20 @@ class Factor:
     def forward_substitute(self, b: Matrix) -> Matrix:
         """L_m⁻¹ b, m = len(b)."""
         x = np.array(b, dtype=np.float64)
-        for start, panel in self._numbered_panels(len(b)):
-            rows = min(len(panel), len(b) - start)
-            x[start : start + rows] -= panel[:rows, :start] @ x[:start]
-            diagonal = panel[:rows, start : start + rows]
-            x[start : start + rows] = solve_triangular(diagonal, x[start : start + rows], lower=True, check_finite=False)
+        for start, stop, panel in self._parts(len(b)):
+            if start:
+                x[start:stop] -= panel.left[: stop - start] @ x[:start]
+            diagonal = panel.diagonal[: stop - start, : stop - start]
+            x[start:stop] = solve_triangular(diagonal, x[start:stop], lower=True, check_finite=False)
         return x
 
     def back_substitute(self, b: Vector) -> Vector:
         """L_m⁻ᵀ b, m = len(b)."""
         x = np.array(b, dtype=np.float64)
-        for start, panel in reversed(list(self._numbered_panels(len(b)))):
-            rows = min(len(panel), len(b) - start)
-            diagonal = panel[:rows, start : start + rows]
-            part = solve_triangular(diagonal, x[start : start + rows], lower=True, trans=1, check_finite=False)
-            x[start : start + rows] = part
-            x[:start] -= panel[:rows, :start].T @ part
+        for start, stop, panel in reversed(self._parts(len(b))):
+            diagonal = panel.diagonal[: stop - start, : stop - start]
+            x[start:stop] = solve_triangular(diagonal, x[start:stop], lower=True, trans=1, check_finite=False)
+            x[:start] -= panel.left[: stop - start].T @ x[start:stop]
         return x
 
     def _grow(self, b: int) -> None:
@@ -114,15 +129,15 @@ class Factor:
         schur[np.diag_indices(b)] += self._boost * 4 * EPS * np.arange(m + 1.0, m + b + 1)
         M = cholesky(schur, lower=True, check_finite=False)
         rest = self.kappa[m : m + b] - X.T @ self.y
-        self._panels.append(np.concatenate([X.T, M], axis=1))
+        self._add(Panel(np.ascontiguousarray(X.T), M))
         self.y = np.concatenate([self.y, solve_triangular(M, rest, lower=True, check_finite=False)])
 
-    def _start_again(self, blocks: list[int]) -> None:
+    def _start_again(self) -> None:
         while self._boost < LARGEST_BOOST:
             self._boost *= 10
             self._panels, self.y = [], np.empty(0)
             try:
-                for b in blocks:
+                for b in self._blocks:
                     self._grow(b)
             except LinAlgError:
                 continue
@@ -135,7 +150,17 @@ class Factor:
             return
         raise LinAlgError("the Gram matrix of the centres is not positive definite: the kernel is not a valid one.")
 
-    def _numbered_panels(self, m: int) -> list[tuple[int, Matrix]]:
-        """(first row, panel) for the panels that hold the first m rows."""
-        starts = np.cumsum([0] + [len(panel) for panel in self._panels])
-        return [(int(s), panel) for s, panel in zip(starts, self._panels, strict=False) if s < m]
+    def _add(self, panel: Panel) -> None:
+        """Append rows; few large panels make few large matrix products."""
+        while self._panels and len(self._panels[-1].diagonal) <= 2 * len(panel.diagonal):
+            panel = self._panels.pop().above(panel)
+        self._panels.append(panel)
+
+    def _parts(self, m: int) -> list[tuple[int, int, Panel]]:
+        """(first row, last row plus one, panel) for the panels that hold the first m rows."""
+        starts = [panel.left.shape[1] for panel in self._panels]
+        return [
+            (start, min(start + len(panel.diagonal), m), panel)
+            for start, panel in zip(starts, self._panels, strict=True)
+            if start < m
+        ]

@@ -22,7 +22,7 @@ class Sample:
     def p(self) -> Vector:
         """Weights normalised to Σp = 1."""
         if self.raw_weights is None:
-            return np.full(len(self.X), 1.0 / len(self.X))
+            return np.broadcast_to(1.0 / len(self.X), len(self.X))  # one number, however many points
         p: Vector = self.raw_weights / self.raw_weights.sum()
         return p
 

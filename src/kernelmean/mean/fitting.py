@@ -80,7 +80,7 @@ def sparse_kernel_mean(
     source = open_source(which, room, rule.limit, _checks.generator(random_state))
     with progress_bar(verbose) as progress:
         path = coefficients.grow(room, radial, source, rule, progress=progress)
-    alpha = coefficients.weights(path.factor, path.k, constraint, solver)
+        alpha = coefficients.weights(path.factor, path.k, constraint, solver)
     return SparseKernelMean(
         centers=_original_centers(path, sample, A),
         weights=alpha,

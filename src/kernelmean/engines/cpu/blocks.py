@@ -81,7 +81,11 @@ class Blocks:
     def spread(self, values: Vector, padding: float = 0.0) -> Matrix:
         """One number per row of X, in the layout of the blocks."""
         out = np.full(self.shape, padding)
-        out.reshape(-1)[: self.n] = values if self.tree is None else values[self.tree.order]
+        live = out.reshape(-1)[: self.n]
+        if self.tree is None or values.strides == (0,):
+            live[:] = values
+        else:
+            np.take(values, self.tree.order, out=live, mode="clip")  # any other mode would buffer
         return out
 
     def gather(self, values: np.ndarray) -> np.ndarray:
