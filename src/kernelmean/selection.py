@@ -210,9 +210,12 @@ class KMeans:
 
 def picking_radii(points: Points) -> Vector:
     """Distance of each centre to the earlier ones; inf for the first."""
-    squared = cdist(points, points, "sqeuclidean")
-    squared[np.triu_indices(len(points))] = np.inf
-    radii: Vector = np.sqrt(squared.min(axis=1))
+    radii = np.full(len(points), np.inf)
+    for start in range(0, len(points), 256):  # a few rows at a time: no k × k matrix for k numbers
+        rows = points[start : start + 256]
+        squared = cdist(rows, points[: start + len(rows)], "sqeuclidean")
+        earlier = np.arange(squared.shape[1]) < start + np.arange(len(rows))[:, None]
+        radii[start : start + 256] = np.sqrt(squared.min(axis=1, where=earlier, initial=np.inf))
     return radii
 
 

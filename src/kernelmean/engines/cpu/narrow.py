@@ -38,12 +38,13 @@ def finder(blocks: Blocks, radial_function: RadialFunction, rows: Points, w: Mat
     """A function that tells which cells matter to which queries, where a probe says that this pays; else None."""
     if blocks.tree is None or len(blocks.points) < FEWEST_BLOCKS or not radial_function.decreasing:
         return None
-    total = float(np.abs(w).sum())
+    size = w if w.min() >= 0.0 else np.abs(w)
+    total = float(size.sum())
     if total <= 0.0:
         return None
     compiled, numbers = radial.compiled(radial_function)
     loop, boxes, cells = _find_runs(compiled, blocks.d), blocks.boxes, blocks.cells
-    mass = np.abs(w).reshape(len(w), -1, CELL).sum(axis=2) / total
+    mass = size.reshape(len(w), -1, CELL).sum(axis=2) / total
 
     def find(Q: Points) -> Runs:
         runs = np.empty((len(Q), len(mass), 2), dtype=np.uint8)
