@@ -87,7 +87,7 @@ class Summary:
 
     @property
     def dimension(self) -> int:
-        """D."""
+        """Number of coordinates."""
         return int(self.sample.X.shape[1])
 
     @lazy

@@ -13,7 +13,7 @@ from kernelmean import _checks, certificates, coefficients, engines, kernels
 from kernelmean._lazy import lazy
 from kernelmean._types import ArrayLike, Constraint, IntVector, Matrix, Points, RandomState, Solver, Space, StopReason, Vector
 from kernelmean.certificates import Certificate, Comparison
-from kernelmean.engines import Distances, Engine, Room
+from kernelmean.engines import Engine, Room
 from kernelmean.factor import Factor
 from kernelmean.kernels import Formula, Kernel
 from kernelmean.mean import scaling, storage
@@ -58,6 +58,8 @@ class SparseKernelMean:
                 own = array.copy()
                 own.flags.writeable = False
                 object.__setattr__(self, name, own)
+        if float(self.n_points).is_integer():
+            object.__setattr__(self, "n_points", int(self.n_points))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return SparseKernelMean, tuple(getattr(self, entry.name) for entry in fields(self))
@@ -73,11 +75,11 @@ class SparseKernelMean:
 
     @property
     def dimension(self) -> int:
-        """D."""
+        """Number of coordinates."""
         return int(self.centers.shape[1])
 
     def __call__(self, Q: ArrayLike) -> Vector:
-        """Z at the query points, (q,). Time O(qkd); far in the tails or in high dimension use :meth:`log`."""
+        """z at the query points, (q,). Time O(qkd); far in the tails or in high dimension use :meth:`log`."""
         mapped = self._map(_checks.points(Q, "Q", self.dimension))
         return self._density_sum(self.kernel.formula(self.dimension), mapped, self.weights)
 
@@ -136,7 +138,7 @@ class SparseKernelMean:
             center_mass=None if self.center_mass is None else self.center_mass[:m],
             stop_reason="fixed",
         )
-        return short._solved(self.kappa[:m], self.kernel, self.constraint, None)
+        return short._solved(self.kappa[:m], self.kernel, self.constraint, nearest_bound=None)
 
     def refit(
         self,
@@ -156,14 +158,15 @@ class SparseKernelMean:
         if X is None:
             if kernel is not None or bandwidth is not None:
                 raise ValueError("a new kernel or bandwidth changes κ: give the data, refit(X, ...).")
-            return self._solved(self.kappa, self.kernel, wanted, None)
+            return self._solved(self.kappa, self.kernel, wanted, self.nearest_bound)
         room = self._load(X, sample_weight)
         new = self._other_kernel(kernel, bandwidth, room)
-        kappa = room.kernel_sum(new.radial(self.dimension, self.space), self._mapped_centers)
+        radial = new.radial(self.dimension, self.space)
+        kappa = room.kernel_sum(radial, self._mapped_centers)
         distances = room.nearest(self._mapped_centers).distances()
         mass = certificates.coincident_mass(room, engines.open(self.engine), distances, self._mapped_centers)
         fresh = replace(self, n_points=room.summary.size, cover=distances.cover, center_mass=mass)
-        return fresh._solved(kappa, new, wanted, distances)
+        return fresh._solved(kappa, new, wanted, certificates.nearest_bound(distances, radial))
 
     @property
     def bound(self) -> float | None:
@@ -291,7 +294,7 @@ class SparseKernelMean:
             return rescaled(self.kernel, bandwidth, room)
         return resolve_kernel(kernel, bandwidth, room)
 
-    def _solved(self, kappa: Vector, kernel: Kernel, constraint: Constraint, distances: Distances | None) -> SparseKernelMean:
+    def _solved(self, kappa: Vector, kernel: Kernel, constraint: Constraint, nearest_bound: float | None) -> SparseKernelMean:
         """The same centres with new coefficients for κ."""
         radial = kernel.radial(self.dimension, self.space)
         factor = Factor(radial)
@@ -305,7 +308,7 @@ class SparseKernelMean:
             jitter=factor.jitter,
             incoherence=float(radial(np.array(self.cover**2))),
             constraint=constraint,
-            nearest_bound=None if distances is None else certificates.nearest_bound(distances, radial),
+            nearest_bound=nearest_bound,
         )
 
 
