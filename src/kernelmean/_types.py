@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,9 +17,6 @@ Solver: TypeAlias = Literal["cholesky", "cg"]
 StopReason: TypeAlias = Literal["tol", "k_max", "rank", "distinct", "fixed"]
 RandomState: TypeAlias = int | np.integer[Any] | np.random.Generator | np.random.RandomState | None
 
-T = TypeVar("T")
-Progress: TypeAlias = Callable[[Iterable[T], int], Iterable[T]]
-
 EPS = float(np.finfo(np.float64).eps)
 
 __all__ = [
@@ -30,7 +26,6 @@ __all__ = [
     "IntVector",
     "Matrix",
     "Points",
-    "Progress",
     "RandomState",
     "Solver",
     "Space",
