@@ -1,179 +1,224 @@
 """Narrow kernels: sums that leave out what float64 cannot see.
 
-For each query the boxes of the cells, 64 points each, bound the sum from below, A ≤ Σ|w|g, and each cell's part from
-above. Cells are left out, least first, while all that they could add stays below 2⁻⁵³A: half a unit in the last place of
-the sum of absolute terms.
+Points lie in tree order, so blocks, and cells of 64 points within them, have small boxes. For each query the boxes
+bound the sum of absolute terms from below, A ≤ Σ|w|g, and what lies beyond a distance from above; cells beyond the
+distance at which that is LOST·A are left out. Blocks come first and queries second, so that what a block needs is made
+once for many queries.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
 from kernelmean._types import Matrix, Points, Vector
-from kernelmean.engines.cpu import radial, threads
+from kernelmean.engines.cpu import expansion, gaussian, radial, threads
 from kernelmean.engines.cpu.blocks import CELL, Blocks, width
-from kernelmean.engines.cpu.compiling import part
-from kernelmean.engines.cpu.loops import CHUNK, NUMBERS, TILE, Loop, compile_for, read, write
+from kernelmean.engines.cpu.boxes import BOXES, box_parts, direct_sum, within
+from kernelmean.engines.cpu.compiling import entry, part
+from kernelmean.engines.cpu.loops import CHUNK, NUMBERS, Loop, compile_for, read, write
 from kernelmean.engines.cpu.radial import CompiledRadial
 from kernelmean.kernels import RadialFunction
 
-LOST = 2.0**-53
-LEVELS = 12  # thresholds tried: 2⁻⁵³A times 1, 4, 16, …
-NEAR = 1e-4  # blocks with g above this at their nearest point make up A
-ROUNDING = 1.0 - 2.0**-48  # box distances, rounded, stay below those of the points
+LOST = 2.0**-51  # of the sum of absolute terms, at most
+DOUBLINGS = 16  # tried, of the least value that may be left out
+FARTHEST = 1e300  # squared distance to a cell without points
+NEAR = 1e-1  # blocks that may reach this part of the largest value enter A cell by cell
+BISECTIONS = 40
 FEWEST_BLOCKS = 16  # fewer are not worth looking at one by one
-WORTHWHILE = 0.7  # share of the points, above which the full sum is as fast
-PROBE = 64
+WORTHWHILE = 0.7  # share of the points above which the full sum is as fast
+PROBE = 16
+STRIP = 64  # queries whose cuts are found together
+TILE = 4096  # queries that share what is made once per block
+PIECES = 32  # of the blocks, for threads
 
-Runs = NDArray[np.uint8]  # (q, blocks, 2): the first and the last cell, plus one, that matter
-Finder = Callable[[Points], Runs]
 
-
-def finder(blocks: Blocks, radial_function: RadialFunction, rows: Points, w: Matrix) -> Finder | None:
-    """A function that tells which cells matter to which queries, where a probe says that this pays; else None."""
-    if blocks.tree is None or len(blocks.points) < FEWEST_BLOCKS or not radial_function.decreasing:
+def kernel_sum(blocks: Blocks, radial_function: RadialFunction, rows: Points, w: Matrix, count: int) -> Vector | None:
+    """f_i = Σ_j w_j g(‖q_i − x_j‖²) over the cells that matter; None where the full sum is as fast."""
+    if blocks.tree is None or not radial_function.decreasing or len(w) < FEWEST_BLOCKS or not w.any():
         return None
-    size = w if w.min() >= 0.0 else np.abs(w)
-    total = float(size.sum())
-    if total <= 0.0:
+    X, v = blocks.points.reshape(len(w), blocks.d, -1, CELL), w.reshape(len(w), -1, CELL)
+    moments = _moments(X, v, count)
+    _, share = _cuts(blocks, radial_function, moments, rows[:: max(1, len(rows) // PROBE)][:PROBE], 1)
+    if share > WORTHWHILE:
         return None
+    cuts, _ = _cuts(blocks, radial_function, moments, rows, count)
     compiled, numbers = radial.compiled(radial_function)
-    loop, boxes, cells = _find_runs(compiled, blocks.d), blocks.boxes, blocks.cells
-    mass = size.reshape(len(w), -1, CELL).sum(axis=2) / total
+    if gaussian.is_gaussian(radial_function):
+        loop = gaussian.sums_over_cells(compiled.value, blocks.d, expansion.pays(blocks.d, len(rows)))
+    else:
+        loop = _sums_over_cells(compiled, blocks.d)
+    size = -(-len(w) // PIECES)
+    pieces = [slice(b, b + size) for b in range(0, len(w), size)]
+    parts = np.zeros((len(pieces), len(rows)))
 
-    def find(Q: Points) -> Runs:
-        runs = np.empty((len(Q), len(mass), 2), dtype=np.uint8)
-        loop(*boxes, *cells, mass, Q, *numbers, runs)
-        return runs
+    def add(p: int, i: slice) -> None:
+        b, columns = pieces[p], np.ascontiguousarray(rows[i].T)
+        lower, upper = (np.ascontiguousarray(box[:, b]) for box in blocks.boxes)
+        boxes = lower, upper, blocks.cells[0][b], blocks.cells[1][b]
+        loop(X[b], v[b], *boxes, columns, np.ascontiguousarray(cuts[:, i]), *numbers, parts[p, i])
 
-    runs = find(np.ascontiguousarray(rows[:: max(1, len(rows) // PROBE)][:PROBE])).astype(np.float64)
-    share = (runs[:, :, 1] - runs[:, :, 0]).mean() * CELL / blocks.shape[1]
-    return find if share < WORTHWHILE else None
+    tiles = [slice(i, i + TILE) for i in range(0, len(rows), TILE)]
+    threads.run(add, list(product(range(len(pieces)), tiles)), count)
+    total: Vector = parts[0]
+    for part_sum in parts[1:]:
+        total += part_sum
+    return total
 
 
-def kernel_sum(blocks: Blocks, radial_function: RadialFunction, find: Finder, rows: Points, w: Matrix, count: int) -> Vector:
-    """f_i = Σ_j w_j g(‖q_i − x_j‖²) over the cells that matter."""
+def _cuts(
+    blocks: Blocks, radial_function: RadialFunction, moments: NDArray[np.float64], rows: Points, count: int
+) -> tuple[Matrix, float]:
+    """(1 + tiers, q) squared distances, per query, and the share of the blocks within the first."""
     compiled, numbers = radial.compiled(radial_function)
-    loop = _run_sums(compiled, blocks.d)
-    out = np.zeros(len(rows))
+    find, weight = _find_cuts(compiled, blocks.d), moments[:, 0].sum(axis=1)
+    strips = [slice(i, i + STRIP) for i in range(0, len(rows), STRIP)]
+    cuts = [np.empty((1 + len(gaussian.SHARES), len(rows[i]))) for i in strips]
+    shares = np.zeros((len(strips), 1))
+    tasks = [
+        (*blocks.boxes, *blocks.cells, moments, weight, np.ascontiguousarray(rows[i]), *numbers, own, share)
+        for i, own, share in zip(strips, cuts, shares, strict=True)
+    ]
+    threads.run(find, tasks, count)
+    return np.concatenate(cuts, axis=1), float(shares.sum()) / len(rows)
 
-    def add(i: slice) -> None:
-        loop(blocks.points, w, rows[i], *numbers, find(rows[i]), out[i])
 
-    threads.run(add, [(slice(i, i + TILE),) for i in range(0, len(rows), TILE)], count)
-    return out
+def _moments(X: NDArray[np.float64], w: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """(blocks, 1 + d + 1, cells): share of Σ|w|, mean and mean squared distance from the mean, weighted by |w|."""
+    moments = np.empty((len(X), X.shape[1] + 2, X.shape[2]))
+    threads.run(_add_moments, [(X[b], w[b], moments[b]) for b in threads.pieces(len(X))], count)
+    moments[:, 0] /= moments[:, 0].sum()
+    return moments
+
+
+@entry()
+def _add_moments(X, w, moments):
+    for b in range(len(X)):
+        for c in range(X.shape[2]):
+            v, total, square = np.abs(w[b, c]), 0.0, 0.0
+            for j in range(CELL):
+                total += v[j]
+            for t in range(X.shape[1]):
+                x, mean = X[b, t, c], 0.0
+                for j in range(CELL):
+                    mean += v[j] * x[j]
+                mean = mean / total if total > 0.0 else 0.0
+                for j in range(CELL):
+                    square += v[j] * (x[j] - mean) * (x[j] - mean)
+                moments[b, 1 + t, c] = mean
+            moments[b, 0, c] = total
+            moments[b, -1, c] = square / total if total > 0.0 else 0.0
 
 
 @functools.lru_cache(maxsize=64)
-def _find_runs(compiled: CompiledRadial, d: int) -> Loop:
-    """The run of cells of each block that matters to each query."""
-    g, cells = compiled.value, width(d) // CELL
+def _find_cuts(compiled: CompiledRadial, d: int) -> Loop:
+    """Squared distances from which on cells are left out, and from which on less than full precision will do.
+
+    A ≤ Σ|w|g is the sum of mass · g over cells near the query, g at the mean squared distance of the cell where g is
+    convex in r² (Jensen), as all but a user's own are, else at its farthest point, and over the other blocks at theirs.
+    If all cells of value at most ``level`` are left out, what is lost is at most Σ_b mass_b min(g(nearest point of b),
+    level) over the blocks b that reach as low as that. The level is the largest of LOST·A·2^k for which this is at most
+    LOST·A.
+    """
+    g, cells, boxes, convex = compiled.value, width(d) // CELL, box_parts(d), compiled.name is not None
+    distances, shares = boxes.block_distances, gaussian.SHARES
 
     @part()
-    def block_distances(lower, upper, q, closest, farthest):
-        """Squared distances from q to the nearest and the farthest point of each block's box."""
-        for b in range(len(closest)):
-            closest[b], farthest[b] = 0.0, 0.0
-        for t in range(d):
-            low, high, x = lower[t], upper[t], q[t]
-            for b in range(len(closest)):
-                gap = max(low[b] - x, x - high[b], 0.0)
-                reach = max(high[b] - x, x - low[b])
-                closest[b] += gap * gap
-                farthest[b] += reach * reach
-
-    @part()
-    def cell_values(lower, upper, q, rate, shape, table, most, least):
-        """g at the nearest and at the farthest point of the box of each cell of one block."""
-        for c in range(cells):
-            near, far = 0.0, 0.0
-            for t in range(d):
-                gap = max(lower[t, c] - q[t], q[t] - upper[t, c], 0.0)
-                reach = max(upper[t, c] - q[t], q[t] - lower[t, c])
-                near += gap * gap
-                far += reach * reach
-            most[c] = g(near * ROUNDING, rate, shape, table)
-            least[c] = g(far, rate, shape, table)
-
-    def find_runs_loop(lower, upper, cell_lower, cell_upper, mass, Q, rate, shape, table, runs):
-        blocks = len(mass)
-        closest, farthest = np.empty(blocks), np.empty(blocks)
-        most, least = np.empty((blocks, cells)), np.empty(cells)
-        left_out = np.empty(LEVELS)
-        for i in range(len(Q)):
-            block_distances(lower, upper, Q[i], closest, farthest)
-            at_least = 0.0
-            for b in range(blocks):
-                closest[b] = g(closest[b] * ROUNDING, rate, shape, table)
-            for b in range(blocks):
-                if closest[b] > NEAR:
-                    cell_values(cell_lower[b], cell_upper[b], Q[i], rate, shape, table, most[b], least)
-                    for c in range(cells):
-                        at_least += mass[b, c] * least[c]
-            allowed = LOST * at_least
-            left_out[:] = 0.0
-            for b in range(blocks):
-                if closest[b] <= allowed:
-                    for c in range(cells):
-                        left_out[0] += mass[b, c] * closest[b]
-                elif closest[b] <= NEAR:
-                    cell_values(cell_lower[b], cell_upper[b], Q[i], rate, shape, table, most[b], least)
-                    for c in range(cells):
-                        level, k = allowed, 0
-                        while most[b, c] > level and k < LEVELS:
-                            level, k = 4.0 * level, k + 1
-                        if k < LEVELS:
-                            left_out[k] += mass[b, c] * most[b, c]
-            level, total = allowed, left_out[0]
-            for k in range(1, LEVELS):
-                total += left_out[k]
-                if total > allowed:
-                    break
-                level = allowed * 4.0**k
-            for b in range(blocks):
-                first, last = cells, 0
-                if closest[b] > allowed:
-                    for c in range(cells):
-                        if most[b, c] > level:
-                            first = min(first, c)
-                            last = c + 1
-                runs[i, b, 0], runs[i, b, 1] = min(first, last), last
-
-    signature = types.void(read(2), read(2), read(3), read(3), read(2), read(2), *NUMBERS, types.Array(types.uint8, 3, "C"))
-    return compile_for(find_runs_loop, signature, compiled, d)
-
-
-@functools.lru_cache(maxsize=64)
-def _run_sums(compiled: CompiledRadial, d: int) -> Loop:
-    """out_i += Σ_j w_j g(‖q_i − x_j‖²) over the runs of each query."""
-    g = compiled.value
-
-    @part()
-    def sum_over_run(block, v, q, first, last, rate, shape, table):
+    def loss(weight, most, least, level):
         total = 0.0
-        for j in range(np.uint64(first), np.uint64(last)):  # unsigned: an index that might be negative is not contiguous
-            s = 0.0
-            for t in range(d):
-                z = block[t, j] - q[t]
-                s += z * z
-            total += v[j] * g(s, rate, shape, table)
+        for b in range(len(weight)):
+            total += weight[b] * min(most[b], level) if least[b] <= level else 0.0
         return total
 
-    def run_sums_loop(X, w, Q, rate, shape, table, runs, out):
-        for chunk in range(0, len(X), CHUNK):
-            for i in range(len(Q)):
-                partial = 0.0
-                for b in range(chunk, min(chunk + CHUNK, len(X))):
-                    first, last = CELL * np.int64(runs[i, b, 0]), CELL * np.int64(runs[i, b, 1])
-                    if last > first:
-                        partial += sum_over_run(X[b], w[b], Q[i], first, last, rate, shape, table)
-                out[i] += partial
+    @part()
+    def distance_of(level, high, rate, shape, table):
+        """The squared distance at which g has come down to a level, rounded up; inf if beyond ``high``."""
+        low, middle, end = 0.0, high, np.inf
+        for _ in range(BISECTIONS):
+            if g(middle, rate, shape, table) > level:
+                low = middle
+            else:
+                end = middle
+            middle = 0.5 * (low + min(end, high))
+        return end
 
-    runs = types.Array(types.uint8, 3, "C", readonly=True)
-    signature = types.void(read(3), read(2), read(2), *NUMBERS, runs, write(1))
-    return compile_for(run_sums_loop, signature, compiled, d)
+    @part()
+    def near_block(lower, upper, moments, q, rate, shape, table):
+        """A lower bound of Σ|w|g over the cells of one block."""
+        total = 0.0
+        for c in range(cells):
+            mean, far = moments[d + 1, c], 0.0
+            for t in range(d):
+                z = moments[1 + t, c] - q[t]
+                reach = max(upper[t, c] - q[t], q[t] - lower[t, c])
+                mean += z * z
+                far += reach * reach
+            total += moments[0, c] * g(mean if convex else min(far, FARTHEST), rate, shape, table)
+        return total
+
+    def find_cuts_loop(lower, upper, cell_lower, cell_upper, moments, weight, Q, rate, shape, table, cuts, share):
+        blocks = len(moments)
+        squared, value, levels = np.empty((2, blocks)), np.empty((2, blocks)), np.empty(len(cuts))
+        for i in range(len(Q)):
+            distances(lower, upper, Q[i], squared[0], squared[1])
+            for side in range(2):
+                for b in range(blocks):
+                    value[side, b] = g(squared[side, b], rate, shape, table)
+            most, least, top, high, at_least = value[0], value[1], 0.0, 0.0, 0.0
+            for b in range(blocks):
+                top, high = max(top, most[b]), max(high, squared[1, b])
+            for b in range(blocks):
+                if most[b] < NEAR * top:
+                    at_least += weight[b] * least[b]
+                else:
+                    at_least += near_block(cell_lower[b], cell_upper[b], moments[b], Q[i], rate, shape, table)
+            levels[0] = LOST * at_least
+            for _ in range(DOUBLINGS):
+                if loss(weight, most, least, 2.0 * levels[0]) > LOST * at_least:
+                    break
+                levels[0] *= 2.0
+            for k in range(len(shares)):
+                levels[1 + k] = at_least * shares[k]
+            for k in range(len(cuts)):
+                cuts[k, i] = distance_of(levels[k], high, rate, shape, table)
+            for b in range(blocks):
+                share[0] += (squared[0, b] < cuts[0, i]) / blocks
+
+    signature = types.void(*BOXES, read(3), read(1), read(2), *NUMBERS, write(2), write(1))
+    return compile_for(find_cuts_loop, signature, compiled, d)
+
+
+@functools.lru_cache(maxsize=64)
+def _sums_over_cells(compiled: CompiledRadial, d: int) -> Loop:
+    """out_i += Σ_j w_j g(‖q_i − x_j‖²) over the cells within the reach of each query."""
+    cells, boxes, cell_sum = width(d) // CELL, box_parts(d), direct_sum(d, compiled.value)
+    gaps, take = boxes.gaps, boxes.take
+
+    def sums_over_cells_loop(X, w, lower, upper, cell_lower, cell_upper, columns, cuts, rate, shape, table, out):
+        q = len(out)
+        near, zero, sums, partial = np.empty(q), np.zeros(q), np.empty(q), np.empty(q)
+        Q, own, found, some = np.empty((d, q)), np.empty((len(cuts), q)), np.empty(q + 1, np.int64), np.empty(q + 1, np.int64)
+        for chunk in range(0, len(X), CHUNK):
+            for i in range(q):
+                partial[i] = 0.0
+            for b in range(chunk, min(chunk + CHUNK, len(X))):
+                gaps(lower, upper, b, columns, q, near)
+                count = within(near, zero, cuts[0], q, found)
+                take(columns, cuts, found, count, Q, own)
+                for a in range(count):
+                    sums[a] = 0.0
+                for c in range(cells):
+                    gaps(cell_lower[b], cell_upper[b], c, Q, count, near)
+                    m = within(near, zero, own[0], count, some)
+                    cell_sum(X[b], w[b], c, Q, some, m, rate, shape, table, sums)
+                for a in range(count):
+                    partial[found[a]] += sums[a]
+            for i in range(q):
+                out[i] += partial[i]
+
+    signature = types.void(read(4), read(3), *BOXES, read(2), read(2), *NUMBERS, write(1))
+    return compile_for(sums_over_cells_loop, signature, compiled, d)

@@ -20,8 +20,8 @@ def kernel_sum(blocks: Blocks, radial_function: RadialFunction, Q: Points, W: Ma
         return _columns_sum(blocks, radial_function, Q, W, count)
     compiled, numbers = radial.compiled(radial_function)
     loop, w, rows = loops.kernel_sum(compiled, blocks.d), blocks.spread(W), queries(Q)
-    if (find := narrow.finder(blocks, radial_function, rows, w)) is not None:
-        return narrow.kernel_sum(blocks, radial_function, find, rows, w, count)
+    if (value := narrow.kernel_sum(blocks, radial_function, rows, w, count)) is not None:
+        return value
     if _by_chunk(blocks, rows):
         chunks = _chunks(blocks)
         parts = np.zeros((len(chunks), len(Q)))
