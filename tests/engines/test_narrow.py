@@ -174,8 +174,9 @@ def test_it_is_chosen_where_it_wins_and_only_there():
 
 
 @pytest.mark.parametrize("d", [1, 2])
-@pytest.mark.parametrize("kind", ["normal", "clusters", "grid", "duplicates"])
-@pytest.mark.parametrize("w", ["uniform", "signed", "sparse"])
+@pytest.mark.parametrize(
+    ("kind", "w"), [("normal", "uniform"), ("clusters", "signed"), ("grid", "sparse"), ("duplicates", "signed")]
+)
 def test_moments(taken, d, kind, w):
     """The same, with so many queries that compact blocks are summed by their moments."""
     assert expansion.pays(d, 560)
