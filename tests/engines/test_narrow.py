@@ -42,6 +42,7 @@ def taken(monkeypatch):
 
     monkeypatch.setattr(narrow, "kernel_sum", counted)
     monkeypatch.setattr(narrow, "WORTHWHILE", 2.0)
+    monkeypatch.setattr(narrow, "LEAST_WORK", 0)
     return calls
 
 
@@ -164,10 +165,12 @@ def test_what_is_left_out_is_below_the_bound(d):
         assert cells[near >= cuts[0, i] * (1 + 1e-12)].sum() <= narrow.LOST * g.sum()
 
 
-def test_it_is_chosen_where_it_wins_and_only_there():
+def test_it_is_chosen_where_it_wins_and_only_there(monkeypatch):
     X = cloud("normal", 2, 100_000)
     B, w, rows = two.load(X).blocks, np.ones(100_000), np.ascontiguousarray(X[:100])
     v = B.spread(w)
+    assert narrow.kernel_sum(B, km.Gaussian(0.05).formula(2), rows, v, 2) is None  # too little work to look
+    monkeypatch.setattr(narrow, "LEAST_WORK", 0)
     assert narrow.kernel_sum(B, km.Gaussian(0.05).formula(2), rows, v, 2) is not None
     assert narrow.kernel_sum(B, km.Gaussian(2.0).formula(2), rows, v, 2) is None
     assert narrow.kernel_sum(B, km.Gaussian(0.05).formula(2), rows, 0.0 * v, 2) is None

@@ -12,6 +12,7 @@ from scipy.linalg import cholesky, qr, solve_triangular
 
 from kernelmean._types import EPS, IntVector, Matrix, Vector
 from kernelmean.engines.cpu.triangles import backward, delete_row, forward
+from kernelmean.factor import product
 
 ENTRY_GAP = 1e-14  # a weight enters when it violates optimality by more, in units of ‖y‖²: just above rounding
 CANDIDATES = 32  # entering candidates kept between two pricings of all weights
@@ -63,8 +64,9 @@ def _face_minimiser(K: Matrix, kappa: Vector, L: Matrix, coordinates: Matrix, fr
         return _sum_to_one(lower, _coordinates(lower, kappa[free]))
     off = np.zeros((size, size - len(free)))
     off[np.setdiff1d(np.arange(size), free), np.arange(size - len(free))] = 1.0
-    basis = qr(solve_triangular(L, off, lower=True, check_finite=False), mode="economic", check_finite=False)[0]
-    minimiser: Vector = _sum_to_one(L, coordinates - basis @ (basis.T @ coordinates))[free]
+    spanned = solve_triangular(L, off, lower=True, check_finite=False)
+    basis = np.asarray(qr(spanned, mode="economic", check_finite=False)[0], dtype=np.float64)
+    minimiser: Vector = _sum_to_one(L, coordinates - product(basis, product(basis.T, coordinates)))[free]
     return minimiser
 
 

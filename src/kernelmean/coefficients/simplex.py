@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from kernelmean._types import Matrix, Vector
+from kernelmean.factor import product
 
 GAP_TOLERANCE = 1e-11
 
@@ -33,7 +34,7 @@ def minimise(L: Matrix, y: Vector) -> Vector:
     from kernelmean.coefficients import active_set
 
     try:
-        alpha = active_set.minimise(L @ L.T, L @ y, L)
+        alpha = active_set.minimise(product(L, L.T), product(L, y), L)
         if _relative_gap(L, y, alpha) <= GAP_TOLERANCE:
             return alpha
     except LinAlgError:  # a principal block of K that is singular to rounding although L exists
@@ -64,11 +65,11 @@ def nonnegative_least_squares(L: Matrix, y: Vector) -> Vector:
 
 def frank_wolfe_gap(L: Matrix, y: Vector, alpha: Vector) -> float:
     """αᵀs − min s, s = Kα − κ = L(Lᵀα − y): bounds the excess of half the objective."""
-    s = L @ (L.T @ alpha - y)
+    s = product(L, product(L.T, alpha) - y)
     return float(alpha @ s - s.min())
 
 
 def _relative_gap(L: Matrix, y: Vector, alpha: Vector) -> float:
     """The gap in units of ‖z‖² or ‖Pz̄‖², whichever is larger."""
-    z = L.T @ alpha
+    z = product(L.T, alpha)
     return frank_wolfe_gap(L, y, alpha) / max(float(z @ z), float(y @ y))

@@ -29,6 +29,7 @@ DOUBLINGS = 16  # tried, of the least value that may be left out
 FARTHEST = 1e300  # squared distance to a cell without points
 NEAR = 1e-1  # blocks that may reach this part of the largest value enter A cell by cell
 BISECTIONS = 40
+LEAST_WORK = 1e8  # kernel values; fewer take less time than looking, and than compiling what looks
 FEWEST_BLOCKS = 16  # fewer are not worth looking at one by one
 WORTHWHILE = 0.7  # share of the points above which the full sum is as fast
 PROBE = 16
@@ -39,7 +40,9 @@ PIECES = 32  # of the blocks, for threads
 
 def kernel_sum(blocks: Blocks, radial_function: RadialFunction, rows: Points, w: Matrix, count: int) -> Vector | None:
     """f_i = Σ_j w_j g(‖q_i − x_j‖²) over the cells that matter; None where the full sum is as fast."""
-    if blocks.tree is None or not radial_function.decreasing or len(w) < FEWEST_BLOCKS or not w.any():
+    if blocks.tree is None or not radial_function.decreasing or len(w) < FEWEST_BLOCKS:
+        return None
+    if blocks.n * len(rows) < LEAST_WORK or not w.any():
         return None
     X, v = blocks.points.reshape(len(w), blocks.d, -1, CELL), w.reshape(len(w), -1, CELL)
     moments = _moments(X, v, count)
