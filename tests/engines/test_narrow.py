@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.engines.cpu import expansion, narrow
+from kernelmean.engines.cpu import expansion, gaussian, narrow
 
 one, two, five = (km.engines.open("cpu", threads=count) for count in (1, 2, 5))
 N = 20_000
@@ -188,3 +188,11 @@ def test_moments(taken, d, kind, w):
     for h in (0.1, 0.5):
         assert_close(two.load(X), km.Gaussian(h).formula(d), X, Q, weights(w, len(X)))
     assert all(taken)
+
+
+@pytest.mark.parametrize(("degree", "error"), [(gaussian.FINE, 2e-14), (gaussian.COARSE, 3e-9)])
+def test_powers_of_two_are_as_good_as_their_degree_promises(degree, error):
+    """The errors that the bound in gaussian.py adds up, over every exponent that occurs."""
+    power = np.vectorize(gaussian.power_of_two(degree))
+    t = np.random.default_rng(0).uniform(-700, 700, 20_000)
+    assert np.abs(power(t) / np.exp2(t) - 1.0).max() <= error

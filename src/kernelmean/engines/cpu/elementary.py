@@ -50,37 +50,51 @@ def exp(x):
 
 
 @part(ORDERED_MATH)
+def log_of_mantissa(e, f):
+    """e ln2 + log(1 + f) = e ln2 + 2 artanh(f/(2+f)),  √½ ≤ 1 + f < √2."""
+    s = f / (2.0 + f)
+    z = s * s
+    p = 0.14616585424888623
+    p = p * z + 0.15331710618210773
+    p = p * z + 0.18182889455674947
+    p = p * z + 0.22222211130259878
+    p = p * z + 0.2857142862600327
+    p = p * z + 0.39999999999899444
+    p = p * z + 0.666666666666667
+    return e * LN2_HIGH + (2.0 * s + (s * z * p + e * LN2_LOW))
+
+
+@part(ORDERED_MATH)
 def log_of_sum(u, rest):
-    """log(u + rest) = e ln2 + 2 artanh(f/(2+f)), f = 2⁻ᵉ(u + rest) − 1, √½ ≤ 2⁻ᵉu < √2; rest below the last place of u."""
+    """log(u + rest), rest below the last place of u: f = 2⁻ᵉ(u + rest) − 1, √½ ≤ 2⁻ᵉu < √2."""
     bits = np.float64(u).view(np.int64)
     e = (bits - SQRT_HALF_BITS) >> 52
     mantissa = np.int64(bits - (e << 52)).view(np.float64)
     scale = np.int64((1023 - e if e < 1023 else 0) << 52).view(np.float64)
-    f = (mantissa - 1.0) + rest * scale
-    s = f / (2.0 + f)
-    z = s * s
-    p = 0.13086767009948175
-    p = p * z + 0.13268759668560612
-    p = p * z + 0.15386240205813478
-    p = p * z + 0.18181795630884753
-    p = p * z + 0.2222222239180047
-    p = p * z + 0.2857142857080323
-    p = p * z + 0.4000000000000088
-    p = p * z + 0.6666666666666666
-    return e * LN2_HIGH + (2.0 * s + (s * z * p + e * LN2_LOW))
+    return log_of_mantissa(e, (mantissa - 1.0) + rest * scale)
+
+
+@part(ORDERED_MATH)
+def log_one_plus(x):
+    """log(1 + x) to an absolute error of eps, which is all that an exponent needs: cheaper than log1p; 710 for inf."""
+    bits = np.float64(1.0 + x).view(np.int64)
+    e = (bits - SQRT_HALF_BITS) >> 52
+    return log_of_mantissa(e, np.int64(bits - (e << 52)).view(np.float64) - 1.0)
 
 
 @part(ORDERED_MATH)
 def log(x):
     """log x for x positive and normal, or inf."""
-    return log_of_sum(x, 0.0) if x < np.inf else np.inf
+    value = log_of_sum(x, 0.0)
+    return value if x < np.inf else np.inf  # a choice between two values vectorises, one between two ways does not
 
 
 @part(ORDERED_MATH)
 def log1p(x):
     """log(1 + x) for x ≥ 0, with what rounding takes from 1 + x."""
     u = 1.0 + x
-    return log_of_sum(u, x - (u - 1.0)) if x < np.inf else np.inf
+    value = log_of_sum(u, x - (u - 1.0))
+    return value if x < np.inf else np.inf
 
 
 @part()

@@ -12,9 +12,11 @@ import numpy as np
 from kernelmean._types import Matrix
 from kernelmean.engines.cpu import elementary
 from kernelmean.engines.cpu.compiling import part
-from kernelmean.kernels.radials import Factor, LogFormula, RadialFunction, Table
+from kernelmean.kernels.radials import Factor, Formula, LogFormula, RadialFunction, Table, log_student
 
 NO_TABLE = np.zeros((1, 6))
+SMALL_SHAPE = 8.0
+MOST_HALVES = 64  # beyond, products underflow before their logarithm does
 
 
 @dataclass(frozen=True)
@@ -36,24 +38,56 @@ def compiled(radial: RadialFunction) -> tuple[CompiledRadial, tuple[float, float
     """The compiled functions, and the numbers they take."""
     if isinstance(radial, Table):
         return _compiled_table(), (radial.rate, 1.0 / radial.step, radial.coefficients)
-    return _compiled_formula(radial.log_value, radial.factor), (radial.rate, radial.shape, NO_TABLE)
+    precise = radial.shape > SMALL_SHAPE  # an error of the logarithm counts that often
+    compiled_radial = _compiled_formula(radial.log_value, radial.factor, _half_powers(radial), precise)
+    return compiled_radial, (radial.rate, radial.shape, NO_TABLE)
+
+
+def _half_powers(radial: Formula) -> int | None:
+    """2α, where (1 + s)^{−α} is a few products and at most one root: three times faster than by logarithms."""
+    halves = 2.0 * radial.shape
+    plain = radial.log_value is log_student and radial.factor is None
+    return int(halves) if plain and halves.is_integer() and halves <= MOST_HALVES else None
 
 
 @functools.lru_cache(maxsize=64)
-def _compiled_formula(log_formula: LogFormula, factor: Factor | None) -> CompiledRadial:
+def _compiled_formula(log_formula: LogFormula, factor: Factor | None, halves: int | None, precise: bool) -> CompiledRadial:
     """g = factor(s) · exp(log_formula(s)), s = rate · r²."""
     if factor is not None:
         return _compiled_product(log_formula, factor)
     log_g = part()(log_formula)
+    if halves is not None:
+        return _compiled_power(log_g, halves, _name(log_formula))
     exp, sqrt, log1p = elementary.exp, elementary.sqrt, elementary.log1p
+    quick = log1p if precise else elementary.log_one_plus
 
     def value(r2: float, rate: float, shape: float, table: Matrix) -> Any:
-        return exp(log_g(rate * r2, shape, sqrt, log1p))
+        return exp(log_g(rate * r2, shape, sqrt, quick))
 
     def log_value(r2: float, rate: float, shape: float, table: Matrix) -> Any:
         return log_g(rate * r2, shape, sqrt, log1p)
 
-    return _radial(value, log_value, _name(log_formula))
+    return _radial(value, log_value, f"{_name(log_formula)}·{quick.py_func.__name__}")
+
+
+def _compiled_power(log_g: Any, halves: int, name: str) -> CompiledRadial:
+    sqrt, log1p = elementary.sqrt, elementary.log1p
+
+    def value(r2: float, rate: float, shape: float, table: Matrix) -> Any:
+        """(1 + s)^{−halves/2} by squaring."""
+        base = 1.0 / (1.0 + rate * r2)
+        power = sqrt(base) if halves % 2 else 1.0
+        left = halves // 2
+        while left:
+            power = power * base if left % 2 else power
+            base = base * base
+            left //= 2
+        return power
+
+    def log_value(r2: float, rate: float, shape: float, table: Matrix) -> Any:
+        return log_g(rate * r2, shape, sqrt, log1p)
+
+    return _radial(value, log_value, f"{name}·{halves}/2")
 
 
 def _compiled_product(log_formula: LogFormula, factor: Factor) -> CompiledRadial:
