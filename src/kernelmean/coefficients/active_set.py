@@ -14,7 +14,7 @@ from kernelmean._types import EPS, IntVector, Matrix, Vector
 from kernelmean.engines.cpu.triangles import backward, delete_row, forward
 from kernelmean.factor import product
 
-ENTRY_GAP = 1e-14  # a weight enters when it violates optimality by more, in units of ‖y‖²: just above rounding
+ENTRY_GAP = 1e-13  # a weight enters when it violates optimality by more, in units of ‖y‖²; below, rounding decides
 CANDIDATES = 32  # entering candidates kept between two pricings of all weights
 ENTRIES_PER_WEIGHT = 20  # more than this on average (usually about 1): rounding has stopped the descent
 
