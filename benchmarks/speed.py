@@ -43,10 +43,10 @@ def kernel_sums() -> list[Row]:
             best = min(times, key=lambda layout: times[layout])
             detail = f"{evaluations / ours:.2e} against {evaluations / times[best]:.2e} values/s ({best})"
             rows.append(Row(f"Gaussian, d = {d}, against C", times[best] / ours, "≥ 1.3", detail))
-        for kernel in (km.Laplacian(1.0), km.Student(3.5, 1.0), km.Cauchy(1.0)):
+        for kernel in (km.Laplacian(1.0), km.Cauchy(1.0), km.Student(3.5, 1.0), km.Student(3.3, 1.0)):
             other = seconds(lambda room=room, Q=Q, k=kernel, d=d: room.kernel_sum(k.formula(d), Q))
             rows.append(
-                Row(f"{kernel.name}, d = {d}, against Gaussian", ours / other, "≥ 0.5", f"{evaluations / other:.2e} values/s")
+                Row(f"{kernel}, d = {d}, against Gaussian", ours / other, "≥ 0.5", f"{evaluations / other:.2e} values/s")
             )
         W = np.random.default_rng(1).normal(size=(len(X), d + 1))
         many = seconds(lambda room=room, Q=Q, g=gaussian, W=W: room.kernel_sum(g, Q, W), 3)
