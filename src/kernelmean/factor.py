@@ -25,8 +25,8 @@ NOTABLE_JITTER = 1e-8
 def product(A: Matrix, B: Matrix) -> Matrix:
     """A @ B by the BLAS that SciPy's LAPACK runs on.
 
-    NumPy and SciPy each bring their own, with their own threads; alternating between them, the threads of one wait in a
-    busy loop on the cores that the other needs (five times slower on two cores).
+    NumPy and SciPy each bring their own, with their own threads; alternating between them was slow and erratic on two
+    cores, presumably because the idle threads of one wait in a busy loop where the other works.
     """
     columns = B.reshape(len(B), -1)
     result: Matrix = dgemm(1.0, columns.T, A.T).T
