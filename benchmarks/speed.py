@@ -197,7 +197,8 @@ def complete_fit() -> list[Row]:
 def memory_in_a_fresh_process() -> int:
     """Growth of the resident set by a fit after a small one: here, memory kept from earlier fits would hide it."""
     code = (
-        "from benchmarks.speed import km, normal, peak_growth\n"
+        "from benchmarks.measuring import peak_growth\n"
+        "from benchmarks.speed import km, normal\n"
         "X = normal(1_000_000, 5)\n"
         "fit = lambda X, k: km.sparse_kernel_mean(X, k=k, selection='kcenter', random_state=0)\n"
         "fit(X[:100_000], 300)\n"
