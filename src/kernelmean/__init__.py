@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kernelmean import bandwidth, engines
     from kernelmean.certificates import Certificate
     from kernelmean.kernels import Cauchy, Gaussian, Laplacian, Radial, Student
-    from kernelmean.mean import SparseKernelMean, distance_matrix, load, merge, sparse_kernel_mean
+    from kernelmean.mean import KernelMean, SparseKernelMean, distance_matrix, kernel_mean, load, merge, sparse_kernel_mean
     from kernelmean.selection import Centers, k_center
 
 __version__ = "0.1.0"
@@ -27,8 +27,10 @@ _HOMES = {
     "Laplacian": "kernelmean.kernels",
     "Radial": "kernelmean.kernels",
     "Student": "kernelmean.kernels",
+    "KernelMean": "kernelmean.mean",
     "SparseKernelMean": "kernelmean.mean",
     "distance_matrix": "kernelmean.mean",
+    "kernel_mean": "kernelmean.mean",
     "load": "kernelmean.mean",
     "merge": "kernelmean.mean",
     "sparse_kernel_mean": "kernelmean.mean",
@@ -41,6 +43,7 @@ __all__ = [
     "Centers",
     "Certificate",
     "Gaussian",
+    "KernelMean",
     "Laplacian",
     "Radial",
     "SparseKernelMean",
@@ -50,6 +53,7 @@ __all__ = [
     "distance_matrix",
     "engines",
     "k_center",
+    "kernel_mean",
     "load",
     "merge",
     "sparse_kernel_mean",

@@ -10,6 +10,7 @@ from kernelmean import _checks, coefficients, engines
 from kernelmean._types import Constraint, Matrix, Vector
 from kernelmean.coefficients import Stopping
 from kernelmean.mean import scaling
+from kernelmean.mean.expansion import AnyMean, KernelMean, expansion_of
 from kernelmean.mean.fitting import default_limit, path_facts
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.selection import KCenter
@@ -46,14 +47,14 @@ def merge(means: Sequence[SparseKernelMean], k: int | None = None, *, constraint
     )
 
 
-def distance_matrix(means: Sequence[SparseKernelMean]) -> Matrix:
+def distance_matrix(means: Sequence[AnyMean]) -> Matrix:
     """‖z_a − z_b‖ for all pairs: symmetric, zero diagonal. Time O((Σk)²d)."""
-    _checked(means)
-    N = len(means)
+    expansions = _expansions(means)
+    N = len(expansions)
     G, log_unit = np.zeros((N, N)), np.zeros((N, N))
     for a in range(N):
         for b in range(a + 1):
-            G[a, b], log_unit[a, b] = means[a]._inner(means[b])
+            G[a, b], log_unit[a, b] = expansions[a].inner_in_units(expansions[b])
             G[b, a], log_unit[b, a] = G[a, b], log_unit[a, b]
     top = float(log_unit.max())  # squared norms need not fit a float for distances to
     G *= np.exp(log_unit - top)
@@ -65,10 +66,13 @@ def distance_matrix(means: Sequence[SparseKernelMean]) -> Matrix:
 
 def _union(means: Sequence[SparseKernelMean]) -> tuple[SparseKernelMean, Matrix, Vector, float]:
     """(a representative, all centres, their weights in Σ(n_l/N)z_l, N)."""
-    _checked(means)
+    _expansions(means)
+    for mean in means:
+        if not isinstance(mean, SparseKernelMean):
+            raise TypeError(f"sparse means can be merged, but the list holds a {type(mean).__name__}.")
     first = means[0]
     for other in means[1:]:
-        first._pairing(other)
+        first.expansion.pairing(other.expansion)
         if first.kernel != other.kernel:
             raise ValueError(f"the means to merge have different kernels ({first.kernel} and {other.kernel}).")
     total = sum(mean.n_points for mean in means)
@@ -77,11 +81,9 @@ def _union(means: Sequence[SparseKernelMean]) -> tuple[SparseKernelMean, Matrix,
     return first, points, target, total
 
 
-def _checked(means: Sequence[SparseKernelMean]) -> None:
+def _expansions(means: Sequence[AnyMean]) -> list[KernelMean]:
     if not isinstance(means, Sequence):
         raise TypeError(f"give a list of SparseKernelMean, got {means!r}.")
     if not means:
         raise ValueError("give a list of at least one SparseKernelMean, got none.")
-    for mean in means:
-        if not isinstance(mean, SparseKernelMean):
-            raise TypeError(f"a list of SparseKernelMean is needed, but it holds {type(mean).__name__}.")
+    return [expansion_of(mean) for mean in means]
