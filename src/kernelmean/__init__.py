@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kernelmean import bandwidth, engines
     from kernelmean.certificates import Certificate
+    from kernelmean.estimators.classification import SparseKDEClassifier
+    from kernelmean.estimators.density import SparseKDE
+    from kernelmean.estimators.outliers import SparseKDEOutlierDetector
     from kernelmean.kernels import Cauchy, Gaussian, Laplacian, Radial, Student
     from kernelmean.mean import KernelMean, SparseKernelMean, distance_matrix, kernel_mean, load, merge, sparse_kernel_mean
     from kernelmean.selection import Centers, k_center
@@ -22,6 +25,9 @@ _HOMES = {
     "bandwidth": "kernelmean.bandwidth",
     "engines": "kernelmean.engines",
     "Certificate": "kernelmean.certificates",
+    "SparseKDE": "kernelmean.estimators.density",
+    "SparseKDEClassifier": "kernelmean.estimators.classification",
+    "SparseKDEOutlierDetector": "kernelmean.estimators.outliers",
     "Cauchy": "kernelmean.kernels",
     "Gaussian": "kernelmean.kernels",
     "Laplacian": "kernelmean.kernels",
@@ -46,6 +52,9 @@ __all__ = [
     "KernelMean",
     "Laplacian",
     "Radial",
+    "SparseKDE",
+    "SparseKDEClassifier",
+    "SparseKDEOutlierDetector",
     "SparseKernelMean",
     "Student",
     "__version__",

@@ -5,6 +5,16 @@ from kernelmean.mean.fitting import sparse_kernel_mean
 from kernelmean.mean.loading import load
 from kernelmean.mean.merging import distance_matrix, merge
 from kernelmean.mean.preparing import kernel_mean
-from kernelmean.mean.value import SparseKernelMean
+from kernelmean.mean.value import LEVELS, SparseKernelMean
 
-__all__ = ["AnyMean", "KernelMean", "SparseKernelMean", "distance_matrix", "kernel_mean", "load", "merge", "sparse_kernel_mean"]
+__all__ = [
+    "LEVELS",
+    "AnyMean",
+    "KernelMean",
+    "SparseKernelMean",
+    "distance_matrix",
+    "kernel_mean",
+    "load",
+    "merge",
+    "sparse_kernel_mean",
+]
