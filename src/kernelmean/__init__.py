@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kernelmean import bandwidth, engines
+    from kernelmean.applications.meanshift import Segmentation, segment_image
     from kernelmean.certificates import Certificate
+    from kernelmean.estimators.meanshift import MeanShift
     from kernelmean.kernels import Cauchy, Gaussian, Laplacian, Radial, Student
     from kernelmean.mean import KernelMean, SparseKernelMean, distance_matrix, kernel_mean, load, merge, sparse_kernel_mean
+    from kernelmean.measures.clusterings import clustering_hausdorff, discrepancy_index
     from kernelmean.selection import Centers, k_center
 
 __version__ = "0.1.0"
@@ -21,7 +24,10 @@ __version__ = "0.1.0"
 _HOMES = {
     "bandwidth": "kernelmean.bandwidth",
     "engines": "kernelmean.engines",
+    "Segmentation": "kernelmean.applications.meanshift",
+    "segment_image": "kernelmean.applications.meanshift",
     "Certificate": "kernelmean.certificates",
+    "MeanShift": "kernelmean.estimators.meanshift",
     "Cauchy": "kernelmean.kernels",
     "Gaussian": "kernelmean.kernels",
     "Laplacian": "kernelmean.kernels",
@@ -34,6 +40,8 @@ _HOMES = {
     "load": "kernelmean.mean",
     "merge": "kernelmean.mean",
     "sparse_kernel_mean": "kernelmean.mean",
+    "clustering_hausdorff": "kernelmean.measures.clusterings",
+    "discrepancy_index": "kernelmean.measures.clusterings",
     "Centers": "kernelmean.selection",
     "k_center": "kernelmean.selection",
 }
@@ -45,17 +53,22 @@ __all__ = [
     "Gaussian",
     "KernelMean",
     "Laplacian",
+    "MeanShift",
     "Radial",
+    "Segmentation",
     "SparseKernelMean",
     "Student",
     "__version__",
     "bandwidth",
+    "clustering_hausdorff",
+    "discrepancy_index",
     "distance_matrix",
     "engines",
     "k_center",
     "kernel_mean",
     "load",
     "merge",
+    "segment_image",
     "sparse_kernel_mean",
 ]
 

@@ -19,6 +19,11 @@ class Kernel(ABC):
 
     name: ClassVar[str]
 
+    @property
+    @abstractmethod
+    def length(self) -> float:
+        """The kernel's own length (σ, γ, √β), as ``bandwidth`` gives it."""
+
     @abstractmethod
     def formula(self, d: int) -> Formula:
         """φ/c as a formula in r²."""

@@ -47,6 +47,10 @@ class Radial(Kernel):
         if not math.isclose(float(self.profile_function(0.0)), 1.0, rel_tol=1e-12):
             raise ValueError("the profile of a Radial kernel must be 1 at distance 0; divide it by its value there.")
 
+    @property
+    def length(self) -> float:
+        return self.bandwidth
+
     def formula(self, d: int) -> Formula:
         return self._formula(self.profile_function)
 

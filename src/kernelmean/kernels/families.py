@@ -28,6 +28,10 @@ class Gaussian(Kernel):
     def __post_init__(self) -> None:
         _checks.length(self.bandwidth, "bandwidth")
 
+    @property
+    def length(self) -> float:
+        return self.bandwidth
+
     def formula(self, d: int) -> Formula:
         return Formula(radials.log_gaussian, 0.5 / self.bandwidth**2)
 
@@ -73,6 +77,10 @@ class Laplacian(Kernel):
     def __post_init__(self) -> None:
         _checks.length(self.scale, "scale")
 
+    @property
+    def length(self) -> float:
+        return self.scale
+
     def formula(self, d: int) -> Formula:
         return Formula(radials.log_laplacian, self.scale**-2)
 
@@ -112,6 +120,10 @@ class _StudentFamily(Kernel):
     @abstractmethod
     def exponent(self, d: int) -> float:
         """α in d dimensions."""
+
+    @property
+    def length(self) -> float:
+        return math.sqrt(self.beta)
 
     def formula(self, d: int) -> Formula:
         return Formula(radials.log_student, 1.0 / self.beta, self.exponent(d))
