@@ -19,19 +19,24 @@ NAMES = [  # what this release promises (API.md)
     "Gaussian",
     "KernelMean",
     "Laplacian",
+    "MeanShift",
     "Radial",
     "SparseKDE",
     "SparseKDEClassifier",
     "SparseKDEOutlierDetector",
+    "Segmentation",
     "SparseKernelMean",
     "Student",
     "bandwidth",
+    "clustering_hausdorff",
+    "discrepancy_index",
     "distance_matrix",
     "engines",
     "k_center",
     "kernel_mean",
     "load",
     "merge",
+    "segment_image",
     "sparse_kernel_mean",
 ]
 
@@ -84,7 +89,7 @@ def test_the_version_is_a_version():
     assert re.fullmatch(r"\d+\.\d+\.\d+([.+-]\w+)*", km.__version__)
 
 
-@pytest.mark.parametrize("rule", ["scott", "silverman", "iqr", "median"])
+@pytest.mark.parametrize("rule", ["scott", "silverman", "iqr", "median", "mode"])
 def test_bandwidth_rules_are_functions_of_the_data(rule):
     function = getattr(km.bandwidth, rule)
     assert list(inspect.signature(function).parameters)[:2] == ["X", "sample_weight"]

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kernelmean import bandwidth, engines
+    from kernelmean.applications.meanshift import Segmentation, segment_image
     from kernelmean.certificates import Certificate
     from kernelmean.estimators.classification import SparseKDEClassifier
     from kernelmean.estimators.density import SparseKDE
+    from kernelmean.estimators.meanshift import MeanShift
     from kernelmean.estimators.outliers import SparseKDEOutlierDetector
     from kernelmean.kernels import Cauchy, Gaussian, Laplacian, Radial, Student
     from kernelmean.mean import KernelMean, SparseKernelMean, distance_matrix, kernel_mean, load, merge, sparse_kernel_mean
+    from kernelmean.measures.clusterings import clustering_hausdorff, discrepancy_index
     from kernelmean.selection import Centers, k_center
 
 __version__ = "0.1.0"
@@ -24,10 +27,13 @@ __version__ = "0.1.0"
 _HOMES = {
     "bandwidth": "kernelmean.bandwidth",
     "engines": "kernelmean.engines",
+    "Segmentation": "kernelmean.applications.meanshift",
+    "segment_image": "kernelmean.applications.meanshift",
     "Certificate": "kernelmean.certificates",
     "SparseKDE": "kernelmean.estimators.density",
     "SparseKDEClassifier": "kernelmean.estimators.classification",
     "SparseKDEOutlierDetector": "kernelmean.estimators.outliers",
+    "MeanShift": "kernelmean.estimators.meanshift",
     "Cauchy": "kernelmean.kernels",
     "Gaussian": "kernelmean.kernels",
     "Laplacian": "kernelmean.kernels",
@@ -40,6 +46,8 @@ _HOMES = {
     "load": "kernelmean.mean",
     "merge": "kernelmean.mean",
     "sparse_kernel_mean": "kernelmean.mean",
+    "clustering_hausdorff": "kernelmean.measures.clusterings",
+    "discrepancy_index": "kernelmean.measures.clusterings",
     "Centers": "kernelmean.selection",
     "k_center": "kernelmean.selection",
 }
@@ -51,7 +59,9 @@ __all__ = [
     "Gaussian",
     "KernelMean",
     "Laplacian",
+    "MeanShift",
     "Radial",
+    "Segmentation",
     "SparseKDE",
     "SparseKDEClassifier",
     "SparseKDEOutlierDetector",
@@ -59,12 +69,15 @@ __all__ = [
     "Student",
     "__version__",
     "bandwidth",
+    "clustering_hausdorff",
+    "discrepancy_index",
     "distance_matrix",
     "engines",
     "k_center",
     "kernel_mean",
     "load",
     "merge",
+    "segment_image",
     "sparse_kernel_mean",
 ]
 

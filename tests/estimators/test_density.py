@@ -323,6 +323,6 @@ def test_batches_keep_the_kernel_of_the_first_and_the_number_of_centres_asked_fo
     assert stream.mean_.k == 12
     with pytest.raises(ValueError, match="features"):
         stream.partial_fit(np.zeros((3, 5)))
-    with pytest.raises(AttributeError, match="sparse=True"):
+    with pytest.raises(AttributeError, match="partial_fit"):
         km.SparseKDE(sparse=False).partial_fit(X)
     assert not hasattr(km.SparseKDE(sparse=False), "partial_fit")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 import numpy as np
@@ -26,8 +25,8 @@ def points_and_labels(estimator: Any, X: ArrayLike, y: ArrayLike, least: int = 1
 
 def weights(sample_weight: ArrayLike | float | None, n: int) -> Vector | None:
     """Weights per row; a single number means equal ones."""
-    if isinstance(sample_weight, numbers.Real):
-        sample_weight = np.full(n, float(sample_weight))
+    if isinstance(sample_weight, float | int):
+        return _checks.weights(np.full(n, float(sample_weight)), n)
     return _checks.weights(sample_weight, n)
 
 

@@ -89,7 +89,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
             fitted = settings.full(checked, weights)
         return self._become(fitted, density.log_quantiles(fitted, checked, weights))
 
-    @available_if(_is_sparse)
+    @available_if(_is_sparse)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Add a batch: fitted on its own with the kernel of the first batch, and merged. Memory does not grow with n."""
         old: SparseKernelMean | None = getattr(self, "mean_", None)
@@ -116,7 +116,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def score_gradient(self, X: ArrayLike) -> Points:
         """∇ log f at each row of X, (q, d)."""
         check_is_fitted(self)
-        return self.mean_.expansion.log_gradient(checking.points(self, X, reset=False))
+        return self.mean_.log_gradient(checking.points(self, X, reset=False))
 
     def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Points:
         """(n_samples, d) random points of the fitted density."""

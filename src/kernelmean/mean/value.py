@@ -89,6 +89,10 @@ class SparseKernelMean:
         """∇z at the query points, (q, d); 0 from a centre at its own kink."""
         return self.expansion.gradient(Q)
 
+    def log_gradient(self, Q: ArrayLike) -> Points:
+        """∇ log z at the query points, (q, d), also where z underflows; needs nonnegative weights."""
+        return self.expansion.log_gradient(Q)
+
     def inner(self, other: AnyMean) -> float:
         """⟨z, z′⟩ in the space of both; the other may be a full :class:`KernelMean`."""
         return self.expansion.inner(other)

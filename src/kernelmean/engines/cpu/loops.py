@@ -65,7 +65,8 @@ def distance_step(d: int, fastmath: set[str]) -> Any:
     return part(fastmath)(unrolled if d <= UNROLLED else in_strips)
 
 
-def _dimension(d: int) -> int:
+def dimension_key(d: int) -> int:
+    """Dimensions that share a compiled loop share a key."""
     return d if d <= UNROLLED else UNROLLED + 1
 
 
@@ -225,8 +226,8 @@ def nearest(d: int) -> Loop:
 
     labels = types.Array(types.int64, 2, "C")
     signature = types.void(read(3), read(2), types.int64, write(2), labels)
-    return compile_function(nearest_loop, signature, (_dimension(d),), EXACT_MATH)
+    return compile_function(nearest_loop, signature, (dimension_key(d),), EXACT_MATH)
 
 
 def compile_for(loop: Callable[..., None], signature: Any, radial: CompiledRadial, d: int) -> Loop:
-    return compile_function(loop, signature, None if radial.name is None else (radial.name, _dimension(d)))
+    return compile_function(loop, signature, None if radial.name is None else (radial.name, dimension_key(d)))

@@ -43,6 +43,32 @@ def compiled(radial: RadialFunction) -> tuple[CompiledRadial, tuple[float, float
     return compiled_radial, (radial.rate, radial.shape, NO_TABLE)
 
 
+@dataclass(frozen=True)
+class CompiledDecay:
+    """φ and ψ/φ = −d log φ/ds of one kernel: ``log_phi(s, shape)``, ``ratio(s, shape)``."""
+
+    log_phi: Any
+    ratio: Any
+    kink: bool  # ψ has no value at distance zero, and is 0 there by convention
+    name: str
+
+
+@functools.lru_cache(maxsize=64)
+def compiled_decay(log_formula: LogFormula, factor: Factor) -> CompiledDecay:
+    """The two parts of a decay, each compiled."""
+    log_g, factor_g = part()(log_formula), part()(factor)
+    sqrt, log1p = elementary.sqrt, elementary.log1p
+
+    def log_phi(s: float, shape: float) -> Any:
+        return log_g(s, shape, sqrt, log1p)
+
+    def ratio(s: float, shape: float) -> Any:
+        return factor_g(s, shape, sqrt)
+
+    kink = not factor(0.0, 1.0, np.sqrt) > 0.0
+    return CompiledDecay(part()(log_phi), part()(ratio), kink, f"{_name(log_formula)}·{_name(factor)}")
+
+
 def _half_powers(radial: Formula) -> int | None:
     """2α, where (1 + s)^{−α} is a few products and at most one root: three times faster than by logarithms."""
     halves = 2.0 * radial.shape
