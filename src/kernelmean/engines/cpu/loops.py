@@ -21,8 +21,6 @@ from kernelmean.engines.cpu.radial import CompiledRadial
 CHUNK = 64  # blocks
 TILE = 64  # queries that share a block while it is in cache
 
-FUSED = 8  # coordinates up to which distance and radial share one loop
-
 Loop = Callable[..., None]
 
 
@@ -72,7 +70,7 @@ def dimension_key(d: int) -> int:
 
 @functools.lru_cache(maxsize=256)
 def block_sum(radial: CompiledRadial, d: int) -> Any:
-    """Σ_j v_j g(‖q − x_j‖²) over one block; up to FUSED coordinates in one step, beyond by way of a buffer."""
+    """Σ_j v_j g(‖q − x_j‖²) over one block; in few coordinates in one step, beyond by way of a buffer."""
     B, g, squared_distances = width(d), radial.value, distance_step(d, SAFE_MATH)
 
     def in_one_step(block, v, q, rate, shape, table, r2):
@@ -92,7 +90,7 @@ def block_sum(radial: CompiledRadial, d: int) -> Any:
             total += v[j] * g(r2[j], rate, shape, table)
         return total
 
-    return part()(in_one_step if d <= FUSED else in_two_steps)
+    return part()(in_one_step if d <= radial.fused else in_two_steps)
 
 
 @functools.lru_cache(maxsize=256)
