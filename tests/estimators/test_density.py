@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernelmean as km
+from kernelmean.applications.density import fitting, remembering
 
 KERNELS = ["gaussian", "laplacian", "exponential", "cauchy", km.Student(3.0, 0.5)]
 
@@ -247,6 +248,60 @@ def test_clone_pickle_pipeline_and_grid_search():
     assert np.isfinite(piped.score(X))
     search = GridSearchCV(km.SparseKDE(random_state=0), {"bandwidth": [0.01, 0.3, 30.0]}, cv=3).fit(X)
     assert search.best_params_ == {"bandwidth": 0.3}
+
+
+def counted_selections(monkeypatch):
+    """How often centres are selected from now on."""
+    calls, select = [], fitting.means.sparse_kernel_mean
+    monkeypatch.setattr(fitting.means, "sparse_kernel_mean", lambda *args, **kw: calls.append(1) or select(*args, **kw))
+    monkeypatch.setattr(remembering, "_memory", {})
+    return calls
+
+
+@pytest.mark.parametrize("random_state", [None, 0])
+@pytest.mark.parametrize("selection", ["auto", "kcenter", "random"])
+def test_a_search_over_bandwidths_selects_once_per_fold(monkeypatch, random_state, selection):
+    calls = counted_selections(monkeypatch)
+    estimator = km.SparseKDE(k=15, random_state=random_state, selection=selection)
+    search = GridSearchCV(estimator, {"bandwidth": [0.1, 0.3, 0.5, 1.0, "silverman"]}, cv=3).fit(cloud())
+    assert len(calls) == 3 + 1  # the last for the best bandwidth on all rows
+    assert search.best_estimator_.mean_.selection != "given"
+
+
+def test_what_is_remembered_changes_no_result(monkeypatch):
+    X = cloud()
+    alone = []
+    for bandwidth in (0.2, 0.6):
+        counted_selections(monkeypatch)
+        alone.append(km.SparseKDE(bandwidth=bandwidth, random_state=0).fit(X).score_samples(X))
+    calls = counted_selections(monkeypatch)
+    for bandwidth, expected in zip((0.6, 0.2), reversed(alone), strict=True):
+        np.testing.assert_array_equal(km.SparseKDE(bandwidth=bandwidth, random_state=0).fit(X).score_samples(X), expected)
+    assert len(calls) == 1
+
+
+def test_other_data_weights_seeds_and_settings_are_selected_anew(monkeypatch):
+    X = cloud()
+    calls = counted_selections(monkeypatch)
+    km.SparseKDE(k=9, random_state=0).fit(X)
+    changed = X.copy()
+    changed[7, 1] += 1e-9
+    for fit in (
+        lambda: km.SparseKDE(k=9, random_state=0).fit(changed),
+        lambda: km.SparseKDE(k=9, random_state=0).fit(X, sample_weight=np.arange(200.0)),
+        lambda: km.SparseKDE(k=9, random_state=1).fit(X),
+        lambda: km.SparseKDE(k=10, random_state=0).fit(X),
+        lambda: km.SparseKDE(k=9, random_state=0, kernel="laplacian").fit(X),
+        lambda: km.SparseKDE(k=9, random_state=0, scale=[[1.0, 0.0], [0.0, 2.0]]).fit(X),
+        lambda: km.SparseKDE(k=9, random_state=np.random.RandomState(0)).fit(X),
+        lambda: km.SparseKDE(k=9, random_state=np.random.RandomState(0)).fit(X),
+    ):
+        before = len(calls)
+        fit()
+        assert len(calls) == before + 1
+    for seed in range(100, 140):
+        km.SparseKDE(k=2, random_state=seed).fit(X[:20])
+    assert len(remembering._memory) == remembering.ENTRIES
 
 
 def test_integer_weights_are_repeated_rows():

@@ -3,65 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import logsumexp
 
-from kernelmean import bandwidth, engines
+from kernelmean import engines
 from kernelmean import mean as means
-from kernelmean._types import ArrayLike, IntVector, Matrix, Points, RandomState, Vector
+from kernelmean._types import IntVector, Matrix, Points, Vector
+from kernelmean.applications.density.fitting import Density, Settings
 from kernelmean.engines.sample import Sample
-from kernelmean.kernels import Kernel, family
-from kernelmean.mean import LEVELS, AnyMean, KernelMean, SparseKernelMean
+from kernelmean.kernels import Kernel
+from kernelmean.mean import LEVELS, AnyMean, SparseKernelMean
 from kernelmean.mean.resolving import DEFAULT_RULE, resolve_kernel
-from kernelmean.mean.scaling import apply, resolve, undo
+from kernelmean.mean.scaling import apply, undo
 
 QUANTILE_WORK = 2e8  # kernel values spent on the quantiles of a training set
 LEAST_ROWS = 1000
 
-Density = SparseKernelMean | KernelMean
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How a density is fitted; the meaning is that of the arguments of ``sparse_kernel_mean``."""
-
-    kernel: Any = "gaussian"
-    bandwidth: Any = DEFAULT_RULE
-    scale: Any = None
-    k: int | str = "auto"
-    k_max: int | None = None
-    tol: float = 1e-10
-    patience: int = 10
-    selection: Any = "auto"
-    engine: Any = "cpu"
-
-    def fit(self, X: ArrayLike, sample_weight: ArrayLike | None = None, random_state: RandomState = None) -> SparseKernelMean:
-        """A valid density on k centres: α ≥ 0, Σα = 1, the exact optimum in L2."""
-        return means.sparse_kernel_mean(
-            X, space="l2", constraint="simplex", sample_weight=sample_weight, random_state=random_state, **vars(self)
-        )
-
-    def full(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> KernelMean:
-        """The exact kernel density estimate."""
-        common = {name: getattr(self, name) for name in ("kernel", "bandwidth", "scale", "engine")}
-        return means.kernel_mean(X, space="l2", sample_weight=sample_weight, **common)
-
-    def resolved(self, X: Points, weights: Vector | None) -> Settings:
-        """The same with the scale as a matrix, found from these points."""
-        return replace(self, scale=resolve(self.scale, Sample(X, weights).summary))
-
-    def labelled(self, X: Points, y: ArrayLike, weights: Vector | None) -> Settings:
-        """The same with the kernel whose bandwidth is Jaakkola's for these labels, in the coordinates of the kernel."""
-        own = self.resolved(X, weights)
-        sigma = bandwidth.jaakkola(apply(own.scale, X, X[0]), y, weights, engine=self.engine)
-        return replace(own, kernel=family(self.kernel).matching(sigma, X.shape[1]), bandwidth=DEFAULT_RULE)
-
-    def like(self, density: Density) -> Settings:
-        """The same with the kernel and the scale of a density that is fitted already."""
-        return replace(self, kernel=density.kernel, bandwidth=DEFAULT_RULE, scale=density.scale)
+__all__ = [
+    "Density",
+    "Settings",
+    "fit_classes",
+    "log_joint",
+    "log_posteriors",
+    "log_quantiles",
+    "merged",
+    "sample",
+    "scored_rows",
+    "weighted_quantiles",
+]
 
 
 def log_quantiles(density: Density, X: Points, weights: Vector | None = None) -> Vector:
