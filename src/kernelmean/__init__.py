@@ -12,8 +12,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kernelmean import bandwidth, engines
     from kernelmean.certificates import Certificate
+    from kernelmean.estimators.embedding import DistributionEmbedding
     from kernelmean.kernels import Cauchy, Gaussian, Laplacian, Radial, Student
     from kernelmean.mean import KernelMean, SparseKernelMean, distance_matrix, kernel_mean, load, merge, sparse_kernel_mean
+    from kernelmean.measures.discrepancy import mmd
+    from kernelmean.measures.divergence import Divergence, kl_divergence
+    from kernelmean.measures.procrustes import Procrustes, procrustes
     from kernelmean.selection import Centers, k_center
 
 __version__ = "0.1.0"
@@ -22,6 +26,7 @@ _HOMES = {
     "bandwidth": "kernelmean.bandwidth",
     "engines": "kernelmean.engines",
     "Certificate": "kernelmean.certificates",
+    "DistributionEmbedding": "kernelmean.estimators.embedding",
     "Cauchy": "kernelmean.kernels",
     "Gaussian": "kernelmean.kernels",
     "Laplacian": "kernelmean.kernels",
@@ -34,6 +39,11 @@ _HOMES = {
     "load": "kernelmean.mean",
     "merge": "kernelmean.mean",
     "sparse_kernel_mean": "kernelmean.mean",
+    "mmd": "kernelmean.measures.discrepancy",
+    "Divergence": "kernelmean.measures.divergence",
+    "kl_divergence": "kernelmean.measures.divergence",
+    "Procrustes": "kernelmean.measures.procrustes",
+    "procrustes": "kernelmean.measures.procrustes",
     "Centers": "kernelmean.selection",
     "k_center": "kernelmean.selection",
 }
@@ -42,9 +52,12 @@ __all__ = [
     "Cauchy",
     "Centers",
     "Certificate",
+    "DistributionEmbedding",
+    "Divergence",
     "Gaussian",
     "KernelMean",
     "Laplacian",
+    "Procrustes",
     "Radial",
     "SparseKernelMean",
     "Student",
@@ -54,8 +67,11 @@ __all__ = [
     "engines",
     "k_center",
     "kernel_mean",
+    "kl_divergence",
     "load",
     "merge",
+    "mmd",
+    "procrustes",
     "sparse_kernel_mean",
 ]
 
