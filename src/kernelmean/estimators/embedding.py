@@ -58,8 +58,8 @@ class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[mi
     means_ : list of N kernel means.
     kernel_, bandwidth_, scale_ : common to all; ``bandwidth_`` is the kernel's own length (σ, γ, √β).
     n_neighbors_ : that connected the graph; None without ISOMAP.
-    sample_errors_, distance_errors_ : (N,) and (N, N) with ``error_bars``, else None; two standard errors up where a certificate is
-        an estimate.
+    sample_errors_, distance_errors_ : (N,) and (N, N) with ``error_bars``, else None; two standard errors up where a
+        certificate is an estimate.
     divergences_ : with "kl", D(p_a|p_b) one way as (values, standard_errors, largest_terms), (N, N) each; else None.
     """
 

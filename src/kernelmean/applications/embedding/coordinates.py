@@ -78,7 +78,21 @@ def geodesics(D: Matrix, n_neighbors: int) -> Geodesics:
             UserWarning,
             stacklevel=2,
         )
-    return Geodesics(shortest_path(csgraph_from_dense(graph, null_value=np.inf), directed=False), used)
+    lengths = shortest_path(csgraph_from_dense(graph, null_value=np.inf), directed=False)
+    _warn_of_collapse(D, lengths)
+    return Geodesics(lengths, used)
+
+
+def _warn_of_collapse(D: Matrix, lengths: Matrix) -> None:
+    """Divergences that chance took to 0 can join far samples by a chain of them."""
+    lost = np.count_nonzero(np.triu((lengths <= 0) & (D > 0)))
+    if lost:
+        warnings.warn(
+            f"{lost} pairs of samples at a positive distance are joined by paths of length 0 and fall on one point; "
+            "embedding='mds', metric='mmd' or larger samples keep them apart.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def nearest(D: Matrix, count: int) -> IntVector:
