@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from kernelmean import _checks, bandwidth, engines, kernels
 from kernelmean._types import Constraint, Matrix, Points, RandomState, Space, Vector
@@ -51,14 +52,18 @@ class Recipe:
         return sparse_kernel_mean(X, engine=opened, **shared, **options)
 
     def means(self, samples: Sequence[Points]) -> list[AnyMean]:
-        """The means of several samples, one sample per thread where there are enough of them: same results, less waiting."""
+        """The means of several samples, one sample per thread where there are enough of them: the same bits either way.
+
+        BLAS gets one thread: its threads spend longer waiting for one another than on matrices of a few hundred rows.
+        """
         engine = engines.open(self.engine)
         threads = getattr(engine, "threads", 1)
-        if not self.sparse or not 1 < threads <= len(samples):
-            return [self.mean(X) for X in samples]
-        alone: Engine = replace(engine, threads=1)  # type: ignore[type-var]
-        with ThreadPoolExecutor(threads) as pool:
-            fitted = list(pool.map(lambda X: self.mean(X, alone), samples))
+        with threadpool_limits(1, user_api="blas"):
+            if not self.sparse or not 1 < threads <= len(samples):
+                return [self.mean(X) for X in samples]
+            alone: Engine = replace(engine, threads=1)  # type: ignore[type-var]
+            with ThreadPoolExecutor(threads) as pool:
+                fitted = list(pool.map(lambda X: self.mean(X, alone), samples))
         return [replace(mean, engine=self.engine) for mean in fitted if isinstance(mean, SparseKernelMean)]
 
     def certified_errors(self, samples: Sequence[Points], means: Sequence[AnyMean]) -> Vector:
