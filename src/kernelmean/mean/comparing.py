@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 
+from kernelmean import engines
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.mean import scaling
 from kernelmean.mean.expansion import AnyMean, KernelMean, expansion_of
@@ -75,12 +77,17 @@ def _products(rows: list[KernelMean], columns: list[KernelMean], symmetric: bool
     """G_ab = ⟨z_a, z_b⟩ in one unit for all, and the logarithm of that unit."""
     G, log_units = np.zeros((len(rows), len(columns))), np.full((len(rows), len(columns)), -np.inf)
     batches = _batches(rows)
-    for b, column in enumerate(columns):
+
+    def fill(b: int) -> None:
         for batch in batches:
             skip = int(np.searchsorted(batch.members, b)) if symmetric else 0
             if skip < len(batch.members):
                 later = batch.members[skip:]
-                G[later, b], log_units[later, b] = batch.products(column, skip)
+                G[later, b], log_units[later, b] = batch.products(columns[b], skip)
+
+    # One column is too little work for an engine to share among its threads; each fills its own part.
+    with ThreadPoolExecutor(getattr(engines.open(rows[0].engine), "threads", 1)) as pool:
+        list(pool.map(fill, range(len(columns))))
     top = float(log_units.max())  # squared norms need not fit a float for distances to
     G *= np.exp(log_units - top)
     return np.tril(G) + np.tril(G, -1).T if symmetric else G, top
