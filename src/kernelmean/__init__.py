@@ -15,11 +15,15 @@ if TYPE_CHECKING:
     from kernelmean.certificates import Certificate
     from kernelmean.estimators.classification import SparseKDEClassifier
     from kernelmean.estimators.density import SparseKDE
+    from kernelmean.estimators.embedding import DistributionEmbedding
     from kernelmean.estimators.meanshift import MeanShift
     from kernelmean.estimators.outliers import SparseKDEOutlierDetector
     from kernelmean.kernels import Cauchy, Gaussian, Laplacian, Radial, Student
     from kernelmean.mean import KernelMean, SparseKernelMean, distance_matrix, kernel_mean, load, merge, sparse_kernel_mean
     from kernelmean.measures.clusterings import clustering_hausdorff, discrepancy_index
+    from kernelmean.measures.discrepancy import mmd
+    from kernelmean.measures.divergence import Divergence, kl_divergence
+    from kernelmean.measures.procrustes import Procrustes, procrustes
     from kernelmean.selection import Centers, k_center
 
 __version__ = "0.1.0"
@@ -34,6 +38,7 @@ _HOMES = {
     "SparseKDEClassifier": "kernelmean.estimators.classification",
     "SparseKDEOutlierDetector": "kernelmean.estimators.outliers",
     "MeanShift": "kernelmean.estimators.meanshift",
+    "DistributionEmbedding": "kernelmean.estimators.embedding",
     "Cauchy": "kernelmean.kernels",
     "Gaussian": "kernelmean.kernels",
     "Laplacian": "kernelmean.kernels",
@@ -48,6 +53,11 @@ _HOMES = {
     "sparse_kernel_mean": "kernelmean.mean",
     "clustering_hausdorff": "kernelmean.measures.clusterings",
     "discrepancy_index": "kernelmean.measures.clusterings",
+    "mmd": "kernelmean.measures.discrepancy",
+    "Divergence": "kernelmean.measures.divergence",
+    "kl_divergence": "kernelmean.measures.divergence",
+    "Procrustes": "kernelmean.measures.procrustes",
+    "procrustes": "kernelmean.measures.procrustes",
     "Centers": "kernelmean.selection",
     "k_center": "kernelmean.selection",
 }
@@ -56,10 +66,13 @@ __all__ = [
     "Cauchy",
     "Centers",
     "Certificate",
+    "DistributionEmbedding",
+    "Divergence",
     "Gaussian",
     "KernelMean",
     "Laplacian",
     "MeanShift",
+    "Procrustes",
     "Radial",
     "Segmentation",
     "SparseKDE",
@@ -75,8 +88,11 @@ __all__ = [
     "engines",
     "k_center",
     "kernel_mean",
+    "kl_divergence",
     "load",
     "merge",
+    "mmd",
+    "procrustes",
     "segment_image",
     "sparse_kernel_mean",
 ]

@@ -16,7 +16,7 @@ from kernelmean._types import ArrayLike, Points, RandomState, Vector
 from kernelmean.applications import density
 from kernelmean.engines.sample import Sample
 from kernelmean.estimators import checking
-from kernelmean.mean import SparseKernelMean, load
+from kernelmean.mean import SparseKernelMean, load, sampling
 
 RESERVOIR = 10_000  # rows kept by partial_fit to know the quantiles of the log-density
 
@@ -121,7 +121,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Points:
         """(n_samples, d) random points of the fitted density."""
         check_is_fitted(self)
-        return density.sample(self.mean_, _checks.count(n_samples, "n_samples"), _checks.generator(random_state))
+        return sampling.draw(self.mean_, _checks.count(n_samples, "n_samples"), _checks.generator(random_state))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """One small file: centres, weights, column names and quantiles of the log-density; no pickle, no training data."""

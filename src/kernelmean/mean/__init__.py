@@ -1,9 +1,10 @@
 """SparseKernelMean: fit, evaluate, compare, truncate, refit, merge, certify, save and load."""
 
+from kernelmean.mean.comparing import distance_matrix
 from kernelmean.mean.expansion import AnyMean, KernelMean
 from kernelmean.mean.fitting import sparse_kernel_mean
 from kernelmean.mean.loading import load
-from kernelmean.mean.merging import distance_matrix, merge
+from kernelmean.mean.merging import merge
 from kernelmean.mean.preparing import kernel_mean
 from kernelmean.mean.value import LEVELS, SparseKernelMean
 

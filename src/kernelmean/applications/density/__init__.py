@@ -1,4 +1,4 @@
-"""Densities: fit, sample, quantiles of the log-density, and Bayes' rule with one density per class."""
+"""Densities: fit, quantiles of the log-density, and Bayes' rule with one density per class."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.applications.density.fitting import Density, Settings
 from kernelmean.engines.sample import Sample
 from kernelmean.kernels import Kernel
-from kernelmean.mean import LEVELS, AnyMean, SparseKernelMean
+from kernelmean.mean import LEVELS, SparseKernelMean
 from kernelmean.mean.resolving import DEFAULT_RULE, resolve_kernel
-from kernelmean.mean.scaling import apply, undo
+from kernelmean.mean.scaling import apply
 
 QUANTILE_WORK = 2e8  # kernel values spent on the quantiles of a training set
 LEAST_ROWS = 1000
@@ -29,7 +29,6 @@ __all__ = [
     "log_posteriors",
     "log_quantiles",
     "merged",
-    "sample",
     "scored_rows",
     "weighted_quantiles",
 ]
@@ -57,16 +56,6 @@ def weighted_quantiles(values: Vector, weights: Vector | None, levels: Vector) -
     w = None if weights is None else weights[kept]
     quantiles: Vector = Sample(values[kept][:, None], w).summary.quantiles(np.atleast_1d(levels))[:, 0]
     return quantiles
-
-
-def sample(density: AnyMean, size: int, rng: np.random.Generator) -> Points:
-    """(size, d) independent points of a density: a centre drawn by weight, plus a draw from its kernel."""
-    mean = density.expansion
-    cumulative = np.cumsum(mean.weights)
-    drawn = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
-    noise = mean.kernel.sample(size, mean.dimension, rng)
-    points: Points = mean.centers[np.minimum(drawn, mean.k - 1)] + undo(mean.scale, noise, np.zeros(mean.dimension))
-    return points
 
 
 def fit_classes(
