@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kernelmean.certificates import Certificate
     from kernelmean.kernels import Cauchy, Gaussian, Laplacian, Radial, Student
     from kernelmean.mean import KernelMean, SparseKernelMean, distance_matrix, kernel_mean, load, merge, sparse_kernel_mean
+    from kernelmean.measures.two_sample import TwoSampleTest, mmd_test
     from kernelmean.selection import Centers, k_center
 
 __version__ = "0.1.0"
@@ -34,6 +35,8 @@ _HOMES = {
     "load": "kernelmean.mean",
     "merge": "kernelmean.mean",
     "sparse_kernel_mean": "kernelmean.mean",
+    "TwoSampleTest": "kernelmean.measures.two_sample",
+    "mmd_test": "kernelmean.measures.two_sample",
     "Centers": "kernelmean.selection",
     "k_center": "kernelmean.selection",
 }
@@ -48,6 +51,7 @@ __all__ = [
     "Radial",
     "SparseKernelMean",
     "Student",
+    "TwoSampleTest",
     "__version__",
     "bandwidth",
     "distance_matrix",
@@ -56,6 +60,7 @@ __all__ = [
     "kernel_mean",
     "load",
     "merge",
+    "mmd_test",
     "sparse_kernel_mean",
 ]
 
