@@ -22,6 +22,7 @@ NAMES = [  # what this release promises (API.md)
     "Radial",
     "SparseKernelMean",
     "Student",
+    "TwoSampleTest",
     "bandwidth",
     "distance_matrix",
     "engines",
@@ -29,6 +30,7 @@ NAMES = [  # what this release promises (API.md)
     "kernel_mean",
     "load",
     "merge",
+    "mmd_test",
     "sparse_kernel_mean",
 ]
 
