@@ -98,10 +98,12 @@ def test_the_p_value_of_tiny_samples_is_that_of_all_permutations(n_a, n_b):
 
 def test_permutations_of_bins_keep_the_rows_outside_in_their_sample():
     A, B = normal(11, 1, 0), normal(7, 1, 1)
-    order = np.random.default_rng(4).permutation(18)
+    rng = np.random.default_rng(4)
+    order = rng.permutation(18)
+    rows = [order[rng.permutation(np.flatnonzero(part))] for part in (order < 11, order >= 11)]
     result = km.mmd_test(A, B, bandwidth=1.0, bins=6, permutations=10**4, random_state=4)
     assert (result.bins, result.bin_size) == ((5, 3), 2)
-    a, b = np.concatenate([A, B])[order[order < 11]], np.concatenate([A, B])[order[order >= 11]]
+    a, b = (np.concatenate([A, B])[part] for part in rows)
     bins = [*np.split(a[:10], 5), *np.split(b[:6], 3)]
     values = []
     for chosen in combinations(range(8), 5):
@@ -199,7 +201,7 @@ def test_the_smaller_of_very_unequal_samples_still_has_power():
 @given(st.integers(2, 5000), st.integers(2, 5000), st.integers(2, 80), st.integers(0, 1000))
 def test_bins_partition_the_rows_and_the_signs_sum_to_zero(n_a, n_b, bins, seed):
     in_first = np.random.default_rng(seed).permutation(n_a + n_b) < n_a
-    cut = two_sample._cut(in_first, bins)
+    cut = two_sample._cut(in_first, bins, np.random.default_rng(seed + 1))
     a, b = cut.bins
     assert np.array_equal(np.sort(np.concatenate(cut.parts)), np.arange(n_a + n_b))
     assert all(len(part) == cut.size for part in cut.parts[: a + b])
@@ -209,6 +211,17 @@ def test_bins_partition_the_rows_and_the_signs_sum_to_zero(n_a, n_b, bins, seed)
     assert a + b <= two_sample.MOST * bins + 1
     V = next(two_sample._signs(cut, 1, np.random.default_rng(0)))
     assert np.abs(V.sum(axis=1)).max() <= 1e-12
+
+
+def test_centres_fall_into_any_bin():
+    """The first rows of the pool are the centres: bins drawn in the order of the pool would not be exchangeable."""
+    held = np.zeros(16)
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        cut = two_sample._cut(rng.permutation(160) < 80, 16, rng)
+        held += [np.count_nonzero(part < 10) for part in cut.parts]
+    assert cut.bins == (8, 8)
+    assert np.abs(held - 250).max() <= 5 * np.sqrt(250)
 
 
 @pytest.mark.parametrize(("n_a", "n_b"), [(4096, 4096), (1000, 1500), (3001, 2003), (60_000, 10_007)])

@@ -7,10 +7,10 @@ sample, and the mean of bin b is projected onto their span,
     κ_b = mean over the bin of g(C, x),  LLᵀ = g(C, C),  y_b = L⁻¹κ_b,  MMD² = ‖Σ_b v_b y_b‖² = vᵀGv,  G = YᵀY,
 
 with v_b = m/n_A for the bins of A and −m/n_B for those of B. The statistic has every point in it, whatever the bins: they
-only decide which permutations are looked at. Under the null hypothesis the rows of A and B are exchangeable, so the bins
-are too; bandwidth, scale and centres are read from one random shuffle of the pooled rows and so know nothing of the bins.
-The level is therefore exact for any n, k and number of bins. Rows that fill no bin stay in their sample in every
-permutation, which keeps the group of permutations a group and loses no row.
+only decide which permutations are looked at. Under the null hypothesis the rows of A and B are exchangeable. Bandwidth,
+scale and centres are read from the pooled rows in a random order, which tells nothing of their sample, and bins are drawn
+independently of that order: so the bins are exchangeable too, given those three, and the level is exact for any n, k and
+number of bins. Rows that fill no bin stay in their sample in every permutation: no row is lost, and the level stays exact.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def mmd_test(
         eight times where one sample is far larger). With fewer than ``2 * bins`` points each point is a bin.
     permutations : how many; where there are no more than that in all, each is taken once and the p-value is exact.
     engine : "cpu", "naive", or an engine instance.
-    random_state : the order of the rows (hence bins and centres) and the permutations.
+    random_state : the centres, the bins and the permutations.
 
     Returns
     -------
@@ -100,18 +100,17 @@ def mmd_test(
     pool = np.concatenate([first, second])[order]
     constant = bool((pool == pool[0]).all())
     prepared = _prepared(pool, constant, kernel, bandwidth, scale, engine)
-    cut = _cut(order < len(first), about)
+    cut = _cut(order < len(first), about, rng)
     radial = prepared.kernel.radial(pool.shape[1], "rkhs")
     centers = np.unique(prepared.room.rows(np.arange(min(limit, len(pool)))), axis=0) if sparse else None
     G = np.zeros((len(cut.parts),) * 2) if constant else _bin_gram(prepared, radial, cut, centers)
     squares = np.concatenate([_squares(G, V) for V in _signs(cut, draws, rng)])
-    # p = (1 + #{T_π ≥ T}) / (1 + permutations); what rounding cannot tell apart is a tie, and counts.
-    as_large = int(np.count_nonzero(squares[1:] >= squares[0] - ROUNDING * np.diagonal(G).max()))
+    squares[np.abs(squares - squares[0]) <= ROUNDING * np.diagonal(G).max()] = squares[0]  # ties count, rounding or not
     null = np.sqrt(np.sort(squares[1:]))
     null.flags.writeable = False
     return TwoSampleTest(
         statistic=math.sqrt(squares[0]),
-        p_value=(1 + as_large) / len(squares),
+        p_value=np.count_nonzero(squares >= squares[0]) / len(squares),  # (1 + #{T_π ≥ T}) / (1 + permutations)
         null=null,
         bins=cut.bins,
         bin_size=cut.size,
@@ -151,9 +150,10 @@ def _prepared(pool: Points, constant: bool, kernel: Any, length: Any, scale: Any
     return prepare(pool, None, None if constant else scale, kernel, length, engine)
 
 
-def _cut(in_first: np.ndarray[Any, np.dtype[np.bool_]], bins: int) -> _Cut:
+def _cut(in_first: np.ndarray[Any, np.dtype[np.bool_]], bins: int, rng: np.random.Generator) -> _Cut:
     """Bins of equal size from both samples: of sizes that give ``bins`` to twice as many, one that leaves few rows over."""
-    rows = np.flatnonzero(in_first), np.flatnonzero(~in_first)
+    # Drawn anew: in the order of the pool, whose first rows are the centres, the first bins would hold them all.
+    rows = rng.permutation(np.flatnonzero(in_first)), rng.permutation(np.flatnonzero(~in_first))
     n, m = (len(rows[0]), len(rows[1])), _bin_size(len(rows[0]), len(rows[1]), bins)
     smaller, most = min(n) // m, MOST * bins
     a, b = (min(count // m, max(most - smaller, smaller)) for count in n)
