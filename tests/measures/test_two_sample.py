@@ -195,6 +195,16 @@ def test_the_smaller_of_very_unequal_samples_still_has_power():
     assert result.p_value == 0.001
 
 
+@pytest.mark.data
+def test_the_classes_of_banana_differ_and_halves_of_a_class_do_not(data):
+    with np.load(data / "benchmark11" / "banana.npz", allow_pickle=False) as file:
+        X, y = file["X"], file["y"]
+    one, other = (X[y == label] for label in np.unique(y))
+    assert km.mmd_test(one, other, random_state=0).p_value == 0.001
+    order = np.random.default_rng(0).permutation(len(one))
+    assert km.mmd_test(one[order[:1000]], one[order[1000:]], random_state=0).p_value > 0.01
+
+
 # The bins
 
 
