@@ -30,6 +30,7 @@ NAMES = [  # what this release promises (API.md)
     "Segmentation",
     "SparseKernelMean",
     "Student",
+    "TwoSampleTest",
     "bandwidth",
     "clustering_hausdorff",
     "discrepancy_index",
@@ -43,6 +44,7 @@ NAMES = [  # what this release promises (API.md)
     "segment_image",
     "mmd",
     "procrustes",
+    "mmd_test",
     "sparse_kernel_mean",
 ]
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kernelmean.measures.discrepancy import mmd
     from kernelmean.measures.divergence import Divergence, kl_divergence
     from kernelmean.measures.procrustes import Procrustes, procrustes
+    from kernelmean.measures.two_sample import TwoSampleTest, mmd_test
     from kernelmean.selection import Centers, k_center
 
 __version__ = "0.1.0"
@@ -58,6 +59,8 @@ _HOMES = {
     "kl_divergence": "kernelmean.measures.divergence",
     "Procrustes": "kernelmean.measures.procrustes",
     "procrustes": "kernelmean.measures.procrustes",
+    "TwoSampleTest": "kernelmean.measures.two_sample",
+    "mmd_test": "kernelmean.measures.two_sample",
     "Centers": "kernelmean.selection",
     "k_center": "kernelmean.selection",
 }
@@ -80,6 +83,7 @@ __all__ = [
     "SparseKDEOutlierDetector",
     "SparseKernelMean",
     "Student",
+    "TwoSampleTest",
     "__version__",
     "bandwidth",
     "clustering_hausdorff",
@@ -92,6 +96,7 @@ __all__ = [
     "load",
     "merge",
     "mmd",
+    "mmd_test",
     "procrustes",
     "segment_image",
     "sparse_kernel_mean",
