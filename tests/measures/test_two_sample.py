@@ -44,7 +44,9 @@ def test_the_statistic_is_the_mmd_of_all_points_whatever_the_bins(n_a, n_b, bins
 
 
 @pytest.mark.parametrize(
-    ("kernel", "g"), [(km.Laplacian(1.5), brute.laplacian(1.5)), (km.Student(2.0, 3.0), brute.student(2.0, 3.0))], ids=str
+    ("kernel", "g"),
+    [(km.Laplacian(1.5), brute.laplacian(1.5)), (km.Student(2.0, 3.0), brute.student(2.0, 3.0))],
+    ids=["laplacian", "student"],
 )
 def test_other_kernels_measure_with_their_own_products(kernel, g):
     A, B = normal(60, 3, 0), normal(50, 3, 1)
