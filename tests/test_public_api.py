@@ -16,6 +16,7 @@ NAMES = [  # what this release promises (API.md)
     "Cauchy",
     "Centers",
     "Certificate",
+    "ClassProportions",
     "Gaussian",
     "KernelMean",
     "Laplacian",

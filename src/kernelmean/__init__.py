@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kernelmean import bandwidth, engines
     from kernelmean.certificates import Certificate
+    from kernelmean.estimators.proportions import ClassProportions
     from kernelmean.kernels import Cauchy, Gaussian, Laplacian, Radial, Student
     from kernelmean.mean import KernelMean, SparseKernelMean, distance_matrix, kernel_mean, load, merge, sparse_kernel_mean
     from kernelmean.selection import Centers, k_center
@@ -22,6 +23,7 @@ _HOMES = {
     "bandwidth": "kernelmean.bandwidth",
     "engines": "kernelmean.engines",
     "Certificate": "kernelmean.certificates",
+    "ClassProportions": "kernelmean.estimators.proportions",
     "Cauchy": "kernelmean.kernels",
     "Gaussian": "kernelmean.kernels",
     "Laplacian": "kernelmean.kernels",
@@ -42,6 +44,7 @@ __all__ = [
     "Cauchy",
     "Centers",
     "Certificate",
+    "ClassProportions",
     "Gaussian",
     "KernelMean",
     "Laplacian",

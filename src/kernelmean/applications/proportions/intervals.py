@@ -1,0 +1,75 @@
+"""Confidence intervals: the test sample's kernel values resampled, nothing refitted."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import helmert
+
+from kernelmean._types import Matrix, Vector
+from kernelmean.applications.proportions.solving import System
+
+CHUNK = 2**22  # counts drawn at a time
+
+
+class ProportionIntervals(NamedTuple):
+    """Proportions with an interval for each, in the order of the classes."""
+
+    proportions: Vector  # (C,) the point estimate
+    lower: Vector  # (C,)
+    upper: Vector  # (C,)
+    covariance: Matrix  # (C, C) of the estimate without the constraint π ≥ 0
+    level: float
+
+
+def intervals(
+    system: System, F: Matrix, estimate: Vector, level: float, n_bootstrap: int, rng: np.random.Generator
+) -> ProportionIntervals:
+    """Percentile intervals of the moment estimator, one per class.
+
+    E κ = Mπ holds whatever functions z_c are, so the only errors are those of κ̂, a mean over the test points, and of M̂, means
+    over training points. κ̂ is resampled by rows of F (n, C), the columns of M̂ by their normal limit; each replicate solves
+    Mπ ≈ κ with Σπ = 1 but not π ≥ 0. Cutting the interval to [0, 1] loses no true proportion, also at the boundary, where
+    a resampled constrained estimate would be inconsistent. A class that cannot be told from others has the interval [0, 1].
+    """
+    kappa = _resampled_means(F, n_bootstrap, rng)
+    M = _perturbed(system, n_bootstrap, rng)
+    replicates = unconstrained(system, M, kappa)
+    tails = (0.5 - 0.5 * level, 0.5 + 0.5 * level)
+    low, high = np.clip(np.quantile(replicates, tails, axis=0), 0.0, 1.0)
+    unknown = np.max(np.abs(system.indistinct), axis=1, initial=0.0) > 1e-6
+    low, high = np.where(unknown, 0.0, low), np.where(unknown, 1.0, high)
+    covariance: Matrix = np.cov(replicates.T)
+    return ProportionIntervals(estimate, np.minimum(low, estimate), np.maximum(high, estimate), covariance, level)
+
+
+def unconstrained(system: System, M: Matrix, kappa: Matrix) -> Matrix:
+    """argmin (Mπ − κ)ᵀG⁻¹(Mπ − κ) subject to Σπ = 1, for (b, C, C) matrices and (b, C) sides at once."""
+    C = len(system.gram)
+    P = np.eye(C) - system.indistinct @ system.indistinct.T
+    H = np.linalg.svd(P @ helmert(C).T, full_matrices=False)[0][:, : C - 1 - system.indistinct.shape[1]]
+    A = M @ H
+    weighted = system.metric @ A
+    normal = np.swapaxes(A, -1, -2) @ weighted
+    rest = kappa - M.mean(axis=-1)  # κ − M1/C
+    u = np.linalg.solve(normal, (np.swapaxes(weighted, -1, -2) @ rest[..., None]))[..., 0]
+    free: Matrix = 1.0 / C + u @ H.T
+    return free
+
+
+def _resampled_means(F: Matrix, size: int, rng: np.random.Generator) -> Matrix:
+    """(size, C): means over n rows drawn with replacement; by counts, a few replicates at a time."""
+    n = len(F)
+    step = max(1, CHUNK // n)
+    parts = [rng.multinomial(n, np.full(n, 1.0 / n), size=min(step, size - b)) @ F / n for b in range(0, size, step)]
+    return np.concatenate(parts)
+
+
+def _perturbed(system: System, size: int, rng: np.random.Generator) -> Matrix:
+    """(size, C, C): M with the sampling error of its columns, independent between classes."""
+    columns = [
+        rng.multivariate_normal(column, covariance, size=size, method="svd", check_valid="ignore")
+        for column, covariance in zip(system.moments.T, system.covariances, strict=True)
+    ]
+    return np.stack(columns, axis=-1)
