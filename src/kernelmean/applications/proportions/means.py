@@ -105,11 +105,17 @@ def system(G: Matrix, F: Sequence[Matrix], sizes: Vector, shares: Vector) -> Sys
 
 
 def leverage(mean: AnyMean, X: Points) -> float:
-    """h̄ = mean of k_xᵀK⁻¹k_x = ‖Pφ(·, x)‖², P on the span of the centres: n·(a point's share in z at itself); 1 if full."""
+    """h̄: n·(a point's share in z at itself), on average over X; 1 for the full mean."""
     if not isinstance(mean, SparseKernelMean):
         return 1.0
     f = mean.expansion
     factor = Factor(f.pairing(f)[0])
     factor.append(f.mapped_centers, mean.kappa)
-    solved = factor.forward_substitute(gram(factor.radial, f.mapped_centers, f.map(X)))
-    return float(np.mean(np.sum(solved**2, axis=0)))
+    return mean_leverage(factor.lower(mean.k), gram(factor.radial, f.mapped_centers, f.map(X)))
+
+
+def mean_leverage(L: Matrix, V: Matrix) -> float:
+    """Mean over the columns v of V = K(centres, X) of vᵀK⁻¹v = ‖Pφ(·, x)‖², P on the span of the centres, K = LLᵀ."""
+    from kernelmean.engines.cpu.triangles import forward
+
+    return float(np.mean([forward(L, len(L), column.copy()) for column in V.T]))

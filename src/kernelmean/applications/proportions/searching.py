@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
+from scipy.linalg import LinAlgError, cholesky
 from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 
@@ -30,7 +30,7 @@ MIXTURES = 100
 LARGEST_MIXTURE = 1000
 NARROWEST, WIDEST, STEP = 0.02, 3.0, 1.6  # the grid, in units of typical distances
 REFINEMENTS = 12  # further bandwidths between the neighbours of the best one of the grid
-LEVERAGE_ROWS = 200
+LEVERAGE_ROWS = 100
 KEPT_COLUMNS = 100  # from here on distances cost more than kernel values, and are kept
 KEPT_VALUES = 2**25
 BLOCK = 2**15
@@ -186,9 +186,18 @@ def _weights(K: Matrix, V: Matrix, kappa: Matrix) -> tuple[Matrix, float]:
         except LinAlgError:
             jitter *= 10
             continue
-        solved = solve_triangular(L, V, lower=True, check_finite=False)
-        weights: Matrix = cho_solve((L, True), kappa, check_finite=False)
-        return weights, float(np.mean(np.sum(solved**2, axis=0)))
+        weights = np.column_stack([_solved(L, column) for column in kappa.T])
+        return weights, means.mean_leverage(L, V)
+
+
+def _solved(L: Matrix, side: Vector) -> Vector:
+    """L⁻ᵀL⁻¹ of one side: for a few hundred unknowns, waking the threads of BLAS would cost more."""
+    from kernelmean.engines.cpu.triangles import backward, forward
+
+    x = side.copy()
+    forward(L, len(L), x)
+    backward(L, len(L), x)
+    return x
 
 
 def _normalised(chosen: Vector, labels: IntVector) -> Vector:

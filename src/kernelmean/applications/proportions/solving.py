@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, helmert, solve_triangular
+from scipy.linalg import helmert
 
 from kernelmean._lazy import lazy
 from kernelmean._types import Matrix, Vector
@@ -88,8 +88,8 @@ def simplex_minimisers(A: Matrix, B: Matrix, indistinct: Matrix) -> Matrix:
     found = _sum_to_one(A, B)
     infeasible = np.flatnonzero(found.min(axis=1) < 0.0)
     if len(infeasible):
-        L = cholesky(A, lower=True)
-        Y = solve_triangular(L, B[infeasible].T, lower=True).T
+        L = np.linalg.cholesky(A)
+        Y = np.linalg.solve(L, B[infeasible].T).T
         found[infeasible] = [simplex.nonnegative_least_squares(L, y) for y in Y]
     return found
 
