@@ -105,16 +105,16 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(f"y holds one class only ({self.classes_[0]!r}); proportions need at least two.")
-        rng = _checks.generator(self.random_state)
+            raise ValueError(f"y holds one class only ({self.classes_.tolist()[0]!r}); proportions need at least two.")
+        rng, names = _checks.generator(self.random_state), self.classes_.tolist()
         points = _checks.points(points)
         self.representation_ = None
         if self.representation is not None:
             seed = int(rng.integers(2**31))
-            self.representation_, points = proportions.represent(self.representation, points, codes, self.classes_, seed)
+            self.representation_, points = proportions.represent(self.representation, points, codes, names, seed)
         groups = [points[codes == c] for c in range(len(self.classes_))]
         self._class_sizes = np.array([len(group) for group in groups])
-        self._fitted = proportions.fit_class_means(groups, self.classes_, self._settings(), rng)
+        self._fitted = proportions.fit_class_means(groups, names, self._settings(), rng)
         self.means_, self.kernel_, self.search_ = self._fitted.means, self._fitted.plan.kernel, self._fitted.search
         return self
 
@@ -141,8 +141,10 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         if len(points) < 2:
             raise ValueError("an interval needs a sample of at least two points, got one.")
         if self._class_sizes.min() < 2:
-            alone = self.classes_[np.argmin(self._class_sizes)]
-            raise ValueError(f"class {alone!r} was fitted on one point, which says nothing of its spread: no interval can be given.")
+            alone = self.classes_.tolist()[int(np.argmin(self._class_sizes))]
+            raise ValueError(
+                f"class {alone!r} was fitted on one point, which says nothing of its spread: no interval can be given."
+            )
         count = _checks.count(n_bootstrap, "n_bootstrap", least=2)
         return fitted.intervals(points, float(level), count, _checks.generator(random_state))
 

@@ -18,7 +18,7 @@ from kernelmean.applications.proportions.searching import Search
 from kernelmean.applications.proportions.solving import System
 from kernelmean.engines import Engine
 from kernelmean.kernels import SPACES
-from kernelmean.mean import AnyMean, scaling, sparse_kernel_mean
+from kernelmean.mean import AnyMean, scaling
 from kernelmean.mean.preparing import Prepared, prepare
 from kernelmean.mean.resolving import DEFAULT_RULE
 
@@ -72,9 +72,7 @@ class ClassMeans:
         if not self.settings.sparse_test:
             average: Vector = means.values(self.means, X).mean(axis=0)
             return average
-        plan = self.plan
-        fixed = {"kernel": plan.kernel, "scale": plan.scale, "space": plan.space, "engine": plan.engine}
-        return means.inner_products(self.means, sparse_kernel_mean(X, **fixed, **plan.options, random_state=plan.seed))
+        return means.inner_products(self.means, means.fit([X], replace(self.plan, sparse=True))[0])
 
     def proportions(self, X: Points) -> Vector:
         """(C,): π ≥ 0, Σπ = 1."""
@@ -114,9 +112,7 @@ def _prepare(groups: Sequence[Points], settings: Settings) -> Prepared:
     return prepare(np.concatenate(groups), None, settings.scale, settings.kernel, rule, settings.engine)
 
 
-def _searched(
-    groups: Sequence[Points], plan: Plan, solver: str, rng: np.random.Generator
-) -> tuple[Plan, list[AnyMean], Search]:
+def _searched(groups: Sequence[Points], plan: Plan, solver: str, rng: np.random.Generator) -> tuple[Plan, list[AnyMean], Search]:
     """Centres once, then the bandwidth, then the coefficients."""
     origin = groups[0][0]
     selected = means.select(groups, plan) if plan.sparse else None
@@ -130,7 +126,7 @@ def _searched(
 def _warn_if_indistinct(system: System, names: Sequence[Any]) -> None:
     involved = np.flatnonzero(np.max(np.abs(system.indistinct), axis=1, initial=0.0) > 1e-6)
     if len(involved):
-        which = ", ".join(repr(names[c]) for c in involved)
+        which = ", ".join(repr(names[int(c)]) for c in involved)
         warnings.warn(
             f"the kernel means of classes {which} coincide, or one is a mixture of others: their proportions cannot be told "
             "apart, and the solution of least norm is given; merge classes or change the bandwidth.",

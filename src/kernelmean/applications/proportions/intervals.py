@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import helmert
+from scipy.special import ndtr, stdtrit
 
 from kernelmean._types import Matrix, Vector
 from kernelmean.applications.proportions.solving import System
@@ -36,8 +37,7 @@ def intervals(
     kappa = _resampled_means(F, n_bootstrap, rng)
     M = _perturbed(system, n_bootstrap, rng)
     replicates = unconstrained(system, M, kappa)
-    tails = (0.5 - 0.5 * level, 0.5 + 0.5 * level)
-    low, high = np.clip(np.quantile(replicates, tails, axis=0), 0.0, 1.0)
+    low, high = np.clip(np.quantile(replicates, _tails(level, len(F)), axis=0), 0.0, 1.0)
     unknown = np.max(np.abs(system.indistinct), axis=1, initial=0.0) > 1e-6
     low, high = np.where(unknown, 0.0, low), np.where(unknown, 1.0, high)
     covariance: Matrix = np.cov(replicates.T)
@@ -56,6 +56,12 @@ def unconstrained(system: System, M: Matrix, kappa: Matrix) -> Matrix:
     u = np.linalg.solve(normal, (np.swapaxes(weighted, -1, -2) @ rest[..., None]))[..., 0]
     free: Matrix = 1.0 / C + u @ H.T
     return free
+
+
+def _tails(level: float, n: int) -> tuple[float, float]:
+    """Φ(±t√(n/(n − 1))), t Student's quantile: what percentiles of a resampled mean lack for small n (Hesterberg 2015)."""
+    wide = float(ndtr(stdtrit(n - 1, 0.5 + 0.5 * level) * np.sqrt(n / (n - 1))))
+    return 1.0 - wide, wide
 
 
 def _resampled_means(F: Matrix, size: int, rng: np.random.Generator) -> Matrix:

@@ -85,7 +85,9 @@ def measure(means: Sequence[AnyMean], groups: Sequence[Points], rng: np.random.G
     rows = [X if len(X) <= MEASURED_ROWS else X[rng.choice(len(X), MEASURED_ROWS, replace=False)] for X in groups]
     F = [values(means, X) for X in rows]
     shares = np.array([leverage(mean, X[rng.permutation(len(X))[:LEVERAGE_ROWS]]) for mean, X in zip(means, rows, strict=True)])
-    if all(len(some) == len(X) and not isinstance(mean, SparseKernelMean) for mean, some, X in zip(means, rows, groups, strict=True)):
+    if all(
+        len(some) == len(X) and not isinstance(mean, SparseKernelMean) for mean, some, X in zip(means, rows, groups, strict=True)
+    ):
         V = np.column_stack([f.mean(axis=0) for f in F])
         G = 0.5 * (V + V.T)  # the full mean of class c′ is the mean over its points
     else:

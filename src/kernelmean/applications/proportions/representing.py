@@ -9,7 +9,7 @@ import numpy as np
 from kernelmean import _checks
 from kernelmean._types import IntVector, Points
 
-FOLDS = 10
+FOLDS = 5
 METHODS = ("predict_proba", "decision_function")
 
 
@@ -28,7 +28,7 @@ def represent(classifier: Any, X: Points, y: IntVector, names: Any, seed: int) -
     """The classifier fitted on everything, and out-of-fold posteriors of the training points.
 
     Posteriors of points that the classifier was fitted on are too sure; those of held-out points are like those of test
-    points. ``predict_proba`` is asked, or ``decision_function`` where there is none. Stratified folds, at most 10 and at
+    points. ``predict_proba`` is asked, or ``decision_function`` where there is none. Stratified folds, at most 5 and at
     most the points of the smallest class, so that each part of the training data has every class.
     """
     from sklearn.base import clone

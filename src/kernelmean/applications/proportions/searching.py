@@ -44,7 +44,9 @@ class Search(NamedTuple):
     errors: Vector
 
 
-def search(groups: Sequence[Points], centers: Sequence[Points] | None, plan: Plan, solver: str, rng: np.random.Generator) -> Search:
+def search(
+    groups: Sequence[Points], centers: Sequence[Points] | None, plan: Plan, solver: str, rng: np.random.Generator
+) -> Search:
     """Minimise the ℓ1 error: on a log grid, then by a bounded scalar search around its best point.
 
     ``groups`` and ``centers`` are in the coordinates of the kernel; without centres the means are full. Time for one
@@ -135,7 +137,10 @@ class _SparseMeans:
     def fit(self, radial: RadialFunction, shares: Matrix, labels: IntVector) -> list[Fit]:
         """κ of both halves, α = K⁻¹κ, then values and Gram matrix."""
         kappa = [own.sums(radial, shares[labels == c]) for c, own in enumerate(self._own)]
-        solved = [_weights(*(radial(r2) for r2 in grams), sides) for *grams, sides in zip(self._squared, self._sampled, kappa, strict=True)]
+        solved = [
+            _weights(radial(centers), radial(sampled), sides)
+            for centers, sampled, sides in zip(self._squared, self._sampled, kappa, strict=True)
+        ]
         alpha = [weights for weights, _ in solved]
         F = np.stack([pairs.sums(radial, a) for pairs, a in zip(self._values, alpha, strict=True)], axis=1)
         Z = np.stack([pairs.sums(radial, a) for pairs, a in zip(self._between, alpha, strict=True)], axis=1)

@@ -45,8 +45,8 @@ class System:
     @lazy
     def metric(self) -> Matrix:
         """G⁻¹, in which misfits of κ are measured; a ridge of SINGULAR where G is singular."""
-        inverse: Matrix = np.linalg.inv(self.gram + SINGULAR * self.unit * np.eye(len(self.gram)))
-        return inverse
+        ridge = SINGULAR * self.unit * np.eye(len(self.gram))
+        return np.asarray(np.linalg.inv(self.gram + ridge), dtype=np.float64)
 
 
 def solve(system: System, kappa: Matrix, solver: str) -> Matrix:
@@ -88,7 +88,7 @@ def simplex_minimisers(A: Matrix, B: Matrix, indistinct: Matrix) -> Matrix:
     found = _sum_to_one(A, B)
     infeasible = np.flatnonzero(found.min(axis=1) < 0.0)
     if len(infeasible):
-        L = np.linalg.cholesky(A)
+        L = np.asarray(np.linalg.cholesky(A), dtype=np.float64)
         Y = np.linalg.solve(L, B[infeasible].T).T
         found[infeasible] = [simplex.nonnegative_least_squares(L, y) for y in Y]
     return found
