@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pickle
+import runpy
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -190,7 +193,7 @@ VARIANTS = [
     {"space": "l2", "sparse": False, "solver": "moments"},
     {"kernel": "laplacian"},
     {"kernel": km.Cauchy(1.0)},
-    {"kernel": km.Cauchy(1.0), "bandwidth": "search"},
+    {"kernel": km.Laplacian(1.0), "bandwidth": "search"},
     {"bandwidth": 1.0, "scale": "cov"},
     {"bandwidth": "median", "selection": "kmeans", "k": 15},
     {"selection": "kmeans"},
@@ -372,7 +375,7 @@ def test_the_unconstrained_solution_by_least_squares():
     M = system.moments + 0.1 * rng.normal(size=(3, 4, 4))
     sides = kappa + 0.1 * rng.normal(size=(3, 4))
     L = np.linalg.cholesky(np.linalg.inv(system.gram))
-    for found, matrix, side in zip(intervals.unconstrained(system, M, sides), M, sides, strict=True):
+    for found, matrix, side in zip(intervals.unconstrained(system, M, sides, np.empty((4, 0))), M, sides, strict=True):
         E = np.vstack([np.eye(3), -np.ones(3)])  # π = e_4 + Eu
         u = np.linalg.lstsq(L.T @ matrix @ E, L.T @ (side - matrix[:, -1]), rcond=None)[0]
         np.testing.assert_allclose(found, E @ u + np.eye(4)[-1], rtol=1e-5, atol=1e-7)
@@ -473,6 +476,21 @@ def test_the_least_norm_among_mixtures_of_a_mixture():
     found = solving.solve(system, np.array([[0.5, 0.5, 0.5]]), "qp")[0]
     np.testing.assert_allclose(found, 1 / 3, atol=1e-6)
     np.testing.assert_allclose(solving.solve(system, np.array([[1.0, 0.0, 0.5]]), "qp")[0], [1, 0, 0], atol=1e-4)
+
+
+@pytest.mark.parametrize("solver", solving.SOLVERS)
+@pytest.mark.parametrize("bandwidth", [1e-6, 1e-2, 1e6])
+def test_bandwidths_that_say_nothing(solver, bandwidth):
+    """Too narrow: no point sees another; too wide: no class differs. Proportions all the same, intervals that say so."""
+    X, y = training(20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of coinciding classes, and of jitter
+        model = km.ClassProportions(solver=solver, bandwidth=bandwidth, k=8, random_state=0).fit(X, y)
+    found = model.predict_interval(sample([30, 10, 10], 1), n_bootstrap=50)
+    assert found.proportions.sum() == pytest.approx(1.0)
+    assert found.proportions.min() >= 0.0
+    assert np.isfinite(found.lower).all()
+    assert np.mean(found.upper - found.lower) > 0.3
 
 
 # --- representation -------------------------------------------------------------------------------------------------------
@@ -580,6 +598,23 @@ def test_frames(library):
     np.testing.assert_array_equal(found, km.ClassProportions(random_state=0).fit(X, y).predict(new))
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frames.DataFrame({"height": new[:, 0], "depth": new[:, 1]}))
+
+
+def test_the_example_says_what_it_needs(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "quapy", None)  # as if it were not installed
+    example = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "quantification_with_quapy.py"))
+    assert example["main"]() == 1
+    assert "pip install quapy" in capsys.readouterr().err
+
+
+def test_quapys_protocol():
+    """QuaPy draws the samples and calls predict."""
+    quapy = pytest.importorskip("quapy", reason="quapy is not installed")
+    X, y = training(100)
+    pool = quapy.data.LabelledCollection(sample([300, 300, 300], 5), np.repeat([0, 1, 2], 300), classes=[0, 1, 2])
+    protocol = quapy.protocol.APP(pool, sample_size=100, n_prevalences=4, repeats=1, random_state=0)
+    model = km.ClassProportions(random_state=0).fit(X, y)
+    assert quapy.evaluation.evaluate(model, protocol, error_metric="mae") < 0.1
 
 
 # --- bad input ------------------------------------------------------------------------------------------------------------

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import helmert
 from scipy.special import ndtr, stdtrit
 
 from kernelmean._types import Matrix, Vector
-from kernelmean.applications.proportions.solving import System
+from kernelmean.applications.proportions.solving import System, undetermined
 
 CHUNK = 2**22  # counts drawn at a time
 
@@ -36,24 +35,26 @@ def intervals(
     """
     kappa = _resampled_means(F, n_bootstrap, rng)
     M = _perturbed(system, n_bootstrap, rng)
-    replicates = unconstrained(system, M, kappa)
+    unknown = undetermined(system.normal, system.indistinct)
+    replicates = unconstrained(system, M, kappa, unknown)
     low, high = np.clip(np.quantile(replicates, _tails(level, len(F)), axis=0), 0.0, 1.0)
-    unknown = np.max(np.abs(system.indistinct), axis=1, initial=0.0) > 1e-6
-    low, high = np.where(unknown, 0.0, low), np.where(unknown, 1.0, high)
+    involved = np.max(np.abs(unknown), axis=1, initial=0.0) > 1e-6
+    low, high = np.where(involved, 0.0, low), np.where(involved, 1.0, high)
     covariance: Matrix = np.cov(replicates.T)
     return ProportionIntervals(estimate, np.minimum(low, estimate), np.maximum(high, estimate), covariance, level)
 
 
-def unconstrained(system: System, M: Matrix, kappa: Matrix) -> Matrix:
-    """argmin (Mπ − κ)ᵀG⁻¹(Mπ − κ) subject to Σπ = 1, for (b, C, C) matrices and (b, C) sides at once."""
-    C = len(system.gram)
-    P = np.eye(C) - system.indistinct @ system.indistinct.T
-    H = np.linalg.svd(P @ helmert(C).T, full_matrices=False)[0][:, : C - 1 - system.indistinct.shape[1]]
+def unconstrained(system: System, M: Matrix, kappa: Matrix, unknown: Matrix) -> Matrix:
+    """argmin (Mπ − κ)ᵀG⁻¹(Mπ − κ) subject to Σπ = 1, for (b, C, C) matrices and (b, C) sides at once.
+
+    Along unknown directions (C, m) the solution stays at the centre of the simplex.
+    """
+    C, m = unknown.shape
+    H = np.linalg.qr(np.column_stack([np.ones(C), unknown]), mode="complete")[0][:, m + 1 :]
     A = M @ H
     weighted = system.metric @ A
-    normal = np.swapaxes(A, -1, -2) @ weighted
     rest = kappa - M.mean(axis=-1)  # κ − M1/C
-    u = np.linalg.solve(normal, (np.swapaxes(weighted, -1, -2) @ rest[..., None]))[..., 0]
+    u = np.linalg.solve(np.swapaxes(A, -1, -2) @ weighted, np.swapaxes(weighted, -1, -2) @ rest[..., None])[..., 0]
     free: Matrix = 1.0 / C + u @ H.T
     return free
 

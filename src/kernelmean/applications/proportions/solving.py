@@ -29,24 +29,22 @@ class System:
     moments: Matrix  # (C, C) M_cc′: mean of z_c over class c′, without a point's share in its own class mean
     covariances: NDArray[np.float64]  # (C, C, C): [c′] is the covariance of column c′ of M
 
-    @property
-    def unit(self) -> float:
-        """The largest squared norm of a class mean."""
-        return float(np.max(np.diag(self.gram)))
-
     @lazy
     def indistinct(self) -> Matrix:
         """(C, m): orthonormal v with Σv = 0 and Gv = 0, along which proportions cannot be told."""
-        contrasts = helmert(len(self.gram)).T
-        values, vectors = np.linalg.eigh(contrasts.T @ self.gram @ contrasts)
-        basis: Matrix = contrasts @ vectors[:, values <= SINGULAR * self.unit]
-        return basis
+        return undetermined(self.gram, np.empty((len(self.gram), 0)))
 
     @lazy
     def metric(self) -> Matrix:
         """G⁻¹, in which misfits of κ are measured; a ridge of SINGULAR where G is singular."""
-        ridge = SINGULAR * self.unit * np.eye(len(self.gram))
+        ridge = SINGULAR * float(np.max(np.diag(self.gram))) * np.eye(len(self.gram))
         return np.asarray(np.linalg.inv(self.gram + ridge), dtype=np.float64)
+
+    @lazy
+    def normal(self) -> Matrix:
+        """MᵀG⁻¹M, the matrix of the moment equations Mπ = κ."""
+        matrix: Matrix = self.moments.T @ self.metric @ self.moments
+        return matrix
 
 
 def solve(system: System, kappa: Matrix, solver: str) -> Matrix:
@@ -61,8 +59,7 @@ def solve(system: System, kappa: Matrix, solver: str) -> Matrix:
         return np.stack([simplex.project(row) for row in linear_system(system.gram, kappa)])
     if solver == "qp":
         return simplex_minimisers(system.gram, kappa, system.indistinct)
-    weighted = system.metric @ system.moments
-    return simplex_minimisers(system.moments.T @ weighted, kappa @ weighted, system.indistinct)
+    return simplex_minimisers(system.normal, kappa @ system.metric @ system.moments, system.indistinct)
 
 
 def linear_system(G: Matrix, kappa: Matrix) -> Matrix:
@@ -75,20 +72,32 @@ def linear_system(G: Matrix, kappa: Matrix) -> Matrix:
     return np.column_stack([first, 1.0 - first.sum(axis=1)])
 
 
-def simplex_minimisers(A: Matrix, B: Matrix, indistinct: Matrix) -> Matrix:
-    """argmin πᵀAπ − 2bᵀπ on the simplex for every row b of B; the least norm along the indistinct directions.
+def undetermined(A: Matrix, known: Matrix) -> Matrix:
+    """(C, m) orthonormal directions with Σv = 0: the known ones and, beside them, those in which A is zero to SINGULAR."""
+    C, m = known.shape
+    contrasts = np.linalg.qr(np.column_stack([np.ones(C), known]), mode="complete")[0][:, m + 1 :]
+    values, vectors = np.linalg.eigh(contrasts.T @ A @ contrasts)
+    flat = values <= SINGULAR * float(np.max(np.diag(A)))
+    return np.column_stack([known, contrasts @ vectors[:, flat]])
+
+
+def simplex_minimisers(A: Matrix, B: Matrix, known: Matrix) -> Matrix:
+    """argmin πᵀAπ − 2bᵀπ on the simplex for every row b of B; the least norm along directions that A does not determine.
 
     Where the minimiser subject to Σπ = 1 alone is nonnegative it is the answer, for all rows at once; else by NNLS, which
     is quicker than an active set for a few classes.
     """
-    outside = indistinct @ indistinct.T
-    P = np.eye(len(A)) - outside
-    A = P @ A @ P + NULL_WEIGHT * float(np.max(np.diag(A))) * outside
-    B = B @ P
+    C, unit = len(A), float(np.max(np.diag(A)))
+    if not unit > 0.0:
+        return np.full(B.shape, 1.0 / C)  # no value of any mean at any point: nothing is known
+    null = undetermined(A, known)
+    P = np.eye(C) - null @ null.T
+    A, B = P @ (A / unit) @ P + NULL_WEIGHT * (null @ null.T), (B / unit) @ P
     found = _sum_to_one(A, B)
     infeasible = np.flatnonzero(found.min(axis=1) < 0.0)
     if len(infeasible):
-        L = np.asarray(np.linalg.cholesky(A), dtype=np.float64)
+        # On Σπ = 1 a multiple of 11ᵀ adds a constant; A is positive on Σv = 0, and with it everywhere.
+        L = np.asarray(np.linalg.cholesky(A + 1.0), dtype=np.float64)
         Y = np.linalg.solve(L, B[infeasible].T).T
         found[infeasible] = [simplex.nonnegative_least_squares(L, y) for y in Y]
     return found
