@@ -410,6 +410,20 @@ def test_intervals_cover_at_the_nominal_rate(solver, bandwidth, truth):
     assert np.min(np.mean(covered, axis=0)) >= 0.82
 
 
+def test_intervals_cover_a_rare_class_that_a_sample_may_miss():
+    """Separate classes, one in fifty of the rarer: three in ten samples of 60 hold none of it, which does not exclude it."""
+    far = 30.0 * CENTERS[:2]
+    model = km.ClassProportions(bandwidth=10.0, k=5, random_state=0).fit(sample([200, 200], 0, far), np.repeat([0, 1], 200))
+    covered, missed = [], 0
+    for seed in range(200):
+        rare = np.random.default_rng(seed).binomial(60, 0.02)
+        found = model.predict_interval(sample([60 - rare, rare], seed, far), n_bootstrap=300)
+        covered.append((found.lower <= [0.98, 0.02]) & (found.upper >= [0.98, 0.02]))
+        missed += rare == 0
+    assert missed > 40
+    assert np.mean(covered) >= 0.9
+
+
 def test_intervals_hold_the_estimate_and_narrow_with_more_points():
     widths = {}
     for n, n_new in ((40, 100), (40, 2000), (1000, 100), (1000, 2000)):

@@ -31,16 +31,19 @@ def intervals(
     E κ = Mπ holds whatever functions z_c are, so the only errors are those of κ̂, a mean over the test points, and of M̂, means
     over training points. κ̂ is resampled by rows of F (n, C), the columns of M̂ by their normal limit; each replicate solves
     Mπ ≈ κ with Σπ = 1 but not π ≥ 0. Cutting the interval to [0, 1] loses no true proportion, also at the boundary, where
-    a resampled constrained estimate would be inconsistent. A class that cannot be told from others has the interval [0, 1].
+    a resampled constrained estimate would be inconsistent. Half a point of the class and half a point of the others are added
+    for each class, so that a rare class of which the sample happens to hold none is not excluded. A class that cannot be
+    told from others has the interval [0, 1].
     """
     kappa = _resampled_means(F, n_bootstrap, rng)
     M = _perturbed(system, n_bootstrap, rng)
     unknown = undetermined(system.normal, system.indistinct)
     replicates = unconstrained(system, M, kappa, unknown)
+    covariance: Matrix = np.cov(replicates.T)
+    replicates = _with_half_points(replicates, len(F), rng)
     low, high = np.clip(np.quantile(replicates, _tails(level, len(F)), axis=0), 0.0, 1.0)
     involved = np.max(np.abs(unknown), axis=1, initial=0.0) > 1e-6
     low, high = np.where(involved, 0.0, low), np.where(involved, 1.0, high)
-    covariance: Matrix = np.cov(replicates.T)
     return ProportionIntervals(estimate, np.minimum(low, estimate), np.maximum(high, estimate), covariance, level)
 
 
@@ -57,6 +60,16 @@ def unconstrained(system: System, M: Matrix, kappa: Matrix, unknown: Matrix) -> 
     u = np.linalg.solve(np.swapaxes(A, -1, -2) @ weighted, np.swapaxes(weighted, -1, -2) @ rest[..., None])[..., 0]
     free: Matrix = 1.0 / C + u @ H.T
     return free
+
+
+def _with_half_points(replicates: Matrix, n: int, rng: np.random.Generator) -> Matrix:
+    """(1 − v − w)π + v with (v, w, rest) ~ Dirichlet(½, ½, n): Jeffreys' prior, to which it comes down for separate classes.
+
+    A point at the mean of class c among n others moves π towards e_c by its share of the sample.
+    """
+    shares = rng.dirichlet([0.5, 0.5, n], size=replicates.shape)
+    smoothed: Matrix = shares[..., 2] * replicates + shares[..., 0]
+    return smoothed
 
 
 def _tails(level: float, n: int) -> tuple[float, float]:
