@@ -15,6 +15,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky
 from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
+from threadpoolctl import threadpool_limits
 
 from kernelmean import bandwidth, engines
 from kernelmean._types import EPS, IntVector, Matrix, Points, Vector
@@ -25,12 +26,12 @@ from kernelmean.engines import Engine, Room
 from kernelmean.kernels import RadialFunction
 
 ROWS = 3000  # points per class that take part
-CENTERS = 500  # first centres per class that take part
+CENTERS = 250  # first centres per class that take part
 MIXTURES = 100
 LARGEST_MIXTURE = 1000
 NARROWEST, WIDEST, STEP = 0.02, 3.0, 1.6  # the grid, in units of typical distances
 REFINEMENTS = 12  # further bandwidths between the neighbours of the best one of the grid
-LEVERAGE_ROWS = 100
+LEVERAGE_ROWS = 50
 KEPT_COLUMNS = 100  # from here on distances cost more than kernel values, and are kept
 KEPT_VALUES = 2**25
 BLOCK = 2**15
@@ -53,7 +54,12 @@ def search(
     bandwidth: C kernel sums of at most 3000·C points over k centres.
     """
     trial = Trial(groups, centers, plan, solver, rng)
-    low, high = _range(np.concatenate(groups), plan.engine)
+    # Matrices of a few hundred rows: more threads than one save nothing, and on busy cores they mostly wait for each other.
+    with threadpool_limits(1, user_api="blas"):
+        return _minimise(trial, *_range(np.concatenate(groups), plan.engine))
+
+
+def _minimise(trial: Trial, low: float, high: float) -> Search:
     grid = np.linspace(math.log(low), math.log(high), max(3, math.ceil(math.log(high / low) / math.log(STEP)) + 1))
     seen: dict[float, float] = {float(t): trial.error(math.exp(t)) for t in grid}
     best = int(np.argmin(list(seen.values())))
