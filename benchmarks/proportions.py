@@ -144,7 +144,8 @@ def search_time() -> list[Row]:
             with threadpool_limits(1, user_api="blas"):
                 clock[kind] = seconds(lambda trial=trial, sigma=sigma: trial.error(sigma), 3 if centers else 1)
         detail = f"{clock['sparse']:.3f} s against {clock['full']:.3f} s; sparse fit with {len(model.search_.errors)} bandwidths: {whole:.1f} s"
-        rows.append(Row(name, clock["full"] / clock["sparse"], "≥ 10", detail))
+        goal = "≥ 10" if len(split.y) > 10_000 else "–"  # the paper's size; with few points there is nothing to save
+        rows.append(Row(name, clock["full"] / clock["sparse"], goal, detail))
     return rows
 
 
