@@ -18,6 +18,7 @@ NAMES = [  # what this release promises (API.md)
     "Certificate",
     "DistributionEmbedding",
     "Divergence",
+    "ClassProportions",
     "Gaussian",
     "KernelMean",
     "Laplacian",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kernelmean.estimators.embedding import DistributionEmbedding
     from kernelmean.estimators.meanshift import MeanShift
     from kernelmean.estimators.outliers import SparseKDEOutlierDetector
+    from kernelmean.estimators.proportions import ClassProportions
     from kernelmean.kernels import Cauchy, Gaussian, Laplacian, Radial, Student
     from kernelmean.mean import KernelMean, SparseKernelMean, distance_matrix, kernel_mean, load, merge, sparse_kernel_mean
     from kernelmean.measures.clusterings import clustering_hausdorff, discrepancy_index
@@ -40,6 +41,7 @@ _HOMES = {
     "SparseKDEOutlierDetector": "kernelmean.estimators.outliers",
     "MeanShift": "kernelmean.estimators.meanshift",
     "DistributionEmbedding": "kernelmean.estimators.embedding",
+    "ClassProportions": "kernelmean.estimators.proportions",
     "Cauchy": "kernelmean.kernels",
     "Gaussian": "kernelmean.kernels",
     "Laplacian": "kernelmean.kernels",
@@ -69,6 +71,7 @@ __all__ = [
     "Cauchy",
     "Centers",
     "Certificate",
+    "ClassProportions",
     "DistributionEmbedding",
     "Divergence",
     "Gaussian",

@@ -10,9 +10,9 @@ from kernelmean import mean as means
 from kernelmean._types import ArrayLike, Points, RandomState, Vector
 from kernelmean.applications.density.remembering import recall
 from kernelmean.engines.sample import Sample
-from kernelmean.kernels import Kernel, family
+from kernelmean.kernels import Kernel
 from kernelmean.mean import KernelMean, SparseKernelMean
-from kernelmean.mean.resolving import DEFAULT_RULE, resolve_kernel
+from kernelmean.mean.resolving import DEFAULT_RULE, labelled_kernel, resolve_kernel
 from kernelmean.mean.scaling import apply, resolve
 
 Density = SparseKernelMean | KernelMean
@@ -62,8 +62,8 @@ class Settings:
     def labelled(self, X: Points, y: ArrayLike, weights: Vector | None) -> Settings:
         """The same with the kernel whose bandwidth is Jaakkola's for these labels, in the coordinates of the kernel."""
         own = self.resolved(X, weights)
-        sigma = bandwidth.jaakkola(apply(own.scale, X, X[0]), y, weights, engine=self.engine)
-        return replace(own, kernel=family(self.kernel).matching(sigma, X.shape[1]), bandwidth=DEFAULT_RULE)
+        kernel = labelled_kernel(self.kernel, apply(own.scale, X, X[0]), y, weights, self.engine)
+        return replace(own, kernel=kernel, bandwidth=DEFAULT_RULE)
 
     def like(self, density: Density) -> Settings:
         """The same with the kernel and the scale of a density that is fitted already."""
