@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from kernelmean._types import EPS, IntVector, Matrix, Points, Vector
+from kernelmean._types import EPS, IntVector, Points, Vector
 from kernelmean.engines import Engine, Room
 from kernelmean.factor import Factor, gram, product
 from kernelmean.kernels import RadialFunction, Slope
@@ -110,12 +110,12 @@ def refine(objective: Objective, engine: Engine, centers: Points, iterations: in
     Of many points, the early steps look at a subsample drawn by weight; only the last ones, which correct what is due to
     the subsample, look at all.
     """
-    moved = centers
+    moved, memory = centers, Memory()
     for stage, steps in _stages(objective, engine, iterations, rng):
         start = stage.at(moved)
         if start is None:
             return None
-        end = minimise(stage, start, steps)
+        end = minimise(stage, start, steps, memory)
         moved = end.centers
     if np.array_equal(moved, centers):
         return None
@@ -136,15 +136,15 @@ def _stages(objective: Objective, engine: Engine, iterations: int, rng: np.rando
     yield objective, late
 
 
-def minimise(objective: Objective, state: State, iterations: int) -> State:
+def minimise(objective: Objective, state: State, iterations: int, memory: Memory) -> State:
     """At most so many steps of L-BFGS, each of which lowers E; fewer where rounding leaves no descent."""
-    memory, length = Memory(), half_radius(objective.radial)
+    length = half_radius(objective.radial)
     for _ in range(iterations):
         if not state.gradient.any():
             break
         found = _step(objective, state, memory.direction(state, length), length)
         if found is None and memory.pairs:
-            memory = Memory()
+            memory.pairs.clear()
             found = _step(objective, state, memory.direction(state, length), length)
         if found is None:
             break
