@@ -32,7 +32,7 @@ SUFFICIENT = 1e-4  # share of the linear decrease that a step must reach
 TRIALS = 10  # shorter steps tried along one direction
 FIRST_STEP = 0.3  # of the kernel's half-value radius: the farthest that a centre goes before curvature is known
 LONGEST_STEP = 2.0  # the same, at any time
-EVEN = 0.3  # of the mean α², added to each
+LEAST, SHARED = 0.003, 0.5  # of the mean α², added to that of a centre alone and of one that coincides with another
 SUBSAMPLE = 16384  # points that early steps look at
 LATE = 0.3  # share of the steps that look at all of them
 
@@ -178,14 +178,15 @@ class Memory:
     def direction(self, state: State, length: float) -> Points:
         """−H∇E by the two loops over the pairs (s, y), from H_0 = γD⁻¹, γ = sᵀy/yᵀD⁻¹y of the last pair.
 
-        D_a = α_a² + EVEN·mean α², since ∂²E/∂c_a² grows with α_a² where centres hardly overlap, and less where they do.
+        ∂²E/∂c_a² is proportional to α_a² where centres hardly overlap, and not where they do: D_a = α_a² + mean α² times
+        a share that rises with max_b g(c_a, c_b)².
         """
         q, shares = state.gradient.copy(), []
         for s, y in reversed(self.pairs):
             shares.append(np.sum(s * q) / np.sum(s * y))
             q -= shares[-1] * y
         squares = (state.alpha[:, None] / np.abs(state.alpha).max()) ** 2
-        D = squares + EVEN * squares.mean()
+        D = squares + (LEAST + SHARED * overlaps(state.factor)[:, None]) * squares.mean()
         if self.pairs:
             s, y = self.pairs[-1]
             q *= np.sum(s * y) / np.sum(y * y / D) / D
@@ -201,6 +202,14 @@ class Memory:
         s, y = new.centers - old.centers, new.gradient - old.gradient
         if np.sum(s * y) > EPS * np.sqrt(np.sum(s * s) * np.sum(y * y)):
             self.pairs.append((s, y))
+
+
+def overlaps(factor: Factor) -> Vector:
+    """max_{b≠a} g(c_a, c_b)²: the share of φ(·, c_a) that the nearest other centre explains."""
+    K = gram(factor.radial, factor.centers, factor.centers)
+    np.fill_diagonal(K, 0.0)
+    squares: Vector = K.max(axis=1) ** 2
+    return squares
 
 
 def _longest(steps: Points) -> float:
