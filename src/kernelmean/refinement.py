@@ -57,51 +57,50 @@ class Objective:
             alpha = self.solve(factor)
         except LinAlgError:
             return None
-        value = value_with_jitter(factor, alpha)
-        gradient = self._gradient(centers, alpha, pull)
-        return State(factor, alpha, value, gradient) if np.isfinite(value) and np.isfinite(gradient).all() else None
+        state = State(factor, alpha, factor.value(alpha), *self._gradient(centers, alpha, pull))
+        return state if np.isfinite(state.value) and np.isfinite(state.gradient).all() else None
+
+    @property
+    def _one_sum_serves_both(self) -> bool:
+        return self.slope.radial == self.radial
 
     def _sums(self, centers: Points) -> tuple[Vector, Points]:
         """κ_a = Σ_j p_j g(c_a, x_j), and Σ_j p_j ψ(c_a, x_j)(x_j − c_a) with g' = −rate·ψ."""
         moments = self.room.kernel_moments(self.slope.radial, centers)
-        one_sum_serves_both = self.slope.radial == self.radial
-        kappa = moments[:, 0].copy() if one_sum_serves_both else self.room.kernel_sum(self.radial, centers)
+        kappa = moments[:, 0].copy() if self._one_sum_serves_both else self.room.kernel_sum(self.radial, centers)
         return kappa, moments[:, 1:]
 
-    def _gradient(self, centers: Points, alpha: Vector, pull: Points) -> Points:
-        """−4·rate·α_a [Σ_j p_j ψ(c_a, x_j)(x_j − c_a) − Σ_b α_b ψ(c_a, c_b)(c_b − c_a)]."""
+    def _gradient(self, centers: Points, alpha: Vector, pull: Points) -> tuple[Points, Vector]:
+        """−4·rate·α_a [Σ_j p_j ψ(c_a, x_j)(x_j − c_a) − Σ_b α_b ψ(c_a, c_b)(c_b − c_a)], and max_{b≠a} g(c_a, c_b)²."""
         origin = np.median(centers, axis=0)
         W = np.column_stack([alpha[:, None] * (centers - origin), alpha])
-        sums = product(gram(self.slope.radial, centers, centers), W)
+        psi = gram(self.slope.radial, centers, centers)
+        sums = product(psi, W)
         own_pull = sums[:, :-1] - sums[:, -1:] * (centers - origin)
         gradient: Points = -4 * self.slope.rate * alpha[:, None] * (pull - own_pull)
-        return gradient
+        K = psi if self._one_sum_serves_both else gram(self.radial, centers, centers)
+        np.fill_diagonal(K, 0.0)
+        return gradient, K.max(axis=1) ** 2
 
 
 @dataclass(frozen=True)
 class State:
-    """Centres with their factor, their best weights, E and ∂E/∂C."""
+    """Centres with their factor, their best weights, E, ∂E/∂C, and how much of each the nearest other one explains."""
 
     factor: Factor
     alpha: Vector
     value: float
     gradient: Points
+    overlap: Vector
 
     @property
     def centers(self) -> Points:
         return self.factor.centers
 
 
-def value_with_jitter(factor: Factor, alpha: Vector) -> float:
-    """αᵀ(K + Λ)α − 2κᵀα = ‖Lᵀα − y‖² − ‖y‖² on the first centres: what ``solve`` minimises, without cancellation."""
-    m = len(alpha)
-    rest = product(factor.lower(m).T, alpha) - factor.y[:m]
-    return float(rest @ rest) - float(factor.y[:m] @ factor.y[:m])
-
-
 def exact_value(factor: Factor, alpha: Vector) -> float:
     """αᵀKα − 2κᵀα, so that err² = ‖z̄‖² + this, for any α on the first centres of a factor."""
-    return value_with_jitter(factor, alpha) - float(factor.jitters[: len(alpha)] @ alpha**2)
+    return factor.value(alpha) - float(factor.jitters[: len(alpha)] @ alpha**2)
 
 
 def refine(objective: Objective, engine: Engine, centers: Points, iterations: int, rng: np.random.Generator) -> Factor | None:
@@ -155,7 +154,7 @@ def minimise(objective: Objective, state: State, iterations: int, memory: Memory
 
 def _step(objective: Objective, state: State, direction: Points, length: float) -> State | None:
     """The first of ever shorter steps that lowers E by a share of its slope (Armijo), sized by a parabola."""
-    slope = float(np.sum(direction * state.gradient))
+    slope = dot(direction, state.gradient)
     farthest = _longest(direction)
     if not slope < 0.0 or not farthest < np.inf:
         return None
@@ -183,33 +182,30 @@ class Memory:
         """
         q, shares = state.gradient.copy(), []
         for s, y in reversed(self.pairs):
-            shares.append(np.sum(s * q) / np.sum(s * y))
+            shares.append(dot(s, q) / dot(s, y))
             q -= shares[-1] * y
         squares = (state.alpha[:, None] / np.abs(state.alpha).max()) ** 2
-        D = squares + (LEAST + SHARED * overlaps(state.factor)[:, None]) * squares.mean()
+        D = squares + (LEAST + SHARED * state.overlap[:, None]) * squares.mean()
         if self.pairs:
             s, y = self.pairs[-1]
-            q *= np.sum(s * y) / np.sum(y * y / D) / D
+            q *= dot(s, y) / dot(y, y / D) / D
         else:
             q /= D * np.abs(q).max()
             q *= FIRST_STEP * length / _longest(q)
         for (s, y), share in zip(self.pairs, reversed(shares), strict=True):
-            q += s * (share - np.sum(y * q) / np.sum(s * y))
+            q += s * (share - dot(y, q) / dot(s, y))
         return -q
 
     def learn(self, old: State, new: State) -> None:
         """A pair is kept if it shows positive curvature, without which H would not stay positive."""
         s, y = new.centers - old.centers, new.gradient - old.gradient
-        if np.sum(s * y) > EPS * np.sqrt(np.sum(s * s) * np.sum(y * y)):
+        if dot(s, y) > EPS * np.sqrt(dot(s, s) * dot(y, y)):
             self.pairs.append((s, y))
 
 
-def overlaps(factor: Factor) -> Vector:
-    """max_{b≠a} g(c_a, c_b)²: the share of φ(·, c_a) that the nearest other centre explains."""
-    K = gram(factor.radial, factor.centers, factor.centers)
-    np.fill_diagonal(K, 0.0)
-    squares: Vector = K.max(axis=1) ** 2
-    return squares
+def dot(a: Points, b: Points) -> float:
+    """Σ_ai A_ai B_ai."""
+    return float(np.einsum("ai,ai->", a, b))
 
 
 def _longest(steps: Points) -> float:
