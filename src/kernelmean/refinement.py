@@ -33,8 +33,8 @@ TRIALS = 10  # shorter steps tried along one direction
 FIRST_STEP = 0.3  # of the kernel's half-value radius: the farthest that a centre goes before curvature is known
 LONGEST_STEP = 2.0  # the same, at any time
 LEAST, SHARED = 0.003, 0.5  # of the mean α², added to that of a centre alone and of one that coincides with another
-SUBSAMPLE = 16384  # points that early steps look at
-LATE = 0.3  # share of the steps that look at all of them
+SUBSAMPLE = 65536  # points that early steps look at, where there are more than twice as many
+LATE = 0.2  # share of the steps that look at all of them
 
 Solve = Callable[[Factor], Vector]
 
@@ -106,8 +106,9 @@ def exact_value(factor: Factor, alpha: Vector) -> float:
 def refine(objective: Objective, engine: Engine, centers: Points, iterations: int, rng: np.random.Generator) -> Factor | None:
     """The factor of the moved centres on all points, in the order for prefixes; None where no step was found.
 
-    Of many points, the early steps look at a subsample drawn by weight; only the last ones, which correct what is due to
-    the subsample, look at all.
+    Of many points, the early steps look at a subsample drawn by weight, and the last ones, which start with the curvature
+    learnt there, at all: several times faster than all steps on all points, for an error that is a few per cent larger at
+    an equal number of steps.
     """
     moved, memory = centers, Memory()
     for stage, steps in _stages(objective, engine, iterations, rng):
@@ -126,9 +127,9 @@ def refine(objective: Objective, engine: Engine, centers: Points, iterations: in
 
 def _stages(objective: Objective, engine: Engine, iterations: int, rng: np.random.Generator) -> Iterator[tuple[Objective, int]]:
     """What the steps look at, and how many of them: the last stage is always the whole sample."""
-    late = iterations
-    if objective.room.summary.size > 2 * SUBSAMPLE:
-        late = max(1, round(LATE * iterations))
+    many = objective.room.summary.size > 2 * SUBSAMPLE
+    late = max(1, round(LATE * iterations)) if many else iterations
+    if late < iterations:
         u = (np.arange(SUBSAMPLE) + rng.random(SUBSAMPLE)) / SUBSAMPLE
         few = engine.load(objective.room.rows(objective.room.locate(u)))
         yield Objective(few, objective.radial, objective.slope, objective.solve), iterations - late
