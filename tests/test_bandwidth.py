@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.spatial.distance import pdist
+from scipy.spatial.distance import pdist, squareform
+from scipy.special import logsumexp
 
 import kernelmean as km
+from kernelmean.bandwidth import labelled, leave_one_out
 from tests import brute
 from tests.strategies import spread_clouds, weighted_clouds
 
-RULES = ("scott", "silverman", "iqr", "median")
+RULES = ("scott", "silverman", "iqr", "median", "mode")
 
 
 def formulas(X):
@@ -25,6 +27,7 @@ def formulas(X):
         "silverman": one_column if d == 1 else sd.mean() * (4 / ((d + 2) * n)) ** (1 / (d + 4)),
         "iqr": np.where(spread > 0, spread / 1.35, sd).mean(),
         "median": np.median([r for r in pdist(X) if r > 0]),
+        "mode": sd.mean() * (4 / (d + 4)) ** (1 / (d + 6)) * n ** (-1 / (d + 6)),
     }
 
 
@@ -138,3 +141,114 @@ def test_banana_bandwidths_are_those_of_the_specification(banana):
     """THEORY §2.5 and §5: IQR/1.35 is 1.21, the median heuristic 1.75."""
     assert km.bandwidth.iqr(banana) == pytest.approx(1.21, abs=0.005)
     assert km.bandwidth.median(banana) == pytest.approx(1.75, abs=0.08)
+    assert km.bandwidth.likelihood(banana) < km.bandwidth.scott(banana)
+
+
+@pytest.mark.data
+def test_jaakkola_on_banana_is_that_of_the_specification(data, banana):
+    """THEORY §5: nearest .156, all between-class distances 1.70."""
+    with np.load(data / "benchmark11" / "banana.npz", allow_pickle=False) as file:
+        y = file["y"]
+    assert km.bandwidth.jaakkola(banana, y) == pytest.approx(0.156, abs=0.001)
+    assert km.bandwidth.jaakkola(banana, y, variant="cross") == pytest.approx(1.70, abs=0.06)
+
+
+def left_out_likelihood(X, sigma):
+    """Mean of log Σ_{j≠i} φ_σ(x_i − x_j)/(n − 1), each point left out with its copies."""
+    d = X.shape[1]
+    log_k = -((X[:, None] - X[None]) ** 2).sum(axis=2) / (2 * sigma**2)
+    equal = (X[:, None] == X[None]).all(axis=2)
+    others = logsumexp(np.where(equal, -np.inf, log_k), axis=1) - np.log(len(X) - equal.sum(axis=1))
+    return float(np.mean(others)) - d * np.log(sigma) - d / 2 * np.log(2 * np.pi)
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+@pytest.mark.parametrize("engine", ["naive", "cpu"])
+def test_likelihood_finds_the_maximum_of_the_exact_leave_one_out_likelihood(d, engine):
+    rng = np.random.default_rng(d)
+    X = np.concatenate([rng.normal(size=(150, d)), 0.2 * rng.normal(size=(150, d)) + 3, [[40.0] * d]])
+    X[:20] = X[20:40]  # copies
+    found = km.bandwidth.likelihood(X, engine=engine)
+    grid = np.exp(np.linspace(np.log(found) - 3, np.log(found) + 3, 301))
+    values = [left_out_likelihood(X, sigma) for sigma in grid]
+    assert left_out_likelihood(X, found) >= max(values) - 1e-4
+
+
+def test_likelihood_takes_integer_weights_as_repeated_rows_and_equal_copies_for_nothing():
+    rng = np.random.default_rng(8)
+    X, w = rng.normal(size=(120, 2)), rng.integers(0, 4, 120)
+    assert km.bandwidth.likelihood(X, w) == pytest.approx(km.bandwidth.likelihood(brute.repeated(X, w)), rel=1e-3)
+    assert km.bandwidth.likelihood(np.repeat(X, 3, axis=0)) == pytest.approx(km.bandwidth.likelihood(X), rel=0.01)
+    assert km.bandwidth.likelihood(X, np.full(120, 0.5)) == pytest.approx(km.bandwidth.likelihood(X), rel=0.05)
+
+
+def test_likelihood_follows_the_scale_and_ignores_the_origin():
+    X = np.random.default_rng(9).standard_t(2.5, size=(200, 2))
+    found = km.bandwidth.likelihood(X)
+    for factor in (1e-6, 1e5):
+        assert km.bandwidth.likelihood(X * factor) == pytest.approx(found * factor, rel=1e-3)
+    assert km.bandwidth.likelihood(X + 1e6) == pytest.approx(found, rel=1e-3)
+
+
+def test_likelihood_over_fewer_rows_is_near_that_of_all(monkeypatch):
+    X = np.random.default_rng(10).normal(size=(6000, 3))
+    whole = km.bandwidth.likelihood(X)
+    monkeypatch.setattr(leave_one_out, "FINE_WORK", {True: 1500 * 6000, False: 1500 * 6000})
+    part = km.bandwidth.likelihood(X)
+    assert part != whole
+    assert part == pytest.approx(whole, rel=0.15)
+    assert km.bandwidth.likelihood(X) == part
+    assert km.bandwidth.likelihood(X, random_state=1) != part
+
+
+@pytest.mark.parametrize("X", [np.ones((5, 2)), np.zeros((1, 1))])
+def test_likelihood_without_spread_asks_for_a_number(X):
+    with pytest.raises(ValueError, match="give the bandwidth as a positive number"):
+        km.bandwidth.likelihood(X)
+
+
+@given(X=spread_clouds(max_points=30), seed=st.integers(0, 1000))
+def test_jaakkola_is_its_formula(X, seed):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, len(X))
+    y[:2] = [0, 1]
+    r = squareform(pdist(X))
+    other = y[:, None] != y[None, :]
+    nearest = np.median(np.where(other, r, np.inf).min(axis=1))
+    between = np.median(r[other])
+    for variant, expected in (("nearest", nearest), ("cross", between)):
+        if expected > 0:
+            assert km.bandwidth.jaakkola(X, y, variant=variant) == pytest.approx(expected, rel=1e-9)
+        else:
+            with pytest.raises(ValueError, match="no spread"):
+                km.bandwidth.jaakkola(X, y, variant=variant)
+
+
+@pytest.mark.parametrize("variant", ["nearest", "cross"])
+def test_jaakkola_takes_integer_weights_as_repeated_rows(variant):
+    rng = np.random.default_rng(11)
+    X, y, w = rng.normal(size=(90, 2)), rng.choice(["a", "b", "c"], 90), rng.integers(1, 4, 90)
+    repeated = km.bandwidth.jaakkola(np.repeat(X, w, axis=0), np.repeat(y, w), variant=variant)
+    assert km.bandwidth.jaakkola(X, y, w, variant=variant) == pytest.approx(repeated, rel=1e-12)
+
+
+def test_jaakkola_over_fewer_points_is_near_that_of_all(monkeypatch):
+    rng = np.random.default_rng(12)
+    X, y = rng.normal(size=(4000, 2)), rng.integers(0, 2, 4000)
+    whole = km.bandwidth.jaakkola(X, y)
+    monkeypatch.setattr(labelled, "WORK", 1.0)
+    assert km.bandwidth.jaakkola(X, y) == pytest.approx(whole, rel=0.1)
+
+
+def test_jaakkola_says_what_it_needs():
+    X = np.random.default_rng(13).normal(size=(6, 2))
+    with pytest.raises(ValueError, match="one class only"):
+        km.bandwidth.jaakkola(X, np.zeros(6))
+    with pytest.raises(ValueError, match="one label per point"):
+        km.bandwidth.jaakkola(X, np.zeros(5))
+    with pytest.raises(TypeError, match="cannot be ordered"):
+        km.bandwidth.jaakkola(X, np.array([1, "a", 2, 3, None, 4], dtype=object))
+    with pytest.raises(ValueError, match="unknown variant 'far'"):
+        km.bandwidth.jaakkola(X, [0, 0, 0, 1, 1, 1], variant="far")
+    with pytest.raises(ValueError, match="needs labels"):
+        km.sparse_kernel_mean(X, bandwidth="jaakkola")

@@ -636,3 +636,31 @@ def test_a_users_own_radial_kernel_works_and_says_what_it_lacks(cloud, queries):
 def test_verbose_shows_progress_on_stderr_only(cloud, capsys):
     km.sparse_kernel_mean(cloud, bandwidth=0.6, k=5, random_state=0, verbose=True)
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("space", ["rkhs", "l2"])
+@pytest.mark.parametrize("scale", [None, "std"])
+def test_the_full_mean_is_the_plain_sum_over_all_points(space, scale):
+    rng = np.random.default_rng(5)
+    X, Q, w = rng.normal(size=(60, 2)) * [1.0, 3.0], rng.normal(size=(7, 2)), rng.integers(0, 3, 60).astype(float)
+    full = km.kernel_mean(X, bandwidth=0.7, scale=scale, space=space, sample_weight=w)
+    sd = np.std(np.repeat(X, w.astype(int), axis=0), axis=0, ddof=1) if scale else np.ones(2)
+    r2 = (((Q[:, None] - X[None]) / sd) ** 2).sum(axis=2)
+    density = 1.0 / (2 * np.pi * 0.7**2 * sd.prod()) if space == "l2" else 1.0
+    expected = density * np.exp(-r2 / (2 * 0.7**2)) @ (w / w.sum())
+    np.testing.assert_allclose(full(Q), expected, rtol=1e-12)
+    np.testing.assert_allclose(full.log(Q), np.log(expected), rtol=0, atol=1e-12)
+    assert full.n_points == w.sum()
+    assert full.k == np.count_nonzero(w)
+
+
+def test_a_sparse_mean_and_a_full_one_can_be_compared():
+    X = np.random.default_rng(6).normal(size=(300, 2))
+    full = km.kernel_mean(X, bandwidth=0.5)
+    sparse = km.sparse_kernel_mean(X, bandwidth=0.5, k=40, random_state=0)
+    certified = sparse.certificate(X, method="exact").error
+    assert sparse.distance(full) == pytest.approx(certified, rel=1e-6)
+    assert full.distance(sparse) == pytest.approx(certified, rel=1e-6)
+    assert km.distance_matrix([full, sparse])[0, 1] == pytest.approx(certified, rel=1e-4)
+    with pytest.raises(TypeError, match="sparse means can be merged"):
+        km.merge([full, sparse])

@@ -45,6 +45,20 @@ def weights(sample_weight: ArrayLike | None, n: int) -> Vector | None:
     return w
 
 
+def labels(y: ArrayLike, n: int) -> IntVector:
+    """Class numbers 0, 1, … of n labels of any sortable kind; at least two classes."""
+    A = _array(y, "y")
+    if A.shape != (n,):
+        raise ValueError(f"y has shape {A.shape}, but one label per point is needed: ({n},).")
+    try:
+        classes, numbers = np.unique(A, return_inverse=True)
+    except TypeError as error:
+        raise TypeError("y mixes labels that cannot be ordered; use numbers or strings throughout.") from error
+    if len(classes) < 2:
+        raise ValueError(f"y holds one class only ({classes[0]!r}); at least two are needed.")
+    return numbers.astype(np.intp)
+
+
 def row_indices(indices: ArrayLike, n: int) -> IntVector:
     """Distinct rows of X, each from 0 to n − 1, in the order given."""
     I = np.asarray(indices)

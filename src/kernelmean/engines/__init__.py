@@ -12,11 +12,11 @@ from typing import Any, NamedTuple, Protocol
 from kernelmean import _checks
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.engines.sample import Distances, Summary
-from kernelmean.kernels import RadialFunction
+from kernelmean.kernels import Formula, RadialFunction
 
 ENGINES = ("naive", "cpu")
 
-__all__ = ["ENGINES", "Distances", "Engine", "Nearest", "Picks", "Room", "Summary", "Traversal", "open"]
+__all__ = ["ENGINES", "Distances", "Engine", "Nearest", "Picks", "Room", "Shift", "Summary", "Traversal", "open"]
 
 
 class Picks(NamedTuple):
@@ -24,6 +24,15 @@ class Picks(NamedTuple):
 
     indices: IntVector
     radii: Vector
+
+
+class Shift(NamedTuple):
+    """One step of mean shift from each query, in the log domain: φ the kernel, ψ = −dφ/ds, s = rate · r²."""
+
+    log_value: Vector  # (q,)   log Σ_j w_j φ_j
+    log_pull: Vector  # (q,)   log Σ_j w_j ψ_j, without the points at a kink
+    log_held: Vector  # (q,)   log Σ_j w_j φ_j over the points at a kink, where ψ has no value; −inf for smooth kernels
+    step: Points  # (q, d) Σ_j w_j ψ_j (x_j − q) / Σ_j w_j ψ_j, without the points at a kink; 0 where nothing pulls
 
 
 class Traversal(Protocol):
@@ -76,6 +85,9 @@ class Room(Protocol):
 
     def log_kernel_sum(self, radial: RadialFunction, Q: Points, w: Vector | None = None) -> Vector:
         """log Σ_j w_j g(‖q_i − x_j‖²) without underflow, w ≥ 0."""
+
+    def shift(self, decay: Formula, Q: Points, w: Vector | None = None) -> Shift:
+        """Where mean shift goes from each query, w ≥ 0: ``decay`` is a kernel's φ = exp(log_value) times its −d log φ/ds."""
 
     def quadratic(self, radial: RadialFunction) -> float:
         """Σ_ij p_i p_j g(‖x_i − x_j‖²), without n outputs."""

@@ -37,9 +37,16 @@ FAMILIES: dict[str, Kernel] = {
     "cauchy": Cauchy(1.0),
 }
 
+COMPACT = {"tophat": "h/√3", "epanechnikov": "h/√5", "linear": "h/√6", "cosine": "0.435·h"}  # σ of equal spread in 1-D
+
 
 def family(name: str) -> Kernel:
     """The kernel of that name at unit scale, to be given its bandwidth."""
+    if name in COMPACT:
+        raise ValueError(
+            f"kernel {name!r} has compact support and is not offered; use kernel='gaussian' instead, with bandwidth "
+            f"{COMPACT[name]} for the same spread as {name!r} of bandwidth h in one dimension."
+        )
     if name == "student":
         raise ValueError("kernel 'student' has two parameters: give an instance, km.Student(alpha, beta).")
     member: Kernel = FAMILIES[_checks.choice(name, "kernel", FAMILIES)]

@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from kernelmean import _checks
-from kernelmean._types import Space, Vector
+from kernelmean._types import Points, Space, Vector
 from kernelmean.kernels import quadrature, radials
 from kernelmean.kernels.base import Kernel
 from kernelmean.kernels.radials import Formula, RadialFunction, Slope, Table
@@ -27,6 +27,10 @@ class Gaussian(Kernel):
 
     def __post_init__(self) -> None:
         _checks.length(self.bandwidth, "bandwidth")
+
+    @property
+    def length(self) -> float:
+        return self.bandwidth
 
     def formula(self, d: int) -> Formula:
         return Formula(radials.log_gaussian, 0.5 / self.bandwidth**2)
@@ -61,6 +65,10 @@ class Gaussian(Kernel):
         """ω = Z/σ; in L2 the Gaussian of √2σ."""
         return np.full(size, 1.0 / (self.bandwidth * (1.0 if space == "rkhs" else math.sqrt(2.0))))
 
+    def sample(self, size: int, d: int, rng: np.random.Generator) -> Points:
+        """σZ."""
+        return self.bandwidth * rng.normal(size=(size, d))
+
     def rescaled(self, bandwidth: float, d: int) -> Self:
         return replace(self, bandwidth=bandwidth)
 
@@ -77,6 +85,10 @@ class Laplacian(Kernel):
 
     def __post_init__(self) -> None:
         _checks.length(self.scale, "scale")
+
+    @property
+    def length(self) -> float:
+        return self.scale
 
     def formula(self, d: int) -> Formula:
         return Formula(radials.log_laplacian, self.scale**-2)
@@ -110,6 +122,12 @@ class Laplacian(Kernel):
         scales: Vector = 1.0 / (self.scale * np.sqrt(rng.chisquare(1 if space == "rkhs" else d + 2, size)))
         return scales
 
+    def sample(self, size: int, d: int, rng: np.random.Generator) -> Points:
+        """A uniform direction, at a distance from Gamma(d) of scale γ."""
+        Z = rng.normal(size=(size, d))
+        points: Points = Z * (rng.gamma(d, self.scale, size) / np.linalg.norm(Z, axis=1))[:, None]
+        return points
+
     def rescaled(self, bandwidth: float, d: int) -> Self:
         return replace(self, scale=bandwidth)
 
@@ -126,6 +144,10 @@ class _StudentFamily(Kernel):
     @abstractmethod
     def exponent(self, d: int) -> float:
         """α in d dimensions."""
+
+    @property
+    def length(self) -> float:
+        return math.sqrt(self.beta)
 
     def formula(self, d: int) -> Formula:
         return Formula(radials.log_student, 1.0 / self.beta, self.exponent(d))
@@ -155,6 +177,13 @@ class _StudentFamily(Kernel):
         b = rng.beta(alpha, alpha, size)
         scales: Vector = np.sqrt(2 * rng.gamma(2 * alpha - d / 2, size=size) * b * (1 - b) / self.beta)
         return scales
+
+    def sample(self, size: int, d: int, rng: np.random.Generator) -> Points:
+        """√β Z/√χ²_ν, ν = 2α − d: a multivariate t."""
+        self.log_density_constant(d)
+        Z = rng.normal(size=(size, d))
+        points: Points = Z * np.sqrt(self.beta / rng.chisquare(2 * self.exponent(d) - d, size))[:, None]
+        return points
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,11 @@ def student_decay(s: Any, shape: float, sqrt: Any) -> Any:
     return shape / (1.0 + s)
 
 
+def apart(s: Any, shape: float, sqrt: Any) -> Any:
+    """1 for s > 0, else 0: a factor that leaves out the points equal to the query."""
+    return (s > 0.0) * 1.0
+
+
 @dataclass(frozen=True)
 class Formula:
     """g(r²) = factor(s) · exp(log_value(s)),  s = rate · r²; without a factor, exp(log_value(s))."""

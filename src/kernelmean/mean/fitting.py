@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from kernelmean import _checks, certificates, coefficients, engines, kernels
+from kernelmean import _checks, certificates, coefficients, kernels
 from kernelmean._types import ArrayLike, Constraint, IntVector, Matrix, Points, RandomState, Solver, Space
 from kernelmean.coefficients import Path, Stopping
 from kernelmean.engines import Engine, Room
 from kernelmean.kernels import Kernel
 from kernelmean.mean import scaling
+from kernelmean.mean.preparing import prepare
 from kernelmean.mean.progress import progress_bar
 from kernelmean.mean.refining import Weighting, refined
-from kernelmean.mean.resolving import resolve_kernel
 from kernelmean.mean.value import SparseKernelMean
-from kernelmean.selection import open_source, picking_radii, positive_rows
+from kernelmean.selection import open_source, picking_radii
 
 
 def sparse_kernel_mean(
@@ -70,17 +70,10 @@ def sparse_kernel_mean(
     SparseKernelMean
         Time O(n·k·d + k³), memory O(n·d + k²) for the k finally used.
     """
-    checked = _checks.points(X)
-    rows, weights = positive_rows(_checks.weights(sample_weight, len(checked)))
-    sample = checked if rows is None else checked[rows]
     _check_names(space, constraint, solver)
     steps = _checks.count(refine, "refine", least=0)
-    opened = engines.open(engine)
-    A = scaling.resolve(scale, opened.load(sample, weights).summary)
-    mapped = sample if A is None else _checks.points(scaling.apply(A, sample, sample[0]), "X, mapped by scale,")
-    room = opened.load(mapped, weights)
-    chosen = resolve_kernel(kernel, bandwidth, room)
-    which = selection if isinstance(selection, str) else _given_rows(selection, rows, len(checked))
+    sample, _, rows, total, A, room, chosen, opened = prepare(X, sample_weight, scale, kernel, bandwidth, engine)
+    which = selection if isinstance(selection, str) else _given_rows(selection, rows, total)
     most = default_limit(room.summary.size) if isinstance(which, str) else len(which)
     rule = _stopping(k, most if k_max is None else k_max, tol, patience)
     radial = chosen.radial(sample.shape[1], space)

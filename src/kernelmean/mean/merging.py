@@ -1,4 +1,4 @@
-"""Means of several samples as one, and all distances between many means."""
+"""Means of several samples as one."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from kernelmean import _checks, coefficients, engines
 from kernelmean._types import Constraint, Matrix, Vector
 from kernelmean.coefficients import Stopping
 from kernelmean.mean import scaling
+from kernelmean.mean.comparing import expansions
 from kernelmean.mean.fitting import default_limit, path_facts
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.selection import KCenter
@@ -46,42 +47,18 @@ def merge(means: Sequence[SparseKernelMean], k: int | None = None, *, constraint
     )
 
 
-def distance_matrix(means: Sequence[SparseKernelMean]) -> Matrix:
-    """‖z_a − z_b‖ for all pairs: symmetric, zero diagonal. Time O((Σk)²d)."""
-    _checked(means)
-    N = len(means)
-    G, log_unit = np.zeros((N, N)), np.zeros((N, N))
-    for a in range(N):
-        for b in range(a + 1):
-            G[a, b], log_unit[a, b] = means[a]._inner(means[b])
-            G[b, a], log_unit[b, a] = G[a, b], log_unit[a, b]
-    top = float(log_unit.max())  # squared norms need not fit a float for distances to
-    G *= np.exp(log_unit - top)
-    squared = np.diag(G)[:, None] + np.diag(G)[None, :] - 2 * G
-    D: Matrix = scaling.times_exp(np.sqrt(np.maximum(squared, 0.0)), 0.5 * top)
-    np.fill_diagonal(D, 0.0)
-    return D
-
-
 def _union(means: Sequence[SparseKernelMean]) -> tuple[SparseKernelMean, Matrix, Vector, float]:
     """(a representative, all centres, their weights in Σ(n_l/N)z_l, N)."""
-    _checked(means)
+    expansions(means)
+    for mean in means:
+        if not isinstance(mean, SparseKernelMean):
+            raise TypeError(f"sparse means can be merged, but the list holds a {type(mean).__name__}.")
     first = means[0]
     for other in means[1:]:
-        first._pairing(other)
+        first.expansion.pairing(other.expansion)
         if first.kernel != other.kernel:
             raise ValueError(f"the means to merge have different kernels ({first.kernel} and {other.kernel}).")
     total = sum(mean.n_points for mean in means)
     points = np.concatenate([mean.centers for mean in means])
     target = np.concatenate([mean.weights * (mean.n_points / total) for mean in means])
     return first, points, target, total
-
-
-def _checked(means: Sequence[SparseKernelMean]) -> None:
-    if not isinstance(means, Sequence):
-        raise TypeError(f"give a list of SparseKernelMean, got {means!r}.")
-    if not means:
-        raise ValueError("give a list of at least one SparseKernelMean, got none.")
-    for mean in means:
-        if not isinstance(mean, SparseKernelMean):
-            raise TypeError(f"a list of SparseKernelMean is needed, but it holds {type(mean).__name__}.")

@@ -15,12 +15,16 @@ from kernelmean._types import ArrayLike, Constraint, IntVector, Matrix, Points, 
 from kernelmean.certificates import Certificate, Comparison
 from kernelmean.engines import Engine, Room
 from kernelmean.factor import Factor
-from kernelmean.kernels import Formula, Kernel
+from kernelmean.kernels import Kernel
 from kernelmean.mean import scaling, storage
+from kernelmean.mean.expansion import AnyMean, KernelMean, freeze
 from kernelmean.mean.resolving import DEFAULT_RULE, rescaled, resolve_kernel
 from kernelmean.selection import positive_rows
 
-LOG_DOMAIN = 600.0  # constants beyond e^±600 are added to exponents, not multiplied
+ARRAYS = ("centers", "weights", "scale", "indices", "radii", "kappa", "indicator", "center_mass", "log_quantiles")
+NUMBERS = ("cover", "incoherence", "jitter", "n_points", "nearest_bound")
+LEVELS = np.linspace(0.0, 1.0, 1001)  # of ``log_quantiles``
+WORDS = ("space", "selection", "stop_reason", "constraint", "solver")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,17 +53,12 @@ class SparseKernelMean:
     solver: Solver = "cholesky"
     center_mass: Vector | None = None  # (k,) weight of the points that coincide with each centre
     nearest_bound: float | None = None  # tighter than ``bound``, where that applies
+    columns: tuple[str, ...] | None = None  # names of the coordinates, where the data had them
+    log_quantiles: Vector | None = None  # (1001,) of the training points' log-density at levels 0, .001, …, 1
     engine: str | Engine = field(default="cpu", repr=False)
 
     def __post_init__(self) -> None:
-        for name in ("centers", "weights", "scale", "indices", "radii", "kappa", "indicator", "center_mass"):
-            array = getattr(self, name)
-            if array is not None and array.flags.writeable:
-                own = array.copy()
-                own.flags.writeable = False
-                object.__setattr__(self, name, own)
-        if float(self.n_points).is_integer():
-            object.__setattr__(self, "n_points", int(self.n_points))
+        freeze(self, ARRAYS)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return SparseKernelMean, tuple(getattr(self, entry.name) for entry in fields(self))
@@ -80,46 +79,32 @@ class SparseKernelMean:
 
     def __call__(self, Q: ArrayLike) -> Vector:
         """z at the query points, (q,). Time O(qkd); far in the tails or in high dimension use :meth:`log`."""
-        mapped = self._map(_checks.points(Q, "Q", self.dimension))
-        return self._density_sum(self.kernel.formula(self.dimension), mapped, self.weights)
+        return self.expansion(Q)
 
     def log(self, Q: ArrayLike) -> Vector:
         """log z at the query points, without underflow; needs nonnegative weights."""
-        if (self.weights < 0).any():
-            raise ValueError("log needs nonnegative weights: fit or refit with constraint='simplex'.")
-        mapped = self._map(_checks.points(Q, "Q", self.dimension))
-        return self._room.log_kernel_sum(self.kernel.formula(self.dimension), mapped, self.weights) + self._log_constant
+        return self.expansion.log(Q)
 
     def gradient(self, Q: ArrayLike) -> Points:
-        """∇z at the query points, (q, d): 2·rate·Σ_a α_a ψ(s_a)(c_a − q), ψ = −dφ/ds; 0 from a centre at its own kink."""
-        mapped = self._map(_checks.points(Q, "Q", self.dimension))
-        decay = self.kernel.decay(self.dimension)
-        origin = np.median(self._mapped_centers, axis=0)  # amid the centres, whatever a few far ones do
-        W = np.column_stack([self.weights[:, None] * (self._mapped_centers - origin), self.weights])
-        sums = self._density_sum(decay, mapped, W)
-        gradient: Points = 2 * decay.rate * (sums[:, :-1] - (mapped - origin) * sums[:, -1:])
-        return scaling.pull_back(self.scale, gradient)
+        """∇z at the query points, (q, d); 0 from a centre at its own kink."""
+        return self.expansion.gradient(Q)
 
-    def inner(self, other: SparseKernelMean) -> float:
-        """⟨z, z′⟩ in the space of both."""
-        value, log_unit = self._inner(other)
-        return float(scaling.times_exp(value, log_unit))
+    def log_gradient(self, Q: ArrayLike) -> Points:
+        """∇ log z at the query points, (q, d), also where z underflows; needs nonnegative weights."""
+        return self.expansion.log_gradient(Q)
 
-    def distance(self, other: SparseKernelMean) -> float:
+    def inner(self, other: AnyMean) -> float:
+        """⟨z, z′⟩ in the space of both; the other may be a full :class:`KernelMean`."""
+        return self.expansion.inner(other)
+
+    def distance(self, other: AnyMean) -> float:
         """‖z − z′‖: the maximum mean discrepancy in the RKHS, the L2 distance of densities in L2."""
-        radial, log_unit = self._pairing(other)
-        if self.kernel != other.kernel:
-            products = [self._inner(self), other._inner(other), self._inner(other)]
-            own, others, cross = (float(scaling.times_exp(value, unit - log_unit)) for value, unit in products)
-            return float(scaling.times_exp(math.sqrt(max(own + others - 2 * cross, 0.0)), 0.5 * log_unit))
-        # r = z − z′ at the centres of both: equal means cancel term by term, not only in the total.
-        theirs = other._map(self.centers)
-        at_mine = self._room.kernel_sum(radial, self._mapped_centers, self.weights)
-        at_mine = at_mine - other._room.kernel_sum(radial, theirs, other.weights)
-        at_theirs = self._room.kernel_sum(radial, self._map(other.centers), self.weights)
-        at_theirs = at_theirs - other._room.kernel_sum(radial, other._mapped_centers, other.weights)
-        squared = float(self.weights @ at_mine) - float(other.weights @ at_theirs)
-        return float(scaling.times_exp(math.sqrt(max(squared, 0.0)), 0.5 * log_unit))
+        return self.expansion.distance(other)
+
+    @lazy
+    def expansion(self) -> KernelMean:
+        """z as a plain sum over its centres, without what is known of how it came about."""
+        return KernelMean(self.centers, self.weights, self.kernel, self.space, self.scale, self.n_points, self.engine)
 
     def truncate(self, m: int) -> SparseKernelMean:
         """The optimal mean on the first m centres, without the data."""
@@ -162,9 +147,9 @@ class SparseKernelMean:
         room = self._load(X, sample_weight)
         new = self._other_kernel(kernel, bandwidth, room)
         radial = new.radial(self.dimension, self.space)
-        kappa = room.kernel_sum(radial, self._mapped_centers)
-        distances = room.nearest(self._mapped_centers).distances()
-        mass = certificates.coincident_mass(room, engines.open(self.engine), distances, self._mapped_centers)
+        kappa = room.kernel_sum(radial, self.expansion.mapped_centers)
+        distances = room.nearest(self.expansion.mapped_centers).distances()
+        mass = certificates.coincident_mass(room, engines.open(self.engine), distances, self.expansion.mapped_centers)
         fresh = replace(self, n_points=room.summary.size, cover=distances.cover, center_mass=mass)
         return fresh._solved(kappa, new, wanted, certificates.nearest_bound(distances, radial))
 
@@ -199,12 +184,11 @@ class SparseKernelMean:
         20 000 points unless rounding hides the answer, else spectral.
         """
         _checks.choice(method, "method", certificates.METHODS)
-        case = Comparison(
-            self._load(X, sample_weight), engines.open(self.engine), self.kernel, self.space, self._mapped_centers, self.weights
-        )
+        opened, centers = engines.open(self.engine), self.expansion.mapped_centers
+        case = Comparison(self._load(X, sample_weight), opened, self.kernel, self.space, centers, self.weights)
         count = None if size is None else _checks.count(size, "size", least=2)
         found = certificates.measure(case, method, _checks.generator(random_state), count)
-        error, spread = scaling.times_exp(np.array([found.error, found.standard_error]), 0.5 * self._log_unit)
+        error, spread = scaling.times_exp(np.array([found.error, found.standard_error]), 0.5 * self.expansion.log_unit)
         return found._replace(error=float(error), standard_error=float(spread))
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -212,50 +196,12 @@ class SparseKernelMean:
         numbers = {name: getattr(self, name) for name in NUMBERS}
         header: dict[str, Any] = {name: getattr(self, name) for name in WORDS}
         header["kernel"] = kernels.describe(self.kernel)
+        header["columns"] = None if self.columns is None else list(self.columns)
         present = {name: getattr(self, name) for name in ARRAYS if getattr(self, name) is not None}
         present["numbers"] = np.array([math.nan if v is None else v for v in numbers.values()])
         storage.write(path, header, {name: _plain(a) for name, a in present.items()})
 
     # The rest is how the value works inside.
-
-    def _density_sum(self, formula: Formula, Q: Points, W: Matrix) -> Matrix:
-        """c·Σ_a W_a g(‖q − c_a‖²), also where c and the sum do not fit a float but their product does."""
-        if abs(self._log_constant) < LOG_DOMAIN:
-            return scaling.times_exp(self._room.kernel_sum(formula, Q, W), self._log_constant)
-        columns = [self._signed_sum(formula, Q, w) for w in W.reshape(self.k, -1).T]
-        return np.stack(columns, axis=-1).reshape(len(Q), *W.shape[1:])
-
-    def _signed_sum(self, formula: Formula, Q: Points, w: Vector) -> Vector:
-        """The same for one column: positive and negative weights apart, in the log domain."""
-        positive, negative = (self._room.log_kernel_sum(formula, Q, np.maximum(part, 0.0)) for part in (w, -w))
-        with np.errstate(over="ignore"):
-            value: Vector = np.exp(positive + self._log_constant) - np.exp(negative + self._log_constant)
-        return value
-
-    def _inner(self, other: SparseKernelMean) -> tuple[float, float]:
-        """⟨z, z′⟩ in units of g(0), and the logarithm of that unit."""
-        radial, log_unit = self._pairing(other)
-        return float(self.weights @ other._room.kernel_sum(radial, other._map(self.centers), other.weights)), log_unit
-
-    @lazy
-    def _mapped_centers(self) -> Points:
-        return self._map(self.centers)
-
-    @lazy
-    def _room(self) -> Room:
-        return engines.open(self.engine).load(self._mapped_centers)
-
-    @lazy
-    def _log_constant(self) -> float:
-        """log c, with the Jacobian of the scale; 0 in the RKHS, where c = 1."""
-        if self.space == "rkhs":
-            return 0.0
-        return self.kernel.log_density_constant(self.dimension) + scaling.log_jacobian(self.scale)
-
-    @property
-    def _log_unit(self) -> float:
-        """log g(0), with the Jacobian: the unit of squared norms."""
-        return self._pairing(self)[1]
 
     @property
     def _bounded(self) -> bool:
@@ -264,27 +210,12 @@ class SparseKernelMean:
     def _with_jitter(self, bound: float) -> float:
         """The theorem speaks of the exact optimum; λ‖α‖² is what the jitter can add to the squared error."""
         squared = bound**2 + self.jitter * float(self.weights @ self.weights)
-        return float(scaling.times_exp(math.sqrt(squared), 0.5 * self._log_unit))
-
-    def _map(self, X: Points) -> Points:
-        return scaling.apply(self.scale, X, self.centers[0])
+        return float(scaling.times_exp(math.sqrt(squared), 0.5 * self.expansion.log_unit))
 
     def _load(self, X: ArrayLike, sample_weight: ArrayLike | None) -> Room:
         checked = _checks.points(X, "X", self.dimension)
         rows, weights = positive_rows(_checks.weights(sample_weight, len(checked)))
-        return engines.open(self.engine).load(self._map(checked if rows is None else checked[rows]), weights)
-
-    def _pairing(self, other: SparseKernelMean) -> tuple[kernels.RadialFunction, float]:
-        """(g/g(0), log of its unit) between two means; a ValueError where they live in different spaces."""
-        if not isinstance(other, SparseKernelMean):
-            raise TypeError(f"a SparseKernelMean is needed, got {type(other).__name__}.")
-        if self.dimension != other.dimension or self.space != other.space:
-            mine, theirs = f"{self.dimension}-D {self.space}", f"{other.dimension}-D {other.space}"
-            raise ValueError(f"the means live in different spaces: {mine} and {theirs}.")
-        if not scaling.same(self.scale, other.scale):
-            raise ValueError("the means use different scales; fit both with the same matrix as scale=.")
-        radial, log_unit = self.kernel.cross(other.kernel, self.dimension, self.space)
-        return radial, log_unit + (scaling.log_jacobian(self.scale) if self.space == "l2" else 0.0)
+        return engines.open(self.engine).load(self.expansion.map(checked if rows is None else checked[rows]), weights)
 
     def _other_kernel(self, kernel: str | Kernel | None, bandwidth: float | str | None, room: Room) -> Kernel:
         """The kernel asked for; a length or a rule rescales the present family."""
@@ -309,12 +240,8 @@ class SparseKernelMean:
             incoherence=float(radial(np.array(self.cover**2))),
             constraint=constraint,
             nearest_bound=nearest_bound,
+            log_quantiles=None,
         )
-
-
-ARRAYS = ("centers", "weights", "scale", "indices", "radii", "kappa", "indicator", "center_mass")
-NUMBERS = ("cover", "incoherence", "jitter", "n_points", "nearest_bound")
-WORDS = ("space", "selection", "stop_reason", "constraint", "solver")
 
 
 def _plain(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -21,8 +21,6 @@ from kernelmean.engines.cpu.radial import CompiledRadial
 CHUNK = 64  # blocks
 TILE = 64  # queries that share a block while it is in cache
 
-FUSED = 8  # coordinates up to which distance and radial share one loop
-
 Loop = Callable[..., None]
 
 
@@ -65,13 +63,14 @@ def distance_step(d: int, fastmath: set[str]) -> Any:
     return part(fastmath)(unrolled if d <= UNROLLED else in_strips)
 
 
-def _dimension(d: int) -> int:
+def dimension_key(d: int) -> int:
+    """Dimensions that share a compiled loop share a key."""
     return d if d <= UNROLLED else UNROLLED + 1
 
 
 @functools.lru_cache(maxsize=256)
 def block_sum(radial: CompiledRadial, d: int) -> Any:
-    """Σ_j v_j g(‖q − x_j‖²) over one block; up to FUSED coordinates in one step, beyond by way of a buffer."""
+    """Σ_j v_j g(‖q − x_j‖²) over one block; in few coordinates in one step, beyond by way of a buffer."""
     B, g, squared_distances = width(d), radial.value, distance_step(d, SAFE_MATH)
 
     def in_one_step(block, v, q, rate, shape, table, r2):
@@ -91,7 +90,7 @@ def block_sum(radial: CompiledRadial, d: int) -> Any:
             total += v[j] * g(r2[j], rate, shape, table)
         return total
 
-    return part()(in_one_step if d <= FUSED else in_two_steps)
+    return part()(in_one_step if d <= radial.fused else in_two_steps)
 
 
 @functools.lru_cache(maxsize=256)
@@ -258,8 +257,8 @@ def nearest(d: int) -> Loop:
 
     labels = types.Array(types.int64, 2, "C")
     signature = types.void(read(3), read(2), types.int64, write(2), labels)
-    return compile_function(nearest_loop, signature, (_dimension(d),), EXACT_MATH)
+    return compile_function(nearest_loop, signature, (dimension_key(d),), EXACT_MATH)
 
 
 def compile_for(loop: Callable[..., None], signature: Any, radial: CompiledRadial, d: int) -> Loop:
-    return compile_function(loop, signature, None if radial.name is None else (radial.name, _dimension(d)))
+    return compile_function(loop, signature, None if radial.name is None else (radial.name, dimension_key(d)))

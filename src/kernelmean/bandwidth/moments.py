@@ -1,0 +1,60 @@
+"""Rules from moments, quantiles and distances: no kernel is evaluated."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.distance import pdist
+
+from kernelmean._types import Vector
+from kernelmean.engines import Room
+
+MEDIAN_POINTS = 1000
+
+
+def scott(room: Room) -> float:
+    """s·n^{−1/(d+4)}, s the mean over coordinates of the standard deviation."""
+    summary = room.summary
+    return float(np.mean(summary.std) * summary.size ** (-1 / (summary.dimension + 4)))
+
+
+def silverman(room: Room) -> float:
+    """s·(4/((d+2)n))^{1/(d+4)}; in one dimension .9·min(s, IQR/1.349)·n^{−1/5}."""
+    summary, d = room.summary, room.summary.dimension
+    if d == 1:
+        spread = min(float(summary.std[0]), float(_quartile_spread(room, 1.349)[0]))
+        return float(0.9 * spread * summary.size**-0.2)
+    return float(np.mean(summary.std) * (4 / ((d + 2) * summary.size)) ** (1 / (d + 4)))
+
+
+def mode(room: Room) -> float:
+    """s·(4/((d+4)n))^{1/(d+6)} (Chen, Genovese & Wasserman 2016, Eq. 18)."""
+    summary, d = room.summary, room.summary.dimension
+    return float(np.mean(summary.std) * (4 / ((d + 4) * summary.size)) ** (1 / (d + 6)))
+
+
+def iqr(room: Room) -> float:
+    """Mean over coordinates of IQR/1.35."""
+    return float(np.mean(_quartile_spread(room, 1.35)))
+
+
+def median(room: Room, rng: np.random.Generator) -> float:
+    """Median of the nonzero pairwise distances of at most 1000 points."""
+    distances = pdist(room.rows(room.locate(positions(room, rng))))
+    distances = distances[distances > 0]
+    return float(np.median(distances)) if len(distances) else 0.0
+
+
+def positions(room: Room, rng: np.random.Generator) -> Vector:
+    """Positions in the cumulative weight: every row as often as it counts, or 1000 random ones where there are more."""
+    size = room.summary.size
+    if size <= MEDIAN_POINTS and size == int(size):
+        every: Vector = (np.arange(int(size), dtype=np.float64) + 0.5) / size
+        return every
+    return rng.random(MEDIAN_POINTS)
+
+
+def _quartile_spread(room: Room, divisor: float) -> Vector:
+    """IQR/divisor per coordinate; the standard deviation where the IQR is 0."""
+    quartiles = room.summary.quantile_range(0.25, 0.75)
+    spread: Vector = np.where(quartiles > 0.0, quartiles / divisor, room.summary.std)
+    return spread

@@ -1,0 +1,204 @@
+"""A kernel mean as a sum over its centres: what the full mean and a sparse one have in common."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, fields
+from typing import Any, Protocol
+
+import numpy as np
+
+from kernelmean import _checks, engines, kernels
+from kernelmean._lazy import lazy
+from kernelmean._types import ArrayLike, Matrix, Points, Space, Vector
+from kernelmean.engines import Engine, Room
+from kernelmean.kernels import Formula, Kernel
+from kernelmean.mean import scaling
+
+LOG_DOMAIN = 600.0  # constants beyond e^±600 are added to exponents, not multiplied
+
+
+class AnyMean(Protocol):
+    """A full kernel mean or a sparse one."""
+
+    @property
+    def expansion(self) -> KernelMean:
+        """The mean as a sum over its centres."""
+
+
+@dataclass(frozen=True, eq=False)
+class KernelMean:
+    """f = Σ_a α_a φ(·, c_a): evaluated, differentiated and compared. With every point a centre, the full kernel mean."""
+
+    centers: Points  # (k, d)
+    weights: Vector  # (k,) α
+    kernel: Kernel
+    space: Space
+    scale: Matrix | None  # (d, d) map applied to the data before the kernel
+    n_points: float  # n; Σw or Kish's effective size for a weighted sample
+    engine: str | Engine = field(default="cpu", repr=False)
+
+    def __post_init__(self) -> None:
+        freeze(self, ("centers", "weights", "scale"))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return KernelMean, tuple(getattr(self, entry.name) for entry in fields(self))
+
+    def __repr__(self) -> str:
+        size = f"{self.k} centres for {self.n_points:.15g} points in {self.dimension} dimensions"
+        return f"KernelMean({size}, {self.kernel}, space={self.space!r})"
+
+    @property
+    def k(self) -> int:
+        """Number of centres."""
+        return len(self.weights)
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates."""
+        return int(self.centers.shape[1])
+
+    def __call__(self, Q: ArrayLike) -> Vector:
+        """f at the query points, (q,). Time O(qkd); far in the tails or in high dimension use :meth:`log`."""
+        mapped = self.map(_checks.points(Q, "Q", self.dimension))
+        return self._density_sum(self.kernel.formula(self.dimension), mapped, self.weights)
+
+    def log(self, Q: ArrayLike) -> Vector:
+        """log f at the query points, without underflow; needs nonnegative weights."""
+        self._need_density("log")
+        mapped = self.map(_checks.points(Q, "Q", self.dimension))
+        return self.room.log_kernel_sum(self.kernel.formula(self.dimension), mapped, self.weights) + self.log_constant
+
+    def gradient(self, Q: ArrayLike) -> Points:
+        """∇f at the query points, (q, d): 2·rate·Σ_a α_a ψ(s_a)(c_a − q), ψ = −dφ/ds; 0 from a centre at its own kink."""
+        mapped = self.map(_checks.points(Q, "Q", self.dimension))
+        decay = self.kernel.decay(self.dimension)
+        origin = np.median(self.mapped_centers, axis=0)  # amid the centres, whatever a few far ones do
+        W = np.column_stack([self.weights[:, None] * (self.mapped_centers - origin), self.weights])
+        sums = self._density_sum(decay, mapped, W)
+        gradient: Points = 2 * decay.rate * (sums[:, :-1] - (mapped - origin) * sums[:, -1:])
+        return scaling.pull_back(self.scale, gradient)
+
+    def log_gradient(self, Q: ArrayLike) -> Points:
+        """∇ log f at the query points, (q, d), also where f underflows; needs nonnegative weights.
+
+        2·rate·(Σ_a α_a ψ_a / Σ_a α_a φ_a)·step, the step being that of mean shift.
+        """
+        self._need_density("log_gradient")
+        mapped = self.map(_checks.points(Q, "Q", self.dimension))
+        decay = self.kernel.decay(self.dimension)
+        if self.kernel.formula(self.dimension).factor is not None:  # a profile of the user's own has no logarithm
+            return self.gradient(Q) / self(Q)[:, None]
+        found = self.room.shift(decay, mapped, self.weights)
+        pull = 2 * decay.rate * np.exp(found.log_pull - found.log_value)
+        return scaling.pull_back(self.scale, pull[:, None] * found.step)
+
+    def inner(self, other: AnyMean) -> float:
+        """⟨f, f′⟩ in the space of both."""
+        value, log_unit = self.inner_in_units(expansion_of(other))
+        return float(scaling.times_exp(value, log_unit))
+
+    def distance(self, other: AnyMean) -> float:
+        """‖f − f′‖: the maximum mean discrepancy in the RKHS, the L2 distance of densities in L2."""
+        return self._distance(expansion_of(other))
+
+    @property
+    def expansion(self) -> KernelMean:
+        """Itself: sparse means have this too."""
+        return self
+
+    # What the rest of the package asks of a mean; not part of the public surface.
+
+    def map(self, X: Points) -> Points:
+        """X in the coordinates of the kernel."""
+        return scaling.apply(self.scale, X, self.centers[0])
+
+    @lazy
+    def mapped_centers(self) -> Points:
+        """The centres in the coordinates of the kernel."""
+        return self.map(self.centers)
+
+    @lazy
+    def room(self) -> Room:
+        """The room that holds the centres."""
+        return engines.open(self.engine).load(self.mapped_centers)
+
+    @lazy
+    def log_constant(self) -> float:
+        """log c, with the Jacobian of the scale; 0 in the RKHS, where c = 1."""
+        if self.space == "rkhs":
+            return 0.0
+        return self.kernel.log_density_constant(self.dimension) + scaling.log_jacobian(self.scale)
+
+    @property
+    def log_unit(self) -> float:
+        """log g(0), with the Jacobian: the unit of squared norms."""
+        return self.pairing(self)[1]
+
+    def inner_in_units(self, other: KernelMean) -> tuple[float, float]:
+        """⟨f, f′⟩ in units of g(0), and the logarithm of that unit."""
+        radial, log_unit = self.pairing(other)
+        return float(self.weights @ other.room.kernel_sum(radial, other.map(self.centers), other.weights)), log_unit
+
+    def pairing(self, other: KernelMean) -> tuple[kernels.RadialFunction, float]:
+        """(g/g(0), log of its unit) between two means; a ValueError where they live in different spaces."""
+        if self.dimension != other.dimension or self.space != other.space:
+            mine, theirs = f"{self.dimension}-D {self.space}", f"{other.dimension}-D {other.space}"
+            raise ValueError(f"the means live in different spaces: {mine} and {theirs}.")
+        if not scaling.same(self.scale, other.scale):
+            raise ValueError("the means use different scales; fit both with the same matrix as scale=.")
+        radial, log_unit = self.kernel.cross(other.kernel, self.dimension, self.space)
+        return radial, log_unit + (scaling.log_jacobian(self.scale) if self.space == "l2" else 0.0)
+
+    def _need_density(self, method: str) -> None:
+        if (self.weights < 0).any():
+            raise ValueError(f"{method} needs nonnegative weights: fit or refit with constraint='simplex'.")
+
+    def _distance(self, other: KernelMean) -> float:
+        radial, log_unit = self.pairing(other)
+        if self.kernel != other.kernel:
+            products = [self.inner_in_units(self), other.inner_in_units(other), self.inner_in_units(other)]
+            own, others, cross = (float(scaling.times_exp(value, unit - log_unit)) for value, unit in products)
+            return float(scaling.times_exp(math.sqrt(max(own + others - 2 * cross, 0.0)), 0.5 * log_unit))
+        # r = f − f′ at the centres of both: equal means cancel term by term, not only in the total.
+        theirs = other.map(self.centers)
+        at_mine = self.room.kernel_sum(radial, self.mapped_centers, self.weights)
+        at_mine = at_mine - other.room.kernel_sum(radial, theirs, other.weights)
+        at_theirs = self.room.kernel_sum(radial, self.map(other.centers), self.weights)
+        at_theirs = at_theirs - other.room.kernel_sum(radial, other.mapped_centers, other.weights)
+        squared = float(self.weights @ at_mine) - float(other.weights @ at_theirs)
+        return float(scaling.times_exp(math.sqrt(max(squared, 0.0)), 0.5 * log_unit))
+
+    def _density_sum(self, formula: Formula, Q: Points, W: Matrix) -> Matrix:
+        """c·Σ_a W_a g(‖q − c_a‖²), also where c and the sum do not fit a float but their product does."""
+        if abs(self.log_constant) < LOG_DOMAIN:
+            return scaling.times_exp(self.room.kernel_sum(formula, Q, W), self.log_constant)
+        columns = [self._signed_sum(formula, Q, w) for w in W.reshape(self.k, -1).T]
+        return np.stack(columns, axis=-1).reshape(len(Q), *W.shape[1:])
+
+    def _signed_sum(self, formula: Formula, Q: Points, w: Vector) -> Vector:
+        """The same for one column: positive and negative weights apart, in the log domain."""
+        positive, negative = (self.room.log_kernel_sum(formula, Q, np.maximum(part, 0.0)) for part in (w, -w))
+        with np.errstate(over="ignore"):
+            value: Vector = np.exp(positive + self.log_constant) - np.exp(negative + self.log_constant)
+        return value
+
+
+def expansion_of(mean: AnyMean) -> KernelMean:
+    """The sum over centres behind any mean; a TypeError for anything else."""
+    expansion = getattr(mean, "expansion", None)
+    if not isinstance(expansion, KernelMean):
+        raise TypeError(f"a SparseKernelMean is needed, got {type(mean).__name__}.")
+    return expansion
+
+
+def freeze(value: Any, arrays: tuple[str, ...]) -> None:
+    """Own, read-only arrays, and a whole number of points where it is whole: for the dataclasses of this package."""
+    for name in arrays:
+        array = getattr(value, name)
+        if array is not None and array.flags.writeable:
+            own = array.copy()
+            own.flags.writeable = False
+            object.__setattr__(value, name, own)
+    if float(value.n_points).is_integer():
+        object.__setattr__(value, "n_points", int(value.n_points))

@@ -1,0 +1,64 @@
+"""From outside arrays to a room: every fit passes this door."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kernelmean import _checks, engines, kernels
+from kernelmean._types import ArrayLike, IntVector, Matrix, Points, Space, Vector
+from kernelmean.engines import Engine, Room
+from kernelmean.kernels import Kernel
+from kernelmean.mean import scaling
+from kernelmean.mean.expansion import KernelMean
+from kernelmean.mean.resolving import resolve_kernel
+from kernelmean.selection import positive_rows
+
+
+class Prepared(NamedTuple):
+    """A checked sample, in the room of an engine, with its kernel."""
+
+    sample: Points  # rows of positive weight, as given
+    weights: Vector | None  # theirs, as given; None for equal ones
+    rows: IntVector | None  # which rows those are; None for all
+    total: int  # rows given
+    scale: Matrix | None
+    room: Room  # holds the sample in the coordinates of the kernel
+    kernel: Kernel
+    engine: Engine
+
+
+def prepare(
+    X: ArrayLike, sample_weight: ArrayLike | None, scale: Any, kernel: Any, bandwidth: Any, engine: str | Engine
+) -> Prepared:
+    """Check, drop rows of weight zero, map, load, and find the kernel."""
+    checked = _checks.points(X)
+    rows, weights = positive_rows(_checks.weights(sample_weight, len(checked)))
+    sample = checked if rows is None else checked[rows]
+    opened = engines.open(engine)
+    A = scaling.resolve(scale, opened.load(sample, weights).summary)
+    mapped = sample if A is None else _checks.points(scaling.apply(A, sample, sample[0]), "X, mapped by scale,")
+    room = opened.load(mapped, weights)
+    return Prepared(sample, weights, rows, len(checked), A, room, resolve_kernel(kernel, bandwidth, room), opened)
+
+
+def kernel_mean(
+    X: ArrayLike,
+    *,
+    kernel: str | Kernel = "gaussian",
+    bandwidth: float | str = "scott",
+    scale: str | ArrayLike | None = None,
+    space: Space = "rkhs",
+    sample_weight: ArrayLike | None = None,
+    engine: str | Engine = "cpu",
+) -> KernelMean:
+    """The full kernel mean Σ_j p_j φ(·, x_j): every point a centre, nothing approximated.
+
+    What :func:`sparse_kernel_mean` approximates, with the same arguments; O(n) per evaluation, and n² to compare.
+    """
+    _checks.choice(space, "space", kernels.SPACES)
+    prepared = prepare(X, sample_weight, scale, kernel, bandwidth, engine)
+    n, w = len(prepared.sample), prepared.weights
+    p = np.full(n, 1.0 / n) if w is None else w / w.sum()
+    return KernelMean(prepared.sample, p, prepared.kernel, space, prepared.scale, prepared.room.summary.size, engine)

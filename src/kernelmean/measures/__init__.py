@@ -1,0 +1,1 @@
+"""Distances between distributions and between clusterings."""
