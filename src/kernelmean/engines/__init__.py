@@ -80,6 +80,9 @@ class Room(Protocol):
     def kernel_sum(self, radial: RadialFunction, Q: Points, W: Matrix | None = None) -> Matrix:
         """f_ic = Σ_j W_jc g(‖q_i − x_j‖²); (q,) for W of shape (n,) or None (the weights p), (q, c) for (n, c)."""
 
+    def kernel_moments(self, radial: RadialFunction, Q: Points) -> Matrix:
+        """(q, 1 + d): Σ_j p_j g(‖q_i − x_j‖²), then Σ_j p_j g(‖q_i − x_j‖²)(x_j − q_i): a kernel mean and its pull."""
+
     def log_kernel_sum(self, radial: RadialFunction, Q: Points, w: Vector | None = None) -> Vector:
         """log Σ_j w_j g(‖q_i − x_j‖²) without underflow, w ≥ 0."""
 

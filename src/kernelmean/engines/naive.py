@@ -64,6 +64,16 @@ class Room:
             f += radial(squared_distances(Q, self.sample.X[rows])) @ W[rows]
         return f
 
+    def kernel_moments(self, radial: RadialFunction, Q: Points) -> Matrix:
+        """(q, 1 + d): Σ_j p_j g(‖q_i − x_j‖²), and the same with (x_j − q_i), by direct differences."""
+        f = np.zeros((len(Q), 1 + Q.shape[1]))
+        for rows in self._blocks():
+            X, terms = self.sample.X[rows], radial(squared_distances(Q, self.sample.X[rows])) * self.sample.p[rows]
+            f[:, 0] += terms.sum(axis=1)
+            for t in range(Q.shape[1]):
+                f[:, 1 + t] += (terms * (X[None, :, t] - Q[:, t, None])).sum(axis=1)
+        return f
+
     def log_kernel_sum(self, radial: RadialFunction, Q: Points, w: Vector | None = None) -> Vector:
         """log Σ_j w_j g(‖q_i − x_j‖²), by log-add-exp over blocks."""
         f = np.full(len(Q), -np.inf)

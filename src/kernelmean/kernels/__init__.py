@@ -11,7 +11,7 @@ from kernelmean import _checks
 from kernelmean.kernels.base import SPACES, Kernel
 from kernelmean.kernels.custom import Radial
 from kernelmean.kernels.families import Cauchy, Gaussian, Laplacian, Student
-from kernelmean.kernels.radials import Formula, RadialFunction, Table
+from kernelmean.kernels.radials import Formula, RadialFunction, Slope, Table
 
 __all__ = [
     "SPACES",
@@ -22,6 +22,7 @@ __all__ = [
     "Laplacian",
     "Radial",
     "RadialFunction",
+    "Slope",
     "Student",
     "Table",
     "describe",

@@ -9,7 +9,7 @@ import numpy as np
 
 from kernelmean import _checks
 from kernelmean._types import Points, Space, Vector
-from kernelmean.kernels.radials import Formula, RadialFunction
+from kernelmean.kernels.radials import Formula, RadialFunction, Slope
 
 SPACES = ("rkhs", "l2")
 
@@ -43,6 +43,10 @@ class Kernel(ABC):
     @abstractmethod
     def l2_log_peak(self, d: int) -> float:
         """log (φ∗φ)(0) for density-normalised φ."""
+
+    @abstractmethod
+    def slope(self, d: int, space: Space) -> Slope:
+        """−d(g/g(0))/d(r²); at a kink of g, where there is no direction of descent, 0."""
 
     @abstractmethod
     def spectral_scales(self, size: int, d: int, space: Space, rng: np.random.Generator) -> Vector:

@@ -14,7 +14,7 @@ from kernelmean import _checks
 from kernelmean._types import Points, Space, Vector
 from kernelmean.kernels.base import Kernel
 from kernelmean.kernels.families import LOG2
-from kernelmean.kernels.radials import Factor, Formula, log_one
+from kernelmean.kernels.radials import Factor, Formula, Slope, log_one
 
 ScalarProfile = Callable[[float], float]
 SpectralScales = Callable[[int, int, np.random.Generator], Vector]
@@ -28,8 +28,9 @@ class Radial(Kernel):
     ``profile`` is plain Python or compiled by Numba (``numba.njit``); engines compile it into their loops. It must be
     positive definite, which is not checked. The rest is optional and asked for only where it is needed:
     ``decay`` (−d profile/ds) for gradients, ``log_constant(d)`` for densities, ``l2_profile`` with ``l2_constant(d)``
-    (φ∗φ divided by its peak, and the logarithm of that peak) for ``space="l2"``, ``scales(size, d, rng)`` for the spectral
-    certificate, and ``sampler(size, d, rng)`` for random points; all at h = 1.
+    (φ∗φ divided by its peak, and the logarithm of that peak) for ``space="l2"``, ``l2_decay_function``
+    (−d l2_profile/ds) for moving centres there, ``scales(size, d, rng)`` for the spectral certificate, and
+    ``sampler(size, d, rng)`` for random points; all at h = 1.
     """
 
     profile_function: ScalarProfile
@@ -38,6 +39,7 @@ class Radial(Kernel):
     log_constant: Callable[[int], float] | None = field(default=None, kw_only=True)
     l2_profile: ScalarProfile | None = field(default=None, kw_only=True)
     l2_constant: Callable[[int], float] | None = field(default=None, kw_only=True)
+    l2_decay_function: ScalarProfile | None = field(default=None, kw_only=True)
     scales: SpectralScales | None = field(default=None, kw_only=True)
     sampler: Sampler | None = field(default=None, kw_only=True)
     name: ClassVar[str] = "radial"
@@ -70,6 +72,12 @@ class Radial(Kernel):
     def l2_log_peak(self, d: int) -> float:
         constant = self._needed(self.l2_constant, "an L2 inner product", "l2_constant")
         return float(constant(d)) - d * math.log(self.bandwidth)
+
+    def slope(self, d: int, space: Space) -> Slope:
+        if space == "rkhs":
+            return Slope(self.bandwidth**-2, self.decay(d))
+        scalar = self._needed(self.l2_decay_function, "a gradient in L2", "l2_decay_function")
+        return Slope(self.bandwidth**-2, replace(self._formula(scalar), decreasing=False))
 
     def spectral_scales(self, size: int, d: int, space: Space, rng: np.random.Generator) -> Vector:
         if space == "l2":

@@ -15,6 +15,7 @@ from kernelmean.kernels import Kernel
 from kernelmean.mean import scaling
 from kernelmean.mean.preparing import prepare
 from kernelmean.mean.progress import progress_bar
+from kernelmean.mean.refining import Weighting, refined
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.selection import open_source, picking_radii
 
@@ -31,6 +32,7 @@ def sparse_kernel_mean(
     tol: float = 1e-10,
     patience: int = 10,
     selection: str | ArrayLike = "auto",
+    refine: int = 0,
     constraint: Constraint = None,
     solver: Solver = "cholesky",
     sample_weight: ArrayLike | None = None,
@@ -52,6 +54,10 @@ def sparse_kernel_mean(
     tol, patience : stop when the indicator falls by at most ``tol`` of its total for ``patience`` steps in a row;
         ``patience=1`` is the paper's rule.
     selection : "auto" (at present "kcenter"), "kcenter", "kmeans++", "kmeans", "random", or an array of rows.
+    refine : steps of L-BFGS that move the selected centres off the data, down the error itself; none by default. The mean
+        is never worse for it, and says "+refined" in its ``selection`` where centres moved: they are then no rows of X
+        (``indices`` is None, no ``bound``), in the order in which each lowers the error most, so that truncating is
+        sensible. Each step costs about as much as κ with 1 + d columns. Smooth kernels gain much, a Laplacian little.
     constraint : None, "simplex" (exact: α ≥ 0, Σα = 1), "simplex-projection" (the paper's), "sum-to-one".
     solver : "cholesky", or "cg" as the paper used it.
     sample_weight : nonnegative; integer weights mean repeated rows.
@@ -65,15 +71,18 @@ def sparse_kernel_mean(
         Time O(n·k·d + k³), memory O(n·d + k²) for the k finally used.
     """
     _check_names(space, constraint, solver)
+    steps = _checks.count(refine, "refine", least=0)
     sample, _, rows, total, A, room, chosen, opened = prepare(X, sample_weight, scale, kernel, bandwidth, engine)
     which = selection if isinstance(selection, str) else _given_rows(selection, rows, total)
     most = default_limit(room.summary.size) if isinstance(which, str) else len(which)
     rule = _stopping(k, most if k_max is None else k_max, tol, patience)
     radial = chosen.radial(sample.shape[1], space)
-    source = open_source(which, room, rule.limit, _checks.generator(random_state))
+    slope = chosen.slope(sample.shape[1], space) if steps else None
+    rng = _checks.generator(random_state)
+    source = open_source(which, room, rule.limit, rng)
     with progress_bar(verbose) as progress:
         path = coefficients.grow(room, radial, source, rule, progress=progress)
-        alpha = coefficients.weights(path.factor, path.k, constraint, solver)
+        path, alpha, moved = refined(path, Weighting(constraint, solver), slope, steps, room, opened, rng)
     return SparseKernelMean(
         centers=_original_centers(path, sample, A),
         weights=alpha,
@@ -85,7 +94,7 @@ def sparse_kernel_mean(
         constraint=constraint,
         solver=solver,
         engine=engine,
-        selection=source.name,
+        selection=f"{source.name}+refined" if moved else source.name,
         **path_facts(path, room, opened),
     )
 

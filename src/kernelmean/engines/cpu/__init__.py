@@ -62,6 +62,9 @@ class Room:
     def kernel_sum(self, radial: RadialFunction, Q: Points, W: Matrix | None = None) -> Matrix:
         return sums.kernel_sum(self.blocks, radial, Q, self.sample.p if W is None else W, self.threads)
 
+    def kernel_moments(self, radial: RadialFunction, Q: Points) -> Matrix:
+        return sums.kernel_moments(self.blocks, radial, Q, self.sample.p, self.threads)
+
     def log_kernel_sum(self, radial: RadialFunction, Q: Points, w: Vector | None = None) -> Vector:
         return sums.log_kernel_sum(self.blocks, radial, Q, self.sample.p if w is None else w, self.threads)
 

@@ -147,6 +147,39 @@ def kernel_sum_columns(radial: CompiledRadial, d: int) -> Loop:
 
 
 @functools.lru_cache(maxsize=256)
+def kernel_moments(radial: CompiledRadial, d: int) -> Loop:
+    """out_i += Σ_j w_j g(‖q_i − x_j‖²)(1, x_j − q_i): differences from the query, so that a far origin costs no digits."""
+    B, g, squared_distances = width(d), radial.value, distance_step(d, SAFE_MATH)
+
+    def kernel_moments_loop(X, w, Q, rate, shape, table, out):
+        terms = np.empty(B)
+        partial = np.empty((TILE, out.shape[1]))
+        for first in range(0, len(Q), TILE):
+            last = min(first + TILE, len(Q))
+            for chunk in range(0, len(X), CHUNK):
+                partial[:] = 0.0
+                for b in range(chunk, min(chunk + CHUNK, len(X))):
+                    block, v = X[b], w[b]
+                    for i in range(first, last):
+                        squared_distances(block, Q[i], terms)
+                        total = 0.0
+                        for j in range(B):
+                            terms[j] = v[j] * g(terms[j], rate, shape, table)
+                            total += terms[j]
+                        partial[i - first, 0] += total
+                        for t in range(out.shape[1] - 1):
+                            x, q, total = block[t], Q[i, t], 0.0
+                            for j in range(B):
+                                total += terms[j] * (x[j] - q)
+                            partial[i - first, 1 + t] += total
+                for i in range(first, last):
+                    out[i] += partial[i - first]
+
+    signature = types.void(read(3), read(2), read(2), *NUMBERS, write(2))
+    return compile_for(kernel_moments_loop, signature, radial, d)
+
+
+@functools.lru_cache(maxsize=256)
 def log_kernel_sum(radial: CompiledRadial, d: int) -> Loop:
     """(peak_i, total_i) such that log Σ_j w_j g_ij = peak_i + log total_i, the peak raised as larger terms appear."""
     B, log_g, squared_distances = width(d), radial.log_value, distance_step(d, SAFE_MATH)

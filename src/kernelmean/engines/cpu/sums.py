@@ -37,15 +37,30 @@ def kernel_sum(blocks: Blocks, radial_function: RadialFunction, Q: Points, W: Ma
 def _columns_sum(blocks: Blocks, radial_function: RadialFunction, Q: Points, W: Matrix, count: int) -> Matrix:
     """Several columns of weights at the cost of little more than one."""
     compiled, numbers = radial.compiled(radial_function)
-    loop, rows = loops.kernel_sum_columns(compiled, blocks.d), queries(Q)
     spread = np.ascontiguousarray(np.stack([blocks.spread(column) for column in W.T], axis=1))
+    return _rows_of_sums(
+        blocks, loops.kernel_sum_columns(compiled, blocks.d), spread, Q, numbers, np.zeros((len(Q), W.shape[1])), count
+    )
+
+
+def kernel_moments(blocks: Blocks, radial_function: RadialFunction, Q: Points, w: Vector, count: int) -> Matrix:
+    """(q, 1 + d): Σ_j w_j g(‖q_i − x_j‖²)(1, x_j − q_i)."""
+    compiled, numbers = radial.compiled(radial_function)
+    out = np.zeros((len(Q), 1 + blocks.d))
+    return _rows_of_sums(blocks, loops.kernel_moments(compiled, blocks.d), blocks.spread(w), Q, numbers, out, count)
+
+
+def _rows_of_sums(
+    blocks: Blocks, loop: loops.Loop, spread: Matrix, Q: Points, numbers: tuple[float, float, Matrix], out: Matrix, count: int
+) -> Matrix:
+    """out_i += one row of sums per query, by a loop that takes one piece of the points or of the queries."""
+    rows = queries(Q)
     if _by_chunk(blocks, rows):
         chunks = _chunks(blocks)
-        parts = np.zeros((len(chunks), len(Q), W.shape[1]))
+        parts = np.zeros((len(chunks), *out.shape))
         tasks = [(blocks.points[c], spread[c], rows, *numbers, part) for c, part in zip(chunks, parts, strict=True)]
         threads.run(loop, tasks, count)
         return ordered_sum(parts)
-    out = np.zeros((len(Q), W.shape[1]))
     tasks = [(blocks.points, spread, rows[i], *numbers, out[i]) for i in _query_pieces(len(Q), blocks.n)]
     threads.run(loop, tasks, count)
     return out
