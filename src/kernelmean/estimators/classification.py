@@ -24,7 +24,7 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     priors : class priors in the order of ``classes_``; by default the (weighted) share of each class.
     bandwidth : a number for all classes, a rule applied to each class, or "jaakkola", one bandwidth from the labels.
     scale : None, "std", "cov" or a matrix, common to all classes.
-    kernel, k, k_max, tol, patience, selection, sparse, engine, random_state : see :class:`SparseKDE`.
+    kernel, k, k_max, tol, patience, selection, refine, sparse, engine, random_state : see :class:`SparseKDE`.
 
     Attributes
     ----------
@@ -46,6 +46,7 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tol: float = 1e-10,
         patience: int = 10,
         selection: Any = "auto",
+        refine: int = 0,
         sparse: bool = True,
         engine: Any = "cpu",
         random_state: RandomState = None,
@@ -59,6 +60,7 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.tol = tol
         self.patience = patience
         self.selection = selection
+        self.refine = refine
         self.sparse = sparse
         self.engine = engine
         self.random_state = random_state

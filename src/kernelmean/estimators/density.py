@@ -38,7 +38,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         "iqr", "median", "mode", "likelihood"; "jaakkola" where ``fit`` is given labels.
     kernel : "gaussian", "laplacian" (or "exponential"), "cauchy", or a kernel such as ``km.Student(3, 1.0)``.
     scale : None, "std", "cov" or a matrix that maps the data first; log-densities carry its Jacobian.
-    k : "auto", or the number of centres. k_max, tol, patience, selection : see ``km.sparse_kernel_mean``.
+    k : "auto", or the number of centres. k_max, tol, patience, selection, refine : see ``km.sparse_kernel_mean``.
     sparse : False keeps every point as a centre: the exact kernel density estimate, through the same fast sums.
     engine : "cpu", "naive", or an engine instance; threads are the engine's.
     random_state : the first centre, and whatever else the selection draws.
@@ -62,6 +62,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         tol: float = 1e-10,
         patience: int = 10,
         selection: Any = "auto",
+        refine: int = 0,
         sparse: bool = True,
         engine: Any = "cpu",
         random_state: RandomState = None,
@@ -74,6 +75,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.tol = tol
         self.patience = patience
         self.selection = selection
+        self.refine = refine
         self.sparse = sparse
         self.engine = engine
         self.random_state = random_state

@@ -21,7 +21,7 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
     Parameters
     ----------
     contamination : share of the training points taken for outliers, in (0, 0.5].
-    bandwidth, kernel, scale, k, k_max, tol, patience, selection, sparse, engine, random_state : see :class:`SparseKDE`.
+    bandwidth, kernel, scale, k, k_max, tol, patience, selection, refine, sparse, engine, random_state : see :class:`SparseKDE`.
 
     Attributes
     ----------
@@ -43,6 +43,7 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         tol: float = 1e-10,
         patience: int = 10,
         selection: Any = "auto",
+        refine: int = 0,
         sparse: bool = True,
         engine: Any = "cpu",
         random_state: RandomState = None,
@@ -56,6 +57,7 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         self.tol = tol
         self.patience = patience
         self.selection = selection
+        self.refine = refine
         self.sparse = sparse
         self.engine = engine
         self.random_state = random_state

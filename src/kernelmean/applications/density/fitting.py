@@ -30,18 +30,20 @@ class Settings:
     tol: float = 1e-10
     patience: int = 10
     selection: Any = "auto"
+    refine: int = 0
     engine: Any = "cpu"
 
     def fit(self, X: Points, weights: Vector | None = None, random_state: RandomState = None) -> SparseKernelMean:
         """A valid density on k centres: α ≥ 0, Σα = 1, the exact optimum in L2.
 
         The centres are those for Scott's bandwidth, whatever the bandwidth: a search over bandwidths selects once (the
-        paper's amortisation). Narrower kernels do no better with centres of their own.
+        paper's amortisation). Narrower kernels do no better with centres of their own; refined centres do.
         """
         own = self.resolved(X, weights)
         room = engines.open(self.engine).load(apply(own.scale, X, X[0]), weights)
         kernel = resolve_kernel(self.kernel, self.bandwidth, room)
-        reference = replace(own, kernel=_at_scotts_bandwidth(kernel, room), bandwidth=DEFAULT_RULE)
+        chosen_for = kernel if self.refine else _at_scotts_bandwidth(kernel, room)
+        reference = replace(own, kernel=chosen_for, bandwidth=DEFAULT_RULE)
         mean = recall(reference, X, weights, random_state, lambda: reference._select(X, weights, random_state))
         return mean if mean.kernel == kernel else mean.refit(X, kernel=kernel, sample_weight=weights)
 
