@@ -19,7 +19,7 @@ from scipy.spatial import cKDTree
 
 from kernelmean import engines
 from kernelmean._lazy import lazy
-from kernelmean._types import IntVector, Points, Vector
+from kernelmean._types import EPS, IntVector, Points, Vector
 from kernelmean.engines import Room
 from kernelmean.kernels import Formula, Radial
 from kernelmean.mean import KernelMean
@@ -28,6 +28,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 
 CREEPING = 0.1  # bandwidths: shorter steps may be replaced by leaps
 LEAP = 0.25  # bandwidths: the longest leap, short enough to stay on the same slope
+ROUNDING = 4 * EPS  # of a logarithm: as much as a plain step may seem to fall
 NEAR_KINK = 10.0  # times the tolerance: a point that stops this close to a centre is judged at the centre
 BATCH = 2**16  # numbers per batch of points that climb together
 
@@ -158,7 +159,7 @@ def _advance(hill: Hill, place: Place, before: Place, leaps: Mask) -> tuple[Plac
     leap = _leaps(hill.length, place, before)
     bold = leaps & (leap != 0.0).any(axis=1)
     after = hill.at(np.where(bold[:, None], plain + leap, plain))
-    lower = bold & ~(after.log_value >= place.log_value)
+    lower = bold & ~(after.log_value >= place.log_value - ROUNDING * (1.0 + np.abs(place.log_value)))
     if lower.any():
         after = after.put(lower, hill.at(plain[lower]))
     return after, ~lower

@@ -72,7 +72,7 @@ def segment_image(
     rules = Rules(tol, merge_radius, min_size, max_iter).checked()
     _checks.choice(color, "color", COLORS)
     values = colors.as_unit_values(rgb)
-    X = _features(values, color, _checks.number(spatial, "spatial", least=0.0))
+    X = features(values, color, _checks.number(spatial, "spatial", least=0.0))
     chance = {"k": k, "k_max": k_max, "random_state": random_state, "engine": engine}
     found = cluster(density(X, sparse=sparse, kernel=kernel, bandwidth=bandwidth, **chance), X, rules)
     sizes = np.bincount(found.labels)
@@ -82,7 +82,7 @@ def segment_image(
     return Segmentation(labels, colors.like(means[labels], rgb), means, sizes, found)
 
 
-def _features(values: NDArray[np.float64], color: str, spatial: float) -> Points:
+def features(values: NDArray[np.float64], color: str, spatial: float) -> Points:
     """One row per pixel: its colour, then its position times spatial/(longer side)."""
     rows, columns, channels = values.shape
     pixels = values.reshape(-1, channels)
