@@ -99,15 +99,13 @@ def lsh_rows(X: np.ndarray, chosen: np.ndarray, exact: Ascent, whole: float, len
 
 def ridges(full: Hill, starts: np.ndarray, exact: Ascent) -> Row:
     """Plain mean shift without leaps, for as long as the paper's kind of code runs."""
-    x = starts
-    for step in range(1, PLAIN_STEPS + 1):
-        place = full.at(x)
+    x, steps = starts, 0
+    while len(x) and steps < PLAIN_STEPS:
+        place, steps = full.at(x), steps + 1
         moving = np.linalg.norm(place.step, axis=1) > TOL * full.length
         x = x[moving] + place.step[moving]
-        if len(x) == 0:
-            break
     detail = f"{len(x)} of {len(starts)} starts; with leaps all arrive in {exact.n_iter} steps"
-    return Row(f"plain steps on the full density: still moving after {step}", len(x) / len(starts), "–", detail)
+    return Row(f"plain steps on the full density: still moving after {steps}", len(x) / len(starts), "–", detail)
 
 
 def memory() -> int:
