@@ -87,18 +87,18 @@ class Room:
     def shift(self, decay: Formula, Q: Points, w: Vector | None = None) -> Shift:
         """Σ w_j ψ_j (x_j − q) / Σ w_j ψ_j by logarithms, query by query.  Time O(qnd), memory O(nd)."""
         phi, X = replace(decay, factor=None), self.sample.X
-        with np.errstate(divide="ignore"):
-            log_w = np.log(self.sample.p if w is None else w)
         value, pull, held, step = *np.full((3, len(Q)), -np.inf), np.zeros(Q.shape)
-        for i, q in enumerate(Q):
-            r2 = squared_distances(q[None], X)[0]
-            kink = (r2 == 0.0) & np.isneginf(decay.log(r2))
-            terms, pulls = log_w + phi.log(r2), log_w + decay.log(r2)
-            value[i], pull[i] = np.logaddexp.reduce(terms), np.logaddexp.reduce(pulls)
-            held[i] = np.logaddexp.reduce(terms[kink], initial=-np.inf)
-            if pull[i] > -np.inf:
-                share = np.exp(pulls - pulls.max())
-                step[i] = share @ (X - q) / share.sum()
+        with np.errstate(divide="ignore", over="ignore"):
+            log_w = np.log(self.sample.p if w is None else w)
+            for i, q in enumerate(Q):
+                r2 = squared_distances(q[None], X)[0]
+                terms, pulls = log_w + phi.log(r2), log_w + decay.log(r2)
+                kink = (r2 == 0.0) & np.isneginf(decay.log(r2))
+                value[i], pull[i] = np.logaddexp.reduce(terms), np.logaddexp.reduce(pulls)
+                held[i] = np.logaddexp.reduce(terms[kink], initial=-np.inf)
+                if pull[i] > -np.inf:
+                    share = np.exp(pulls - pulls.max())
+                    step[i] = share @ (X - q) / share.sum()
         return Shift(value, pull, held, step)
 
     def quadratic(self, radial: RadialFunction) -> float:

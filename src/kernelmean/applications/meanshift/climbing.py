@@ -19,7 +19,7 @@ from scipy.spatial import cKDTree
 
 from kernelmean import engines
 from kernelmean._lazy import lazy
-from kernelmean._types import IntVector, Points, Vector
+from kernelmean._types import EPS, IntVector, Points, Vector
 from kernelmean.engines import Room
 from kernelmean.kernels import Formula, Radial
 from kernelmean.mean import KernelMean
@@ -28,7 +28,8 @@ Mask: TypeAlias = NDArray[np.bool_]
 
 CREEPING = 0.1  # bandwidths: shorter steps may be replaced by leaps
 LEAP = 0.25  # bandwidths: the longest leap, short enough to stay on the same slope
-NEAR_KINK = 10.0  # times the tolerance: a point that stops this close to a centre is judged at the centre
+ROUNDING = 4 * EPS  # of a logarithm: as much as a plain step may seem to fall
+TINY = float(np.finfo(np.float64).tiny)
 BATCH = 2**16  # numbers per batch of points that climb together
 
 
@@ -47,14 +48,15 @@ class Place(NamedTuple):
     x: Points  # (q, d)
     log_value: Vector  # (q,)
     step: Points  # (q, d) to where plain mean shift would go
+    size: Vector  # (q,) what must be small for a point to have arrived: the step's length, at least that of the natural step
 
     def of(self, rows: IntVector | Mask) -> Place:
         """Some of the points."""
-        return Place(self.x[rows], self.log_value[rows], self.step[rows])
+        return Place(*(part[rows] for part in self))
 
     def put(self, rows: IntVector | Mask, other: Place) -> Place:
         """The same with some points replaced."""
-        replaced = Place(self.x.copy(), self.log_value.copy(), self.step.copy())
+        replaced = Place(*(part.copy() for part in self))
         for mine, theirs in zip(replaced, other, strict=True):
             mine[rows] = theirs
         return replaced
@@ -87,25 +89,28 @@ class Hill:
         return cls(engines.open(mean.engine).load(centers), centers, mean.weights[live], decay, length)
 
     def at(self, x: Points) -> Place:
-        """log Σ w_a φ_a and the step of mean shift, by Weiszfeld's rule at a kink.
+        """log f = log Σ w_a φ_a and the step of mean shift, by Weiszfeld's rule at a kink.
 
         Points at a kink hold x with the slope η = √rate·Σw, the others pull with R = 2·rate·Σ w_a ψ_a (c_a − x); x moves
-        only if ‖R‖ > η, by the share 1 − η/‖R‖ of the step (Vardi & Zhang 2000).
+        only if ‖R‖ > η, by the share 1 − η/‖R‖ of the step (Vardi & Zhang 2000). Near a kink steps are short wherever they
+        lead; there the natural step ∇f/(rate·f) tells whether the point has arrived.
         """
         found = self.room.shift(self.decay, x, self.weights)
-        if np.isneginf(found.log_held).all():
-            return Place(x, found.log_value, found.step)
+        norms = _norms(found.step)
+        if not self.kinked:
+            return Place(x, found.log_value, found.step, norms)
         with np.errstate(divide="ignore", invalid="ignore"):
-            log_pull = math.log(2) + 0.5 * math.log(self.decay.rate) + found.log_pull + np.log(_norms(found.step))
+            log_pull = math.log(2) + 0.5 * math.log(self.decay.rate) + found.log_pull + np.log(norms)
             share = -np.expm1(np.minimum(np.where(np.isneginf(found.log_held), -np.inf, found.log_held - log_pull), 0.0))
-        return Place(x, found.log_value, share[:, None] * found.step)
+            natural = np.where(norms > 0.0, 2.0 * np.exp(found.log_pull - found.log_value), 0.0)
+        return Place(x, found.log_value, share[:, None] * found.step, share * norms * np.maximum(natural, 1.0))
 
     @lazy
     def tree(self) -> cKDTree:
         """The centres, for the question which one is near."""
         return cKDTree(self.centers)
 
-    @property
+    @lazy
     def kinked(self) -> bool:
         """Whether the kernel has a kink at its centre."""
         return not self.decay(np.zeros(1))[0] > 0.0
@@ -139,10 +144,9 @@ def ascend(hill: Hill, starts: Points, tol: float) -> Iterator[tuple[IntVector, 
     place = before = hill.at(starts)
     leaps = np.zeros(len(rows), dtype=bool)  # may leap: the two latest steps are known
     while True:
-        arrived = _norms(place.step) <= tol * hill.length
-        if hill.kinked and arrived.any():
-            place = _judge_at_kinks(hill, place, np.flatnonzero(arrived), tol)
-            arrived = _norms(place.step) <= tol * hill.length
+        if hill.kinked:
+            place = _at_kinks(hill, place, tol)
+        arrived = place.size <= tol * hill.length
         yield rows, place, arrived
         on = ~arrived
         if not on.any():
@@ -158,34 +162,38 @@ def _advance(hill: Hill, place: Place, before: Place, leaps: Mask) -> tuple[Plac
     leap = _leaps(hill.length, place, before)
     bold = leaps & (leap != 0.0).any(axis=1)
     after = hill.at(np.where(bold[:, None], plain + leap, plain))
-    lower = bold & ~(after.log_value >= place.log_value)
+    lower = bold & ~(after.log_value >= place.log_value - ROUNDING * (1.0 + np.abs(place.log_value)))
     if lower.any():
         after = after.put(lower, hill.at(plain[lower]))
     return after, ~lower
 
 
 def _leaps(length: float, place: Place, before: Place) -> Points:
-    """−γ(T(x) − T(x′)), γ = ⟨F, F − F′⟩/‖F − F′‖²: where F = T(x) − x would vanish, were it linear between x′ and x."""
-    change = place.step - before.step
+    """−γ(T(x) − T(x′)), γ = ⟨F, F − F′⟩/‖F − F′‖²: where F = T(x) − x would vanish, were it linear between x′ and x.
+
+    Away from a kink that does not hold the steps grow instead; there the leap is what the natural step is longer.
+    """
+    change, norms = place.step - before.step, _norms(place.step)
     squared = np.einsum("ij,ij->i", change, change)
     gamma = np.divide(np.einsum("ij,ij->i", place.step, change), squared, out=np.zeros_like(squared), where=squared > 0.0)
     leap = -gamma[:, None] * (place.x - before.x + change)
+    longer = place.size > 2.0 * norms
+    leap[longer] = place.step[longer] * (place.size / np.maximum(norms, TINY) - 1.0)[longer, None]
     size = _norms(leap)
     shrink = np.divide(LEAP * length, size, out=np.ones_like(size), where=size > LEAP * length)
-    return np.where((_norms(place.step) < CREEPING * length)[:, None], shrink[:, None] * leap, 0.0)
+    return np.where((norms < CREEPING * length)[:, None], shrink[:, None] * leap, 0.0)
 
 
-def _judge_at_kinks(hill: Hill, place: Place, stopped: IntVector, tol: float) -> Place:
-    """Close to a centre with a kink every step is short: such a point goes to the centre, or past it, if that is higher."""
-    distance, nearest = (np.asarray(found) for found in hill.tree.query(place.x[stopped]))
-    close = (distance > 0.0) & (distance <= NEAR_KINK * tol * hill.length)
-    rows, at_center = stopped[close], hill.at(hill.centers[nearest[close]])
-    higher = at_center.log_value >= place.log_value[rows]
-    place = place.put(rows[higher], at_center.of(higher))
-    past, rows = at_center.of(~higher), rows[~higher]
-    beyond = hill.at(past.x + past.step)
-    higher = beyond.log_value > place.log_value[rows]
-    return place.put(rows[higher], beyond.of(higher))
+def _at_kinks(hill: Hill, place: Place, tol: float) -> Place:
+    """Points that hardly move but have not arrived go to the nearest centre, if it is near and not lower."""
+    stuck = np.flatnonzero((_norms(place.step) <= tol * hill.length) & (place.size > tol * hill.length))
+    if not len(stuck):
+        return place
+    distance, nearest = (np.asarray(found) for found in hill.tree.query(place.x[stuck]))
+    near = (distance > 0.0) & (distance <= LEAP * hill.length)
+    there = hill.at(hill.centers[nearest[near]])
+    higher = there.log_value >= place.log_value[stuck[near]]
+    return place.put(stuck[near][higher], there.of(higher))
 
 
 def _norms(steps: Points) -> Vector:

@@ -70,8 +70,8 @@ def density(X: ArrayLike, *, sparse: bool, kernel: str | Kernel, bandwidth: floa
 
     Without any spread in the data no rule gives a bandwidth; there is one cluster whatever it is, and it is set to 1.
     """
-    if isinstance(kernel, Kernel) and bandwidth == RULE:
-        bandwidth = "scott"  # the word for "the kernel's own"
+    if isinstance(kernel, Kernel):
+        bandwidth = "scott" if isinstance(bandwidth, str) and bandwidth == RULE else bandwidth  # both: the kernel's own
     elif isinstance(bandwidth, str) and not np.ptp(points := _checks.points(X), axis=0).any():
         _checks.choice(bandwidth, "bandwidth rule", rules_of_bandwidth.RULES)
         X, bandwidth = points, 1.0

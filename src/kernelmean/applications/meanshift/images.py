@@ -58,7 +58,7 @@ def segment_image(
     color : "lab" (CIE L*a*b*/100, where distances are about those that the eye sees) or "rgb" (from 0 to 1). A grey image
         has one column, its brightness L or its value.
     spatial : weight of the position: the longer side of the image is this long, beside colours of about unit range.
-        0 leaves the position out.
+        0 leaves the position out. An image of one colour is one segment, whatever this is.
     kernel, bandwidth : as for :class:`MeanShift`.
     sparse, k, k_max, engine, random_state : the density; see :class:`MeanShift`.
     tol, merge_radius, max_iter : when to stop and what to merge; see :class:`MeanShift`.
@@ -69,10 +69,10 @@ def segment_image(
     Segmentation
         Time O(n·k·d) per step for n pixels, memory O(n·d).
     """
-    rules = Rules(tol, merge_radius, min_size, max_iter).checked()
+    rules = Rules(tol, merge_radius, _checks.count(min_size, "min_size"), max_iter).checked()
     _checks.choice(color, "color", COLORS)
     values = colors.as_unit_values(rgb)
-    X = _features(values, color, _checks.number(spatial, "spatial", least=0.0))
+    X = features(values, color, _checks.number(spatial, "spatial", least=0.0))
     chance = {"k": k, "k_max": k_max, "random_state": random_state, "engine": engine}
     found = cluster(density(X, sparse=sparse, kernel=kernel, bandwidth=bandwidth, **chance), X, rules)
     sizes = np.bincount(found.labels)
@@ -82,13 +82,21 @@ def segment_image(
     return Segmentation(labels, colors.like(means[labels], rgb), means, sizes, found)
 
 
-def _features(values: NDArray[np.float64], color: str, spatial: float) -> Points:
-    """One row per pixel: its colour, then its position times spatial/(longer side)."""
+def features(values: NDArray[np.float64], color: str, spatial: float) -> Points:
+    """One row per pixel: its colour, then its position times spatial/(longer side).
+
+    Channels that do not vary are left out, so that a rule for the bandwidth counts only what can tell pixels apart; where
+    none varies, position alone makes no segments.
+    """
     rows, columns, channels = values.shape
     pixels = values.reshape(-1, channels)
     if color == "lab":
         three = colors.lab(np.broadcast_to(pixels, (len(pixels), 3)))
         pixels = three[:, :1] if channels == 1 else three
+    varies = np.ptp(pixels, axis=0) > 0.0
+    if not varies.any():
+        return np.zeros((len(pixels), 1))
+    pixels = pixels[:, varies]
     if spatial == 0.0:
         return pixels
     i, j = np.mgrid[:rows, :columns].reshape(2, -1) * (spatial / max(rows, columns))
