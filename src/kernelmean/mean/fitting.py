@@ -13,10 +13,11 @@ from kernelmean.coefficients import Path, Stopping
 from kernelmean.engines import Engine, Room
 from kernelmean.kernels import Kernel
 from kernelmean.mean import scaling
+from kernelmean.mean.choosing import Judge, select
 from kernelmean.mean.progress import progress_bar
 from kernelmean.mean.resolving import resolve_kernel
 from kernelmean.mean.value import SparseKernelMean
-from kernelmean.selection import open_source, picking_radii, positive_rows
+from kernelmean.selection import Task, picking_radii, positive_rows
 
 
 def sparse_kernel_mean(
@@ -51,7 +52,9 @@ def sparse_kernel_mean(
     k_max : most centres that "auto" may take; by default the largest integer below 3√n, or all rows given as selection.
     tol, patience : stop when the indicator falls by at most ``tol`` of its total for ``patience`` steps in a row;
         ``patience=1`` is the paper's rule.
-    selection : "auto" (at present "kcenter"), "kcenter", "kmeans++", "kmeans", "random", or an array of rows.
+    selection : "kcenter" (farthest-first, the paper's), "greedy" (orthogonal greedy from a pool of rows), "kmeans++",
+        "kmeans" (centroids), "random", an array of rows, or "auto": the best of several, compared by what they achieve;
+        with a given k also off the data, where ``indices`` is None.
     constraint : None, "simplex" (exact: α ≥ 0, Σα = 1), "simplex-projection" (the paper's), "sum-to-one".
     solver : "cholesky", or "cg" as the paper used it.
     sample_weight : nonnegative; integer weights mean repeated rows.
@@ -77,10 +80,11 @@ def sparse_kernel_mean(
     most = default_limit(room.summary.size) if isinstance(which, str) else len(which)
     rule = _stopping(k, most if k_max is None else k_max, tol, patience)
     radial = chosen.radial(sample.shape[1], space)
-    source = open_source(which, room, rule.limit, _checks.generator(random_state))
+    valid, density = constraint is not None, space == "l2" and constraint == "simplex"
+    task = Task(room, opened, radial, rule.limit, rule.k is not None, valid, density, _checks.generator(random_state))
     with progress_bar(verbose) as progress:
-        path = coefficients.grow(room, radial, source, rule, progress=progress)
-        alpha = coefficients.weights(path.factor, path.k, constraint, solver)
+        judge = Judge(task, constraint, solver, chosen.formula(sample.shape[1]))
+        path, alpha = select(which, judge, rule, progress)
     return SparseKernelMean(
         centers=_original_centers(path, sample, A),
         weights=alpha,
@@ -92,7 +96,7 @@ def sparse_kernel_mean(
         constraint=constraint,
         solver=solver,
         engine=engine,
-        selection=source.name,
+        selection=path.source.name,
         **path_facts(path, room, opened),
     )
 
