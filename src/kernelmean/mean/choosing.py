@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-
 from kernelmean import coefficients
 from kernelmean._lazy import lazy
 from kernelmean._types import Constraint, IntVector, Points, Solver, Vector
@@ -116,19 +114,22 @@ def _winner_of_trial(growths: list[Growth], judge: Judge) -> Growth:
 
 
 def _best(paths: list[Path], judge: Judge) -> Choice:
-    """The path of least loss. E bounds the objective of constrained weights from below, so that a path whose E is no better than what another
-    reaches needs no weights.
+    """The path of least loss.
+
+    E bounds the objective of constrained weights from below: no weights are needed where E is no better than what
+    another path reaches.
     """
     if len(paths) == 1:
         return Choice(paths[0], judge.weights(paths[0].factor, paths[0].k))
-    best, least = None, np.inf
-    for path in sorted(paths, key=_indicator):
+    first, *others = sorted(paths, key=_indicator)
+    best = Choice(first, judge.weights(first.factor, first.k))
+    least = judge.loss(first.factor, best.weights)
+    for path in others:
         if judge.task.density or _indicator(path) < least - TIE * abs(least):
             alpha = judge.weights(path.factor, path.k)
             loss = judge.loss(path.factor, alpha)
-            if best is None or loss < least - TIE * abs(loss):
+            if loss < least - TIE * abs(least):
                 best, least = Choice(path, alpha), loss
-    assert best is not None, "at least one selection"
     return best
 
 
