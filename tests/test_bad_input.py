@@ -392,12 +392,7 @@ def test_an_offset_of_1e8_loses_no_accuracy(engine, scale, space):
     far = np.random.default_rng(2).normal(size=(150, 2)) + 1e8
     near = far - 1e8
     assert np.array_equal(near + 1e8, far)
-    a, b = (
-        fit(X, scale=scale, space=space, k=25, engine=engine, selection="kcenter")
-            X, bandwidth=0.7, scale=scale, space=space, k=25, engine=engine, selection="kcenter", random_state=0
-        )
-        for X in (far, near)
-    )
+    a, b = (fit(X, scale=scale, space=space, k=25, engine=engine, selection="kcenter") for X in (far, near))
     np.testing.assert_array_equal(a.indices, b.indices)
     for name in ("weights", "radii", "kappa", "indicator", "cover"):
         np.testing.assert_allclose(getattr(a, name), getattr(b, name), rtol=1e-9, err_msg=name)
