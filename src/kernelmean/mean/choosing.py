@@ -18,7 +18,7 @@ from kernelmean.factor import Factor
 from kernelmean.kernels import Formula
 from kernelmean.selection import Centroids, Greedy, KCenter, Source, Task, first_center, open_source
 from kernelmean.selection.greedy import Candidates
-from kernelmean.selection.kmeans import lloyd
+from kernelmean.selection.kmeans import LLOYD_ITERATIONS, lloyd
 from kernelmean.selection.listed import Listed, d2_batches
 
 TRIAL = 128  # centres after which the worse of two growing selections is given up
@@ -26,6 +26,8 @@ LIKELIHOOD_ROWS = 2000
 # Farthest-first lost to the greedy selection in every case measured from four dimensions on, by two to thirty times; below,
 # it can win where k covers the support many times over. Only densities need its tails in any dimension.
 COVERED_DIMENSION = 3
+MANY = 1024  # centres
+DRAFT_ITERATIONS = 10  # of Lloyd's, where the centroids are those of a sample anyway
 TIE = 1e-14  # differences below this share of the objective are rounding
 
 
@@ -91,12 +93,13 @@ def _sources(task: Task) -> Iterator[Source]:
         yield KCenter(task.room, first_center(task.room, None, task.rng))
     if task.room.summary.size <= task.limit:  # every distinct point becomes a centre
         return
-    candidates = Candidates(task)
     if not task.fixed:
-        yield Greedy(task, candidates)
+        yield Greedy(task)
         return
+    # With the centroids in the pool two draws per centre are as good as three; beyond a thousand, one has to do in time.
+    candidates = Candidates(task, draws=2 if task.limit <= MANY else 1)
     seeds = Listed("kmeans++", candidates.draft, d2_batches(candidates.draft, task.rng)).take(task.limit)
-    centroids = lloyd(candidates.draft, seeds.points)
+    centroids = lloyd(candidates.draft, seeds.points, DRAFT_ITERATIONS if candidates.draft is not task.room else LLOYD_ITERATIONS)
     kappa = task.room.kernel_sum(task.radial, centroids)
     yield Centroids(task.room, centroids, kappa)
     yield Greedy(task, candidates, (centroids, kappa))

@@ -31,10 +31,10 @@ class Candidates:
     They are drawn from a draft, a sample of rows that stands for all where these are many; the fringe knows them all.
     """
 
-    def __init__(self, task: Task) -> None:
-        self._room = task.room
+    def __init__(self, task: Task, draws: int = DRAWS) -> None:
+        self._room, self._per_center = task.room, draws
         self._traversal = task.room.traverse(first_center(task.room, None, task.rng))
-        self._all = task.room.summary.size <= max(EVERYTHING, DRAWS * task.limit)
+        self._all = task.room.summary.size <= max(EVERYTHING, draws * task.limit)
         self.draft, rows = draft(task)
         self._draws = (batch if rows is None else rows[batch] for batch in d2_batches(self.draft, task.rng))
         self._seen: set[bytes] = set()
@@ -50,7 +50,7 @@ class Candidates:
         """The other new candidates for so many centres: all rows where these are few, else D² draws."""
         if self._all:
             return self._new([np.arange(self._room.summary.count)])
-        wanted, parts = max(DRAWS * centers, FEWEST_DRAWS), []
+        wanted, parts = max(self._per_center * centers, FEWEST_DRAWS), []
         while self._bulk < wanted and (batch := next(self._draws, None)) is not None:
             self._bulk += len(batch)
             parts.append(batch)

@@ -38,12 +38,13 @@ class KMeans(Centroids):
         super().__init__(room, lloyd(room, Listed("kmeans++", room, d2_draws(room, rng)).take(k).points))
 
 
-def lloyd(room: Room, centers: Points) -> Points:
+def lloyd(room: Room, centers: Points, iterations: int = LLOYD_ITERATIONS) -> Points:
     """c ← mean of the points nearest to c, again and again; the heaviest centroid first."""
-    for _ in range(LLOYD_ITERATIONS):
+    for _ in range(iterations):
         moved = room.nearest(centers).means()
         if np.array_equal(moved, centers):
             break
         centers = moved
-    order: IntVector = np.argsort(-room.nearest(centers).masses(), kind="stable")
+    masses = np.round(room.nearest(centers).masses(), 12)  # equal masses stay equal, however their sums are rounded
+    order: IntVector = np.argsort(-masses, kind="stable")
     return centers[order]
