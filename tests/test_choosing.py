@@ -35,7 +35,7 @@ def test_auto_with_k_centres_is_no_worse_than_what_it_chooses_from(sigma, constr
 
 
 def test_each_candidate_can_win():
-    """Tight clusters suit centroids, a narrow kernel in five dimensions the greedy selection, a wide one on a line the paper's."""
+    """Tight clusters suit centroids, a narrow kernel in five dimensions the greedy selection, a line the paper's."""
     rng = np.random.default_rng(1)
     clusters = np.concatenate([rng.normal(size=(60, 2)) * 0.05 + c for c in ([0, 0], [5, 0], [0, 5], [5, 5])])
     assert fitted(clusters, k=4).selection == "kmeans"

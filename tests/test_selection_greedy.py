@@ -167,6 +167,16 @@ def test_at_the_residual_floor_the_selection_ends_by_rank(options):
     assert mean.jitter < 1e-12
 
 
+def test_a_block_that_rounding_undoes_is_taken_one_by_one():
+    """Candidates that coincide: each is far above the floor, both together are not."""
+    X, _, kappa = problem(seed=12)
+    twins = np.concatenate([X, X[:5]])
+    search = pursuit(twins, np.concatenate([kappa, kappa[:5]]))
+    search._include(np.array([0, 1, 60, 2, 61]))
+    np.testing.assert_array_equal(search.picks, [0, 1, 2])
+    assert np.isfinite(search.take(20)).all()
+
+
 def test_all_distinct_points_are_found_when_more_are_asked_for():
     X = np.repeat(np.random.default_rng(10).normal(size=(12, 2)), 4, axis=0) * 3
     mean = fitted(X, 40)

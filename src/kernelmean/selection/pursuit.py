@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.factor import gram, product
@@ -147,7 +147,13 @@ class Pursuit:
         R = gram(self._radial, self.points[chosen], self.points)
         if m:
             R -= product(np.ascontiguousarray(self._rows[:m, chosen].T), self._rows[:m])
-        M = cholesky(R[:, chosen], lower=True, check_finite=False)
+        try:
+            M = cholesky(R[:, chosen], lower=True, check_finite=False)
+        except LinAlgError:  # within reach of the floor rounding may undo a block: one by one, without those at the floor
+            self._left.squares[chosen] = np.minimum(self._left.squares[chosen], R[np.arange(b), chosen])
+            if b > 1:
+                self.follow(chosen)
+            return
         rows = solve_triangular(M, R, lower=True, check_finite=False)
         sides = np.column_stack([self._left.r[chosen], self._left.u[chosen]])
         coordinates = solve_triangular(M, sides, lower=True, check_finite=False)
