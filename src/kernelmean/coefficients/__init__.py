@@ -17,6 +17,7 @@ from kernelmean.selection import Source
 CONSTRAINTS = (None, "simplex", "simplex-projection", "sum-to-one")
 SOLVERS = ("cholesky", "cg")
 FIRST_BLOCK = 32
+FIXED_BLOCK = 512
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,8 @@ class Growth:
     def step(self) -> None:
         """One more block of centres."""
         factor = self.factor
-        wanted = min(max(FIRST_BLOCK, factor.size // 4), self._rule.limit - factor.size)
+        least = FIRST_BLOCK if self._rule.k is None else FIXED_BLOCK  # where k is given there is no early stop to miss
+        wanted = min(max(least, factor.size // 4), self._rule.limit - factor.size)
         batch = self._source.take(wanted)
         if len(batch.points):
             summed = batch.kappa

@@ -10,14 +10,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 from kernelmean import coefficients
 from kernelmean._lazy import lazy
 from kernelmean._types import Constraint, IntVector, Points, Solver, Vector
 from kernelmean.coefficients import Growth, Path, Progress, Stopping
+from kernelmean.engines import Room
 from kernelmean.factor import Factor
 from kernelmean.kernels import Formula
 from kernelmean.selection import Centroids, Greedy, KCenter, Source, Task, first_center, open_source
-from kernelmean.selection.greedy import Candidates
+from kernelmean.selection.greedy import EVERYTHING, Candidates
 from kernelmean.selection.kmeans import LLOYD_ITERATIONS, lloyd
 from kernelmean.selection.listed import Listed, d2_batches
 
@@ -27,6 +30,7 @@ LIKELIHOOD_ROWS = 2000
 # it can win where k covers the support many times over. Only densities need its tails in any dimension.
 COVERED_DIMENSION = 3
 MANY = 1024  # centres
+STARTS = 3  # of Lloyd's iteration, where the rows are few
 DRAFT_ITERATIONS = 10  # of Lloyd's, where the centroids are those of a sample anyway
 TIE = 1e-14  # differences below this share of the objective are rounding
 
@@ -98,11 +102,17 @@ def _sources(task: Task) -> Iterator[Source]:
         return
     # With the centroids in the pool two draws per centre are as good as three; beyond a thousand, one has to do in time.
     candidates = Candidates(task, draws=2 if task.limit <= MANY else 1)
-    seeds = Listed("kmeans++", candidates.draft, d2_batches(candidates.draft, task.rng)).take(task.limit)
-    centroids = lloyd(candidates.draft, seeds.points, DRAFT_ITERATIONS if candidates.draft is not task.room else LLOYD_ITERATIONS)
-    kappa = task.room.kernel_sum(task.radial, centroids)
-    yield Centroids(task.room, centroids, kappa)
-    yield Greedy(task, candidates, (centroids, kappa))
+    starts = [_centroids(task, candidates.draft) for _ in range(STARTS if task.room.summary.size <= EVERYTHING else 1)]
+    kappas = [task.room.kernel_sum(task.radial, centroids) for centroids in starts]
+    for centroids, kappa in zip(starts, kappas, strict=True):
+        yield Centroids(task.room, centroids, kappa)
+    yield Greedy(task, candidates, (np.concatenate(starts), np.concatenate(kappas)))
+
+
+def _centroids(task: Task, draft: Room) -> Points:
+    """Lloyd's centroids of the draft; fewer steps where it is a sample anyway."""
+    seeds = Listed("kmeans++", draft, d2_batches(draft, task.rng)).take(task.limit).points
+    return lloyd(draft, seeds, LLOYD_ITERATIONS if draft is task.room else DRAFT_ITERATIONS)
 
 
 def _winner_of_trial(growths: list[Growth], judge: Judge) -> Growth:
