@@ -123,8 +123,8 @@ def test_values_are_those_of_the_quadratic():
     for block in (slice(0, 4), slice(4, 5), slice(5, 7)):
         factor.append(C[block], kappa[block])
     plain = alpha @ gram(g, C[:5], C[:5]) @ alpha - 2 * factor.kappa[:5] @ alpha
-    assert refinement.exact_value(factor, alpha) == pytest.approx(plain, rel=1e-13)
-    assert factor.value(alpha) > refinement.exact_value(factor, alpha)
+    assert factor.objective(alpha) == pytest.approx(plain, rel=1e-13)
+    assert factor.value(alpha) > factor.objective(alpha)
 
 
 # --- what a refined mean promises -------------------------------------------------------------------------------------

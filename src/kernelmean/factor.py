@@ -132,6 +132,10 @@ class Factor:
             x[:start] -= product(panel.left[: stop - start].T, x[start:stop])
         return x
 
+    def objective(self, alpha: Vector) -> float:
+        """αᵀKα − 2κᵀα, so that err² = ‖z̄‖² + this, for any α on the first centres: comparable between selections."""
+        return self.value(alpha) - float(self.jitters[: len(alpha)] @ alpha**2)
+
     def value(self, alpha: Vector) -> float:
         """αᵀ(K + Λ)α − 2κᵀα = ‖L_mᵀα − y‖² − ‖y‖² for any α on the first m centres, without cancellation."""
         y = self.y[: len(alpha)]

@@ -98,11 +98,6 @@ class State:
         return self.factor.centers
 
 
-def exact_value(factor: Factor, alpha: Vector) -> float:
-    """αᵀKα − 2κᵀα, so that err² = ‖z̄‖² + this, for any α on the first centres of a factor."""
-    return factor.value(alpha) - float(factor.jitters[: len(alpha)] @ alpha**2)
-
-
 def refine(objective: Objective, engine: Engine, centers: Points, iterations: int, rng: np.random.Generator) -> Factor | None:
     """The factor of the moved centres on all points, in the order for prefixes; None where no step was found.
 
