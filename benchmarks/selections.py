@@ -88,7 +88,7 @@ def row(name: str, X: np.ndarray, case: tuple) -> None:
     ways = {way: way for way in OWN} | {"herding": herding(K, X, k)}
     means = {way: km.sparse_kernel_mean(X, selection=selection, **options) for way, selection in ways.items()}
     errors = {way: relative_error(K, mean.centers, mean.weights, X) for way, mean in means.items()}
-    best = min((way for way in errors if way not in ("auto", "greedy")), key=errors.get)
+    best = min((way for way in errors if way != "auto"), key=errors.get)
     facts = [name, X.shape[1], f"{type(kernel).__name__} {width}", k, constraint or "free"]
     facts += [best, f"{errors['auto'] / errors[best]:.2f}", means["auto"].selection, *(f"{e:.2e}" for e in errors.values())]
     print("| " + " | ".join(map(str, facts)) + " |", flush=True)

@@ -26,8 +26,8 @@ from kernelmean.selection.listed import Listed, d2_batches
 
 TRIAL = 128  # centres after which the worse of two growing selections is given up
 LIKELIHOOD_ROWS = 2000
-# Farthest-first lost to the greedy selection in every case measured from four dimensions on, by two to thirty times; below,
-# it can win where k covers the support many times over. Only densities need its tails in any dimension.
+# From four dimensions on farthest-first was never better than the greedy selection, and up to fourteen times worse, in the
+# table of benchmarks/selections.py; below, it can win where k covers the support many times over. Densities need its tails.
 COVERED_DIMENSION = 3
 MANY = 1024  # centres
 STARTS = 3  # of Lloyd's iteration, where the rows are few
@@ -100,7 +100,7 @@ def _sources(task: Task) -> Iterator[Source]:
     if not task.fixed:
         yield Greedy(task)
         return
-    # With the centroids in the pool two draws per centre are as good as three; beyond a thousand, one has to do in time.
+    # Centroids make up for draws: each draw per centre costs an n × k sum and, from a thousand centres on, as much in algebra.
     candidates = Candidates(task, draws=2 if task.limit <= MANY else 1)
     starts = [_centroids(task, candidates.draft) for _ in range(STARTS if task.room.summary.size <= EVERYTHING else 1)]
     kappas = [task.room.kernel_sum(task.radial, centroids) for centroids in starts]
