@@ -122,9 +122,13 @@ def test_the_sparse_density_comes_near_the_exact_one():
     X = cloud(4000)
     Q = cloud(1000, seed=5)
     exact = km.SparseKDE(sparse=False).fit(X).score_samples(Q)
-    sparse = km.SparseKDE(random_state=0).fit(X)
-    assert sparse.mean_.k < 190
+    sparse = km.SparseKDE(k_max=189, random_state=0).fit(X)
     assert abs(np.mean(sparse.score_samples(Q) - exact)) < 0.01
+
+
+def test_few_points_keep_more_centres_than_three_roots():
+    assert km.SparseKDE(bandwidth=0.05, random_state=0).fit(cloud(300)).mean_.k > 51
+    assert km.SparseKDE(bandwidth=0.05, k_max=40, random_state=0).fit(cloud(300)).mean_.k == 40
 
 
 @pytest.mark.parametrize("name", ["tophat", "epanechnikov", "linear", "cosine"])

@@ -64,6 +64,15 @@ def test_a_contamination_that_is_none(bad):
         km.SparseKDEOutlierDetector(contamination=bad).fit(with_outliers()[0])
 
 
+def test_the_automatic_bandwidth_depends_on_the_dimension():
+    for d, rule in ((2, "scott"), (4, "scott"), (5, "iqr")):
+        X, _ = with_outliers(200, 5, d)
+        found = km.SparseKDEOutlierDetector(random_state=0).fit(X).density_.bandwidth_
+        assert found == pytest.approx(getattr(km.bandwidth, rule)(X), rel=1e-12)
+    own = km.SparseKDEOutlierDetector(kernel=km.Student(6.0, 2.0), random_state=0).fit(with_outliers(200, 5, 6)[0])
+    assert own.density_.mean_.kernel == km.Student(6.0, 2.0)
+
+
 def test_pickle_and_determinism():
     X, _ = with_outliers()
     one, two = (km.SparseKDEOutlierDetector(random_state=3).fit(X) for _ in range(2))

@@ -13,6 +13,9 @@ from kernelmean._types import ArrayLike, IntVector, RandomState, Vector
 from kernelmean.estimators import checking
 from kernelmean.estimators.density import SparseKDE
 from kernelmean.mean import LEVELS
+from kernelmean.mean.resolving import DEFAULT_RULE
+
+LOW_DIMENSION = 4
 
 
 class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
@@ -21,7 +24,10 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
     Parameters
     ----------
     contamination : share of the training points taken for outliers, in (0, 0.5].
-    bandwidth, kernel, scale, k, k_max, tol, patience, selection, refine, sparse, engine, random_state : see :class:`SparseKDE`.
+    bandwidth : a number or a rule, as in :class:`SparseKDE`, or "auto": Scott's rule up to four dimensions; beyond, "iqr", the
+        scale of the data. In high dimension Scott's bandwidth leaves most points nothing but their own kernel, in an exact
+        density too, and says little about which of them lie apart.
+    kernel, scale, k, k_max, tol, patience, selection, refine, sparse, engine, random_state : see :class:`SparseKDE`.
 
     Attributes
     ----------
@@ -35,7 +41,7 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         self,
         *,
         contamination: float = 0.1,
-        bandwidth: float | str = "scott",
+        bandwidth: float | str = "auto",
         kernel: Any = "gaussian",
         scale: Any = None,
         k: int | str = "auto",
@@ -70,6 +76,8 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         checked = checking.points(self, X, reset=True, least=checking.fewest(self.bandwidth))
         weights = checking.weights(sample_weight, len(checked))
         own = {name: value for name, value in self.get_params(deep=False).items() if name != "contamination"}
+        if isinstance(self.bandwidth, str) and self.bandwidth == "auto":
+            own["bandwidth"] = DEFAULT_RULE if checked.shape[1] <= LOW_DIMENSION or not isinstance(self.kernel, str) else "iqr"
         self.density_ = SparseKDE(**own).fit(checked, sample_weight=weights)
         self.log_quantiles_ = self.density_.log_quantiles_
         assert self.log_quantiles_ is not None

@@ -12,10 +12,13 @@ from kernelmean.applications.density.remembering import recall
 from kernelmean.engines.sample import Sample
 from kernelmean.kernels import Kernel
 from kernelmean.mean import KernelMean, SparseKernelMean
+from kernelmean.mean.fitting import default_limit
 from kernelmean.mean.resolving import DEFAULT_RULE, labelled_kernel, resolve_kernel
 from kernelmean.mean.scaling import apply, resolve
 
 Density = SparseKernelMean | KernelMean
+
+FEWEST = 600  # centres that "auto" may take however few the points: fewer would save no time that anybody notices
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,8 @@ class Settings:
         room = engines.open(self.engine).load(apply(own.scale, X, X[0]), weights)
         kernel = resolve_kernel(self.kernel, self.bandwidth, room)
         chosen_for = kernel if self.refine else _at_scotts_bandwidth(kernel, room)
-        reference = replace(own, kernel=chosen_for, bandwidth=DEFAULT_RULE)
+        most = max(default_limit(room.summary.size), FEWEST) if self.k_max is None else self.k_max
+        reference = replace(own, kernel=chosen_for, bandwidth=DEFAULT_RULE, k_max=most)
         mean = recall(reference, X, weights, random_state, lambda: reference._select(X, weights, random_state))
         return mean if mean.kernel == kernel else mean.refit(X, kernel=kernel, sample_weight=weights)
 
