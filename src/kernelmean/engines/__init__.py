@@ -6,17 +6,22 @@ means adding one module with these methods.
 
 from __future__ import annotations
 
+import functools
 import importlib
+import importlib.util
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from kernelmean import _checks
-from kernelmean._types import IntVector, Matrix, Points, Vector
+from kernelmean._types import ArrayLike, IntVector, Matrix, Points, Vector
 from kernelmean.engines.sample import Distances, Summary
 from kernelmean.kernels import RadialFunction
 
-ENGINES = ("naive", "cpu")
+ENGINES = ("naive", "cpu", "gpu", "auto")
+WORTH = 1e10  # kernel values from which "auto" wakes a device up: some seconds of work for a few cores
 
-__all__ = ["ENGINES", "Distances", "Engine", "Nearest", "Picks", "Room", "Summary", "Traversal", "open"]
+__all__ = ["ENGINES", "Distances", "Engine", "Nearest", "Picks", "Room", "Summary", "Traversal", "choose", "host", "open", "points", "precise"]
 
 
 class Picks(NamedTuple):
@@ -91,11 +96,61 @@ class Engine(Protocol):
 
 
 def open(engine: str | Engine, **options: Any) -> Engine:
-    """An engine by name (heavy imports happen here and nowhere else), or the instance given."""
+    """An engine by name (heavy imports happen here and nowhere else), or the instance given.
+
+    "auto" is "gpu" where torch and a CUDA device are present, else "cpu"; :func:`choose` also asks whether it is worth it.
+    """
     if not isinstance(engine, str):
         if not callable(getattr(engine, "load", None)):
             raise TypeError(f"engine must be a name ({', '.join(map(repr, ENGINES))}) or an engine, got {engine!r}.")
         return engine
-    _checks.choice(engine, "engine", ENGINES)
-    opened: Engine = importlib.import_module(f"kernelmean.engines.{engine}").Engine(**options)
+    name = _checks.choice(engine, "engine", ENGINES)
+    if name == "auto":
+        name = "gpu" if _device_present() else "cpu"
+    try:
+        module = importlib.import_module(f"kernelmean.engines.{name}")
+    except ModuleNotFoundError as error:
+        if error.name not in ("torch", "triton"):
+            raise
+        raise ImportError(
+            f"engine='gpu' needs {error.name}, which is not installed: pip install 'kernelmean[gpu]', or use engine='cpu'."
+        ) from error
+    opened: Engine = module.Engine(**options)
     return opened
+
+
+def choose(engine: str | Engine, X: object, count: float) -> Engine:
+    """:func:`open`, where "auto" takes a device if the points are on one, or if ``count`` kernel values are worth one."""
+    if engine == "auto" and not _checks.on_device(X):
+        return open("gpu" if count >= WORTH and _device_present() else "cpu")
+    return open("gpu" if engine == "auto" else engine)
+
+
+def precise(engine: Engine) -> Engine:
+    """The engine for coefficients, inner products and certificates: its kernel sums are in float64."""
+    switch = getattr(engine, "precise", None)
+    exact: Engine = engine if switch is None else switch()
+    return exact
+
+
+def points(X: ArrayLike, engine: str | Engine, name: str = "X", columns: int | None = None) -> Points:
+    """:func:`kernelmean._checks.points` for an engine: what is on a device stays there, if the engine is there too."""
+    if not _checks.on_device(X):
+        return _checks.points(X, name, columns)
+    where = engine if isinstance(engine, str) else getattr(engine, "name", None)
+    if where not in ("gpu", "auto"):
+        raise TypeError(f"{name} is on a device, but engine={where!r} works on the host: use engine='gpu', or copy {name} to NumPy.")
+    open("gpu")  # says what is missing, if anything is
+    taken: Points = importlib.import_module("kernelmean.engines.gpu.arrays").take_in(X, name, columns)
+    return taken
+
+
+def host(X: Points) -> Points:
+    """Checked points as a NumPy array: themselves, or a copy from the device."""
+    return X if isinstance(X, np.ndarray) else X.double().cpu().numpy()
+
+
+@functools.cache
+def _device_present() -> bool:
+    """Whether torch is installed and finds a CUDA device; torch is imported only where it is installed."""
+    return importlib.util.find_spec("torch") is not None and bool(importlib.import_module("torch").cuda.is_available())

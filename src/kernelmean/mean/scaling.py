@@ -27,7 +27,12 @@ def resolve(scale: Any, summary: Summary) -> Matrix | None:
 
 def apply(scale: Matrix | None, X: Points, origin: Vector) -> Points:
     """A(x − origin): only differences matter to a radial kernel, and far from the origin they keep their digits."""
-    return X if scale is None else (X - origin) @ scale.T
+    if scale is None:
+        return X
+    if isinstance(X, np.ndarray):
+        return (X - origin) @ scale.T
+    on_device = X.double()  # a tensor: the points stay where they are
+    return (on_device - on_device.new_tensor(origin)) @ on_device.new_tensor(scale.T)
 
 
 def undo(scale: Matrix | None, Y: Points, origin: Vector) -> Points:

@@ -1,0 +1,149 @@
+"""Kernel sums on a device: in which precision and unit, over which pieces, by which loop.
+
+Single precision. A term w g is computed in float32 from points rounded about their middle, and added in float64 after a few
+terms. Its error is a few 2⁻²⁴ of g times 1 + |log g|, and what rounding the points does: a shift of 2⁻²⁴ times their distance
+from the middle. Within some tens of the kernel's length and moderate |log g| that is below 1e-6 of Σ|w|g.
+
+Double precision is float64 throughout, by direct differences: 1e-13 of Σ|w|g.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass, field
+from types import ModuleType
+
+import torch
+
+from kernelmean._lazy import lazy
+from kernelmean._types import Matrix, Points, Vector
+from kernelmean.engines.gpu.arrays import Frame, Tensor, double_columns, middle, spread, to_device, to_host, unit_for, vector
+from kernelmean.engines.gpu.plan import Plan
+from kernelmean.engines.gpu.sample import DeviceSample
+from kernelmean.kernels import RadialFunction
+
+QUERIES = 64  # queries are padded to a multiple of this
+AT_ONCE = 1 << 22  # queries per launch
+COLUMNS = 4  # columns of weights per launch
+FEW_PIECES = 32  # into how many pieces a quadratic form is cut at most
+PRODUCTS = 24  # coordinates from which tensor cores pay
+REACH = 8.0  # rate·(|x|² + |q|²) up to which cancellation in |x|² + |q|² − 2x·q stays below 1e-6
+
+
+def loops(device: torch.device) -> ModuleType:
+    """Triton's loops on CUDA devices, torch's elsewhere."""
+    return importlib.import_module(f"kernelmean.engines.gpu.{'triton' if device.type == 'cuda' else 'torch'}_loops")
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """The sums of one room, in one precision."""
+
+    sample: DeviceSample
+    single: bool
+    _kept: dict[float, tuple[Frame, Tensor]] = field(default_factory=dict)
+
+    def kernel_sum(self, radial: RadialFunction, Q: Points | Tensor, W: Matrix | Tensor | None) -> Matrix:
+        """f_ic = Σ_j W_jc g(‖q_i − x_j‖²); W is (n,), (n, c) or None for the room's own weights."""
+        frame, X = self._points(radial)
+        plan, (columns, scales) = self._plan(radial, frame), self._columns(W, X)
+        queries = to_device(Q, X.device)
+        f = torch.empty((len(columns), len(queries)), dtype=torch.float64, device=X.device)
+        for start in range(0, len(queries), AT_ONCE):
+            rows = slice(start, min(start + AT_ONCE, len(queries)))
+            part = self._framed(queries[rows], frame)
+            for c in range(0, len(columns), COLUMNS):
+                f[c : c + COLUMNS, rows] = self._sum(plan, X, columns[c : c + COLUMNS], part)[:, : rows.stop - rows.start]
+        f *= scales[:, None]
+        return to_host(f[0] if W is None or W.ndim == 1 else f.T.contiguous())
+
+    def log_kernel_sum(self, radial: RadialFunction, Q: Points | Tensor, w: Vector | Tensor | None) -> Vector:
+        """log Σ_j w_j g: the largest term first, then the sum relative to it."""
+        frame, X = self._points(radial)
+        plan, device = self._plan(radial, frame), X.device
+        weights = self.sample.p if w is None else vector(w, device)
+        top = weights.max().clamp(min=torch.finfo(torch.float64).tiny)
+        log_w = spread(torch.log(weights / top)[:, None], X.shape[1], X.dtype, -torch.inf)
+        queries = to_device(Q, device)
+        f = torch.empty(len(queries), dtype=torch.float64, device=device)
+        for start in range(0, len(queries), AT_ONCE):
+            rows = slice(start, min(start + AT_ONCE, len(queries)))
+            f[rows] = self._log_sum(plan, X, log_w, self._framed(queries[rows], frame))[: rows.stop - rows.start]
+        return to_host(f + torch.log(top))
+
+    def quadratic(self, radial: RadialFunction) -> float:
+        """Σ_ij p_i p_j g over half of the pairs: each piece with itself, and twice with the later ones."""
+        frame, X = self._points(radial)
+        plan, (w, scales), n = self._plan(radial, frame), self._columns(None, X), len(self.sample.X)
+        size = -(-max(n // FEW_PIECES, 1) // 4096) * 4096
+        total = torch.zeros((), dtype=torch.float64, device=X.device)
+        for start in range(0, n, size):
+            stop = min(start + size, X.shape[1])
+            Q, own = X[:, start:stop].contiguous(), w[0, start:stop].double()
+            inner = self._loops.kernel_sums(plan, X[:, start:], min(stop, n) - start, w[:, start:], Q)[0]
+            total += (own * inner).sum()
+            if stop < n:
+                later = self._loops.kernel_sums(plan, X[:, stop:], n - stop, w[:, stop:], Q)[0]
+                total += 2.0 * (own * later).sum()
+        return float(total * scales[0] ** 2)
+
+    def fourier_sum(self, frequencies: Points, origin: Vector) -> Matrix:
+        """(M, 2): Σ_j p_j cos ω·(x_j − origin) and the same with sin; in float64 in either precision."""
+        X, device = self.sample.columns, self.sample.X.device
+        w = spread(self.sample.p[:, None], X.shape[1], torch.float64)
+        F = double_columns(to_device(frequencies, device), QUERIES)
+        sums = self._loops.fourier_sums(X, len(self.sample.X), w, F, to_device(origin, device).to(torch.float64))
+        return to_host(sums[:, : len(frequencies)].T.contiguous())
+
+    def _sum(self, plan: Plan, X: Tensor, W: Tensor, Q: Tensor) -> Tensor:
+        n = len(self.sample.X)
+        if self.single and len(X) >= PRODUCTS and len(W) == 1:
+            norms = (X * X).sum(dim=0), (Q * Q).sum(dim=0)
+            if plan.rate * float(norms[0].max() + norms[1].max()) <= REACH:
+                return self._loops.dot_sums(plan, X, n, W, Q, norms)  # type: ignore[no-any-return]
+        return self._loops.kernel_sums(plan, X, n, W, Q)  # type: ignore[no-any-return]
+
+    def _log_sum(self, plan: Plan, X: Tensor, log_w: Tensor, Q: Tensor) -> Tensor:
+        n = len(self.sample.X)
+        peak = self._loops.log_peaks(plan, X, n, log_w, Q)
+        shift = torch.where(torch.isfinite(peak), peak, 0.0)
+        total = self._loops.kernel_sums(plan, X, n, log_w, Q, shift)[0]
+        return torch.where(torch.isfinite(peak), shift.double() + torch.log(total), peak.double())
+
+    def _points(self, radial: RadialFunction) -> tuple[Frame | None, Tensor]:
+        """The points in the precision of the sums; a rounded copy is kept for the kernel used last."""
+        if not self.single:
+            return None, self.sample.columns
+        unit = unit_for(radial.rate)
+        if unit not in self._kept:
+            frame = Frame(self._middle, unit)
+            self._kept.clear()
+            self._kept[unit] = frame, frame.columns(self.sample.X)
+        return self._kept[unit]
+
+    def _framed(self, Q: Tensor, frame: Frame | None) -> Tensor:
+        return double_columns(Q, QUERIES) if frame is None else frame.columns(Q, QUERIES)
+
+    def _plan(self, radial: RadialFunction, frame: Frame | None) -> Plan:
+        dtype = torch.float64 if frame is None else torch.float32
+        return Plan.of(radial, 1.0 if frame is None else frame.squared_unit, dtype, self.sample.X.device)
+
+    def _columns(self, W: Matrix | Tensor | None, X: Tensor) -> tuple[Tensor, Tensor]:
+        """(c, n padded) weights, in float32 scaled so that the largest of each column is 1, and the scales."""
+        if W is None:
+            columns = self.sample.p[:, None]
+        else:
+            columns = vector(W, X.device).reshape(len(self.sample.X), -1)
+        largest = columns.abs().amax(dim=0)
+        scales = torch.where((largest > 0) & self.single, largest, 1.0)
+        return spread(columns / scales, X.shape[1], X.dtype), scales
+
+    @property
+    def _loops(self) -> ModuleType:
+        return loops(self.sample.X.device)
+
+    @lazy
+    def _middle(self) -> Tensor:
+        return middle(self.sample.X)
+
+
