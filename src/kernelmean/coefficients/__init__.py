@@ -8,7 +8,7 @@ import numpy as np
 
 from kernelmean._types import Constraint, IntVector, Points, Solver, StopReason, Vector
 from kernelmean.coefficients import simplex, stopping
-from kernelmean.engines import Distances, Room
+from kernelmean.engines import Distances, Room, elimination
 from kernelmean.factor import Factor, gram
 from kernelmean.kernels import RadialFunction
 from kernelmean.selection import Source
@@ -67,7 +67,7 @@ def grow(
 
     ``target`` are the weights of the kernel mean on the points of the room; None for the room's own.
     """
-    factor = Factor(radial)
+    factor = Factor(radial, elimination(room, radial))
     indices: list[IntVector] = []
     end: tuple[int, StopReason] | None = None
     while end is None:

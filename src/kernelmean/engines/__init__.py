@@ -21,7 +21,23 @@ from kernelmean.kernels import RadialFunction
 ENGINES = ("naive", "cpu", "gpu", "auto")
 WORTH = 1e10  # kernel values from which "auto" wakes a device up: some seconds of work for a few cores
 
-__all__ = ["ENGINES", "Distances", "Engine", "Nearest", "Picks", "Room", "Summary", "Traversal", "choose", "host", "open", "points", "precise"]
+__all__ = [
+    "ENGINES",
+    "Distances",
+    "Elimination",
+    "Engine",
+    "Nearest",
+    "Picks",
+    "Room",
+    "Summary",
+    "Traversal",
+    "choose",
+    "elimination",
+    "host",
+    "open",
+    "points",
+    "precise",
+]
 
 
 class Picks(NamedTuple):
@@ -86,6 +102,13 @@ class Room(Protocol):
         """(M, 2): Σ_j p_j cos ω·(x_j − origin) and the same with sin."""
 
 
+class Elimination(Protocol):
+    """The cubic part of a growing Cholesky factor, for rooms on hardware that does it better than the host."""
+
+    def __call__(self, old: Points, new: Points, jitter: Vector) -> tuple[Matrix, Matrix]:
+        """(Xᵀ, M) for new centres after the old ones: X = L⁻¹K₁₂, MMᵀ = K₂₂ + Λ₂ − XᵀX; K + Λ = LLᵀ for the old ones."""
+
+
 class Engine(Protocol):
     """Opens rooms."""
 
@@ -133,13 +156,22 @@ def precise(engine: Engine) -> Engine:
     return exact
 
 
+def elimination(room: Room, radial: RadialFunction) -> Elimination | None:
+    """What a room offers for the k × k algebra; None where that is the host's."""
+    offer = getattr(room, "elimination", None)
+    offered: Elimination | None = None if offer is None else offer(radial)
+    return offered
+
+
 def points(X: ArrayLike, engine: str | Engine, name: str = "X", columns: int | None = None) -> Points:
     """:func:`kernelmean._checks.points` for an engine: what is on a device stays there, if the engine is there too."""
     if not _checks.on_device(X):
         return _checks.points(X, name, columns)
     where = engine if isinstance(engine, str) else getattr(engine, "name", None)
     if where not in ("gpu", "auto"):
-        raise TypeError(f"{name} is on a device, but engine={where!r} works on the host: use engine='gpu', or copy {name} to NumPy.")
+        raise TypeError(
+            f"{name} is on a device, but engine={where!r} works on the host: use engine='gpu', or copy {name} to NumPy."
+        )
     open("gpu")  # says what is missing, if anything is
     taken: Points = importlib.import_module("kernelmean.engines.gpu.arrays").take_in(X, name, columns)
     return taken

@@ -63,4 +63,6 @@ def kernel_mean(
     prepared = prepare(X, sample_weight, scale, kernel, bandwidth, engine)
     n, w = len(prepared.sample), prepared.weights
     p = np.full(n, 1.0 / n) if w is None else w / w.sum()
-    return KernelMean(engines.host(prepared.sample), p, prepared.kernel, space, prepared.scale, prepared.room.summary.size, engine)
+    return KernelMean(
+        engines.host(prepared.sample), p, prepared.kernel, space, prepared.scale, prepared.room.summary.size, engine
+    )

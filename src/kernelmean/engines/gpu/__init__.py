@@ -16,6 +16,7 @@ from kernelmean import _checks
 from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.engines.gpu.arrays import to_device, vector
+from kernelmean.engines.gpu.elimination import Elimination
 from kernelmean.engines.gpu.sample import DeviceSample, DeviceSummary
 from kernelmean.engines.gpu.sums import Sums
 from kernelmean.engines.gpu.traversal import Nearest, Traversal
@@ -80,6 +81,9 @@ class Room:
     def kernel_sum(self, radial: RadialFunction, Q: Any, W: Any = None) -> Matrix:
         return self._sums.kernel_sum(radial, Q, W)
 
+    def kernel_moments(self, radial: RadialFunction, Q: Any) -> Matrix:
+        return self._sums.kernel_moments(radial, Q)
+
     def log_kernel_sum(self, radial: RadialFunction, Q: Any, w: Any = None) -> Vector:
         return self._sums.log_kernel_sum(radial, Q, w)
 
@@ -88,6 +92,9 @@ class Room:
 
     def fourier_sum(self, frequencies: Points, origin: Vector) -> Matrix:
         return self._sums.fourier_sum(frequencies, origin)
+
+    def elimination(self, radial: RadialFunction) -> Elimination:
+        return Elimination(radial, self.sample.X.device)
 
     @lazy
     def _sums(self) -> Sums:

@@ -26,7 +26,7 @@ QUERIES = 64  # queries are padded to a multiple of this
 AT_ONCE = 1 << 22  # queries per launch
 COLUMNS = 4  # columns of weights per launch
 FEW_PIECES = 32  # into how many pieces a quadratic form is cut at most
-PRODUCTS = 24  # coordinates from which tensor cores pay
+PRODUCTS = 32  # coordinates from which tensor cores pay
 REACH = 8.0  # rate·(|x|² + |q|²) up to which cancellation in |x|² + |q|² − 2x·q stays below 1e-6
 
 
@@ -56,6 +56,19 @@ class Sums:
                 f[c : c + COLUMNS, rows] = self._sum(plan, X, columns[c : c + COLUMNS], part)[:, : rows.stop - rows.start]
         f *= scales[:, None]
         return to_host(f[0] if W is None or W.ndim == 1 else f.T.contiguous())
+
+    def kernel_moments(self, radial: RadialFunction, Q: Points | Tensor) -> Matrix:
+        """(q, 1 + d): Σ_j p_j g, then Σ_j p_j g (x_j − q_i); by differences from the query, in float64 in either precision."""
+        X, n = self.sample.columns, len(self.sample.X)
+        plan, (w, _) = self._plan(radial, None), Sums(self.sample, single=False)._columns(None, X)
+        queries = to_device(Q, X.device)
+        f = torch.empty((1 + len(X), len(queries)), dtype=torch.float64, device=X.device)
+        for start in range(0, len(queries), AT_ONCE):
+            rows = slice(start, min(start + AT_ONCE, len(queries)))
+            part, size = double_columns(queries[rows], QUERIES), rows.stop - rows.start
+            f[:1, rows] = self._loops.kernel_sums(plan, X, n, w, part)[:, :size]
+            f[1:, rows] = self._loops.kernel_pulls(plan, X, n, w, part)[:, :size]
+        return to_host(f.T.contiguous())
 
     def log_kernel_sum(self, radial: RadialFunction, Q: Points | Tensor, w: Vector | Tensor | None) -> Vector:
         """log Σ_j w_j g: the largest term first, then the sum relative to it."""
@@ -145,5 +158,3 @@ class Sums:
     @lazy
     def _middle(self) -> Tensor:
         return middle(self.sample.X)
-
-

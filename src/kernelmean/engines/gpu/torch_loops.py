@@ -30,6 +30,16 @@ def kernel_sums(plan: Plan, X: Tensor, n: int, W: Tensor, Q: Tensor, shift: Tens
     return total
 
 
+def kernel_pulls(plan: Plan, X: Tensor, n: int, w: Tensor, Q: Tensor) -> Tensor:
+    """(d, q): Σ_j w_j g (x_j − q_i)."""
+    value, _ = _functions(plan)
+    pulls = torch.zeros((len(X), Q.shape[1]), dtype=torch.float64, device=X.device)
+    for cols in _pieces(n, Q.shape[1]):
+        terms = w[0, cols] * value(squared_distances(Q, X[:, cols]))
+        pulls += torch.stack([(terms * (x[None, cols] - q[:, None])).sum(dim=1) for x, q in zip(X, Q, strict=True)])
+    return pulls
+
+
 def dot_sums(plan: Plan, X: Tensor, n: int, W: Tensor, Q: Tensor, norms: tuple[Tensor, Tensor]) -> Tensor:
     """(1, q): Σ_j w_j g by matrix products, for float32 in high dimension."""
     value, _ = _functions(plan)
@@ -93,6 +103,11 @@ def squared_distances(Q: Tensor, X: Tensor) -> Tensor:
         z = x[None, :] - q[:, None]
         total += z * z
     return total
+
+
+def values(plan: Plan, r2: Tensor) -> Tensor:
+    """g of squared distances."""
+    return _functions(plan)[0](r2)
 
 
 def _pieces(n: int, q: int) -> Iterator[slice]:

@@ -167,5 +167,3 @@ def boundless(X: Tensor, n: int) -> Tensor:
     near = torch.full((X.shape[1],), torch.inf, dtype=torch.float64, device=X.device)
     near[n:] = -1.0
     return near
-
-

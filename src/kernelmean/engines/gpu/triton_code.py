@@ -45,11 +45,11 @@ def table_log(s, per_step, table, cells):
 
 
 def formula_value(r2, rate, shape, table, cells):
-    return FUNCTION(rate * r2, shape)  # noqa: F821
+    return FUNCTION(rate * r2, shape)
 
 
 def table_value(r2, rate, shape, table, cells):
-    return EXP(table_log(rate * r2, shape, table, cells))  # noqa: F821
+    return EXP(table_log(rate * r2, shape, table, cells))
 
 
 def table_log_value(r2, rate, shape, table, cells):
@@ -58,12 +58,12 @@ def table_log_value(r2, rate, shape, table, cells):
 
 def plain_term(r2, w, shift, rate, shape, table, cells):
     """w g."""
-    return w[None, :] * VALUE(r2, rate, shape, table, cells)  # noqa: F821
+    return w[None, :] * VALUE(r2, rate, shape, table, cells)
 
 
 def shifted_term(r2, w, shift, rate, shape, table, cells):
     """exp(log w + log g − shift)."""
-    return EXP((LOG_VALUE(r2, rate, shape, table, cells) - shift[:, None]) + w[None, :])  # noqa: F821
+    return EXP((LOG_VALUE(r2, rate, shape, table, cells) - shift[:, None]) + w[None, :])
 
 
 @triton.jit
@@ -91,7 +91,8 @@ def squares(X, Q, held, stride, q_stride, cols, rows, d, D: tl.constexpr, BQ: tl
 
 
 def kernel_sums(X, W, Q, shift, out, stride, w_stride, q_stride, n, per, d, numbers, table, cells,
-                D: tl.constexpr, C: tl.constexpr, BQ: tl.constexpr, BX: tl.constexpr, RUN: tl.constexpr):  # fmt: skip
+                D: tl.constexpr, C: tl.constexpr, BQ: tl.constexpr, BX: tl.constexpr, RUN: tl.constexpr,
+                UNROLL: tl.constexpr):  # fmt: skip
     """out[split, c, i] = Σ_j term over the points of one split."""
     rows = tl.program_id(0) * BQ + tl.arange(0, BQ)
     start = tl.program_id(1) * per
@@ -107,18 +108,44 @@ def kernel_sums(X, W, Q, shift, out, stride, w_stride, q_stride, n, per, d, numb
         totals = totals + (tl.zeros((BQ, BX), tl.float64),)
     for first in range(start, stop, BX * RUN):
         parts = zeros
-        for run in range(first, tl.minimum(first + BX * RUN, stop), BX):
+        for run in tl.range(first, tl.minimum(first + BX * RUN, stop), BX, loop_unroll_factor=UNROLL):
             cols = run + tl.arange(0, BX)
             r2 = squares(X, Q, held, stride, q_stride, cols, rows, d, D, BQ, BX)
             grown = ()
             for c in tl.static_range(C):
                 w = tl.load(W + c * w_stride + cols)
-                grown = grown + (parts[c] + TERM(r2, w, level, rate, shape, table, cells),)  # noqa: F821
+                grown = grown + (parts[c] + TERM(r2, w, level, rate, shape, table, cells),)
             parts = grown
         added = ()
         for c in tl.static_range(C):
             added = added + (totals[c] + parts[c].to(tl.float64),)
         totals = added
+    base = out + tl.program_id(1) * C * q_stride + rows
+    for c in tl.static_range(C):
+        tl.store(base + c * q_stride, tl.sum(totals[c], 1))
+
+
+def kernel_pulls(X, W, Q, out, stride, q_stride, n, per, d, axis, numbers, table, cells,
+                 D: tl.constexpr, C: tl.constexpr, BQ: tl.constexpr, BX: tl.constexpr):  # fmt: skip
+    """out[split, c, i] = Σ_j w_j g (x_j − q_i) in C coordinates from ``axis`` on, over the points of one split; float64."""
+    rows = tl.program_id(0) * BQ + tl.arange(0, BQ)
+    start = tl.program_id(1) * per
+    stride, q_stride = stride.to(tl.int64), q_stride.to(tl.int64)
+    rate, shape = tl.load(numbers), tl.load(numbers + 1)
+    held = own_coordinates(Q, q_stride, rows, D)
+    totals = ()
+    for c in tl.static_range(C):
+        totals = totals + (tl.zeros((BQ, BX), tl.float64),)
+    for first in range(start, tl.minimum(start + per, n), BX):
+        cols = first + tl.arange(0, BX)
+        r2 = squares(X, Q, held, stride, q_stride, cols, rows, d, D, BQ, BX)
+        g = tl.load(W + cols)[None, :] * VALUE(r2, rate, shape, table, cells)
+        grown = ()
+        for c in tl.static_range(C):
+            t = tl.minimum(axis + c, d - 1)
+            z = tl.load(X + t * stride + cols)[None, :] - tl.load(Q + t * q_stride + rows)[:, None]
+            grown = grown + (totals[c] + g * z,)
+        totals = grown
     base = out + tl.program_id(1) * C * q_stride + rows
     for c in tl.static_range(C):
         tl.store(base + c * q_stride, tl.sum(totals[c], 1))
@@ -136,7 +163,7 @@ def log_peaks(X, W, Q, out, stride, q_stride, n, per, d, numbers, table, cells,
     for first in range(start, tl.minimum(start + per, n), BX):
         cols = first + tl.arange(0, BX)
         r2 = squares(X, Q, held, stride, q_stride, cols, rows, d, D, BQ, BX)
-        top = tl.maximum(top, LOG_VALUE(r2, rate, shape, table, cells) + tl.load(W + cols)[None, :])  # noqa: F821
+        top = tl.maximum(top, LOG_VALUE(r2, rate, shape, table, cells) + tl.load(W + cols)[None, :])
     tl.store(out + tl.program_id(1) * q_stride + rows, tl.max(top, 1))
 
 
@@ -159,7 +186,7 @@ def dot_sums(X, XX, W, Q, QQ, out, stride, q_stride, n, per, d, numbers, table, 
             x = tl.load(X + at[:, None] * stride + cols[None, :], mask=at[:, None] < d, other=0.0)
             product = tl.dot(y, x, product, input_precision="tf32x3")
         r2 = tl.maximum(qq[:, None] + tl.load(XX + cols)[None, :] - 2.0 * product, 0.0)
-        g = VALUE(r2, rate, shape, table, cells)  # noqa: F821
+        g = VALUE(r2, rate, shape, table, cells)
         total += tl.sum((tl.load(W + cols)[None, :] * g).to(tl.float64), 1)
     tl.store(out + tl.program_id(1) * q_stride + rows, total)
 
