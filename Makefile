@@ -19,7 +19,7 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/lint-imports
 
 bench: $(VENV)/bench.stamp
-	$(BIN)/python -m benchmarks --output docs/speed.md
+	$(BIN)/python -m benchmarks.speed --output docs/speed.md
 
 clean:
 	rm -rf $(VENV) build dist demo.png .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

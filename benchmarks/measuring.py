@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import gc
+import os
 import platform
 import sys
 import threading
@@ -11,12 +13,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+DATA = Path(os.environ.get("KERNELMEAN_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
 
 class Row(NamedTuple):
-    """One line of a table: what was measured, the ratio, the goal, and what the ratio is made of."""
+    """One line of a table: what was measured, the figure (a ratio, if it is a number), the goal, and what it is made of."""
 
     case: str
-    ratio: float | None
+    ratio: float | str | None
     goal: str
     detail: str
 
@@ -57,9 +61,33 @@ def resident() -> int:
 
 def table(title: str, rows: list[Row]) -> str:
     """A Markdown table."""
-    lines = [f"### {title}", "", "| case | ratio | goal | detail |", "| --- | ---: | --- | --- |"]
-    lines += [f"| {r.case} | {'–' if r.ratio is None else f'{r.ratio:.2f}'} | {r.goal} | {r.detail} |" for r in rows]
+    lines = [f"### {title}", "", "| case | figure | goal | detail |", "| --- | ---: | --- | --- |"]
+    lines += [f"| {r.case} | {_figure(r.ratio)} | {r.goal} | {r.detail} |" for r in rows]
     return "\n".join(lines) + "\n"
+
+
+def _figure(value: float | str | None) -> str:
+    if value is None:
+        return "–"
+    return value if isinstance(value, str) else f"{value:.2f}"
+
+
+def run(title: str, introduction: str, tables: dict[str, Callable[[], list[Row]]]) -> None:
+    """``[names] [--output FILE]``: measure some tables, or all; print them, and write them to a Markdown file."""
+    parser = argparse.ArgumentParser(description=f"{title}. Tables: {', '.join(tables)}.")
+    parser.add_argument("names", nargs="*", help="some of the tables; all if none is given")
+    parser.add_argument("--output", type=Path, help="also write the tables to this file")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.names) - set(tables):
+        parser.error(f"no table {sorted(unknown)[0]!r}; choose from {', '.join(map(repr, tables))}")
+    parts = [f"# {title}\n\n{introduction}\n\nMeasured on: {machine()}\n"]
+    print(parts[0], flush=True)
+    for name, measure in tables.items():
+        if not arguments.names or name in arguments.names:
+            parts.append(table(name, measure()))
+            print(parts[-1], flush=True)
+    if arguments.output:
+        arguments.output.write_text("\n".join(parts))
 
 
 def machine() -> str:
@@ -82,6 +110,4 @@ def _cpuinfo() -> list[str]:
 
 
 def _cores() -> set[int]:
-    import os
-
     return os.sched_getaffinity(0) if sys.platform == "linux" else set(range(os.cpu_count() or 1))

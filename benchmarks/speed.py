@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import shutil
 import subprocess
 import sys
@@ -14,14 +13,13 @@ import numpy as np
 from numba import njit
 
 import kernelmean as km
-from benchmarks.measuring import Row, seconds
+from benchmarks.measuring import DATA, Row, run, seconds
 from kernelmean import engines
 from kernelmean.coefficients import simplex
 from kernelmean.engines.cpu import narrow
 from kernelmean.factor import Factor, gram
 
 HERE = Path(__file__).parent
-DATA = Path(os.environ.get("KERNELMEAN_DATA", HERE.parent.parent / "shared" / "data"))
 
 
 def normal(n: int, d: int, seed: int = 0) -> np.ndarray:
@@ -301,3 +299,7 @@ TABLES = {
     "Evaluation": evaluation,
     "Growth": growth,
 }
+
+
+if __name__ == "__main__":
+    run("Speed of the cpu engine", "Written by `make bench`; see [performance.md](performance.md).", TABLES)

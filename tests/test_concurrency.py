@@ -27,7 +27,9 @@ def fit(task):
     X = rng.normal(size=(5000, d))
     engine = km.engines.open("cpu", threads=1 + task % 3)
     space = "rkhs" if task % 2 else "l2"
-    mean = km.sparse_kernel_mean(X, kernel=KERNELS[task % 3], space=space, k=25, random_state=task, engine=engine)
+    mean = km.sparse_kernel_mean(
+        X, selection="kcenter", kernel=KERNELS[task % 3], space=space, k=25, random_state=task, engine=engine
+    )
     centers = km.k_center(X, 40, first=task, engine=engine)
     return (
         mean.indices.tobytes(),

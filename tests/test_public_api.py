@@ -16,19 +16,36 @@ NAMES = [  # what this release promises (API.md)
     "Cauchy",
     "Centers",
     "Certificate",
+    "DistributionEmbedding",
+    "Divergence",
+    "ClassProportions",
     "Gaussian",
     "KernelMean",
     "Laplacian",
+    "MeanShift",
+    "Procrustes",
     "Radial",
+    "SparseKDE",
+    "SparseKDEClassifier",
+    "SparseKDEOutlierDetector",
+    "Segmentation",
     "SparseKernelMean",
     "Student",
+    "TwoSampleTest",
     "bandwidth",
+    "clustering_hausdorff",
+    "discrepancy_index",
     "distance_matrix",
     "engines",
     "k_center",
     "kernel_mean",
+    "kl_divergence",
     "load",
     "merge",
+    "segment_image",
+    "mmd",
+    "procrustes",
+    "mmd_test",
     "sparse_kernel_mean",
 ]
 
@@ -81,7 +98,7 @@ def test_the_version_is_a_version():
     assert re.fullmatch(r"\d+\.\d+\.\d+([.+-]\w+)*", km.__version__)
 
 
-@pytest.mark.parametrize("rule", ["scott", "silverman", "iqr", "median"])
+@pytest.mark.parametrize("rule", ["scott", "silverman", "iqr", "median", "mode"])
 def test_bandwidth_rules_are_functions_of_the_data(rule):
     function = getattr(km.bandwidth, rule)
     assert list(inspect.signature(function).parameters)[:2] == ["X", "sample_weight"]

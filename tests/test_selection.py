@@ -126,7 +126,7 @@ def fitted(X, selection, k, seed=0, **options):
     return km.sparse_kernel_mean(X, bandwidth=1.0, k=k, selection=selection, random_state=seed, **options)
 
 
-@pytest.mark.parametrize("selection", ["kcenter", "random", "kmeans++"])
+@pytest.mark.parametrize("selection", ["kcenter", "greedy", "random", "kmeans++"])
 def test_a_selection_on_the_data_takes_distinct_rows(selection):
     X = np.repeat(np.random.default_rng(4).normal(size=(30, 2)), 3, axis=0)
     mean = fitted(X, selection, 25)
@@ -141,13 +141,6 @@ def test_a_selection_finds_all_distinct_points_when_asked_for_more(selection):
     mean = fitted(X, selection, 40)
     assert mean.stop_reason == "distinct"
     np.testing.assert_allclose(np.unique(mean.centers, axis=0), np.unique(X, axis=0), rtol=1e-14)
-
-
-def test_auto_means_k_center_for_now_and_says_so():
-    X = np.random.default_rng(6).normal(size=(60, 2))
-    mean = fitted(X, "auto", 9)
-    assert mean.selection == "kcenter"
-    np.testing.assert_array_equal(mean.indices, fitted(X, "kcenter", 9).indices)
 
 
 def test_given_rows_are_the_centres_in_the_order_given():

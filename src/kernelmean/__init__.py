@@ -11,9 +11,21 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kernelmean import bandwidth, engines
+    from kernelmean.applications.meanshift import Segmentation, segment_image
     from kernelmean.certificates import Certificate
+    from kernelmean.estimators.classification import SparseKDEClassifier
+    from kernelmean.estimators.density import SparseKDE
+    from kernelmean.estimators.embedding import DistributionEmbedding
+    from kernelmean.estimators.meanshift import MeanShift
+    from kernelmean.estimators.outliers import SparseKDEOutlierDetector
+    from kernelmean.estimators.proportions import ClassProportions
     from kernelmean.kernels import Cauchy, Gaussian, Laplacian, Radial, Student
     from kernelmean.mean import KernelMean, SparseKernelMean, distance_matrix, kernel_mean, load, merge, sparse_kernel_mean
+    from kernelmean.measures.clusterings import clustering_hausdorff, discrepancy_index
+    from kernelmean.measures.discrepancy import mmd
+    from kernelmean.measures.divergence import Divergence, kl_divergence
+    from kernelmean.measures.procrustes import Procrustes, procrustes
+    from kernelmean.measures.two_sample import TwoSampleTest, mmd_test
     from kernelmean.selection import Centers, k_center
 
 __version__ = "0.1.0"
@@ -21,7 +33,15 @@ __version__ = "0.1.0"
 _HOMES = {
     "bandwidth": "kernelmean.bandwidth",
     "engines": "kernelmean.engines",
+    "Segmentation": "kernelmean.applications.meanshift",
+    "segment_image": "kernelmean.applications.meanshift",
     "Certificate": "kernelmean.certificates",
+    "SparseKDE": "kernelmean.estimators.density",
+    "SparseKDEClassifier": "kernelmean.estimators.classification",
+    "SparseKDEOutlierDetector": "kernelmean.estimators.outliers",
+    "MeanShift": "kernelmean.estimators.meanshift",
+    "DistributionEmbedding": "kernelmean.estimators.embedding",
+    "ClassProportions": "kernelmean.estimators.proportions",
     "Cauchy": "kernelmean.kernels",
     "Gaussian": "kernelmean.kernels",
     "Laplacian": "kernelmean.kernels",
@@ -34,6 +54,15 @@ _HOMES = {
     "load": "kernelmean.mean",
     "merge": "kernelmean.mean",
     "sparse_kernel_mean": "kernelmean.mean",
+    "clustering_hausdorff": "kernelmean.measures.clusterings",
+    "discrepancy_index": "kernelmean.measures.clusterings",
+    "mmd": "kernelmean.measures.discrepancy",
+    "Divergence": "kernelmean.measures.divergence",
+    "kl_divergence": "kernelmean.measures.divergence",
+    "Procrustes": "kernelmean.measures.procrustes",
+    "procrustes": "kernelmean.measures.procrustes",
+    "TwoSampleTest": "kernelmean.measures.two_sample",
+    "mmd_test": "kernelmean.measures.two_sample",
     "Centers": "kernelmean.selection",
     "k_center": "kernelmean.selection",
 }
@@ -42,20 +71,37 @@ __all__ = [
     "Cauchy",
     "Centers",
     "Certificate",
+    "ClassProportions",
+    "DistributionEmbedding",
+    "Divergence",
     "Gaussian",
     "KernelMean",
     "Laplacian",
+    "MeanShift",
+    "Procrustes",
     "Radial",
+    "Segmentation",
+    "SparseKDE",
+    "SparseKDEClassifier",
+    "SparseKDEOutlierDetector",
     "SparseKernelMean",
     "Student",
+    "TwoSampleTest",
     "__version__",
     "bandwidth",
+    "clustering_hausdorff",
+    "discrepancy_index",
     "distance_matrix",
     "engines",
     "k_center",
     "kernel_mean",
+    "kl_divergence",
     "load",
     "merge",
+    "mmd",
+    "mmd_test",
+    "procrustes",
+    "segment_image",
     "sparse_kernel_mean",
 ]
 

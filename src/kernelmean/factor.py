@@ -133,6 +133,20 @@ class Factor:
             x[:start] -= product(panel.left[: stop - start].T, x[start:stop])
         return x
 
+    def objective(self, alpha: Vector) -> float:
+        """αᵀKα − 2κᵀα, so that err² = ‖z̄‖² + this, for any α on the first centres: comparable between selections."""
+        return self.value(alpha) - float(self.jitters[: len(alpha)] @ alpha**2)
+
+    def value(self, alpha: Vector) -> float:
+        """αᵀ(K + Λ)α − 2κᵀα = ‖L_mᵀα − y‖² − ‖y‖² for any α on the first m centres, without cancellation."""
+        y = self.y[: len(alpha)]
+        x = -y
+        for start, stop, panel in self._parts(len(alpha)):
+            rows = alpha[start:stop]
+            x[:start] += product(rows[None], panel.left[: len(rows)])[0]
+            x[start:stop] += product(rows[None], panel.diagonal[: len(rows), : len(rows)])[0]
+        return float(x @ x) - float(y @ y)
+
     def _grow(self, b: int) -> None:
         """[L 0; Xᵀ M]: X = L⁻¹K₁₂, MMᵀ = K₂₂ + Λ₂ − XᵀX, y₂ = M⁻¹(κ₂ − Xᵀy₁)."""
         m = self.size

@@ -103,6 +103,30 @@ def test_kernel_sum(name, d):
         check(lambda room, radial=radial, Q=Q, v=signed: room.kernel_sum(radial, Q, v), X, None, terms)
 
 
+@pytest.mark.parametrize(("name", "d"), PAIRS)
+def test_kernel_moments(name, d):
+    """Σ p g and Σ p g (x − q): the mean is that of kernel_sum, the pull within rounding of its absolute terms."""
+    radial = RADIALS[name](d)
+    for n in sizes(d):
+        X, Q, w = cloud(n, d)
+        p, values = w / w.sum(), radial(((Q[:, None] - X[None]) ** 2).sum(axis=2))
+        pulls = np.stack([np.abs(X[None, :, t] - Q[:, None, t]) for t in range(d)], axis=2)
+        terms = np.column_stack([values @ p, np.einsum("ij,ijt->it", values * p, pulls)])
+        check(lambda room, radial=radial, Q=Q: room.kernel_moments(radial, Q), X, w, terms)
+        single = naive.load(X, w).kernel_sum(radial, Q)
+        np.testing.assert_allclose(naive.load(X, w).kernel_moments(radial, Q)[:, 0], single, rtol=1e-13)
+
+
+@pytest.mark.parametrize("engine", [naive, *engines.values()], ids=["naive", *engines])
+def test_kernel_moments_far_from_the_origin(engine):
+    """Differences are taken from the query: an offset of 1e6 costs only what the data lost by it."""
+    X, Q, w = cloud(300, 3)
+    X, Q = np.round(X * 2**20) / 2**20, np.round(Q * 2**20) / 2**20  # so that the shift is exact
+    radial = RADIALS["gaussian-rkhs"](3)
+    near, far = engine.load(X, w).kernel_moments(radial, Q), engine.load(X + 2.0**20, w).kernel_moments(radial, Q + 2.0**20)
+    np.testing.assert_allclose(far, near, rtol=0, atol=1e-15)
+
+
 @pytest.mark.parametrize(("name", "d"), [(name, 3) for name in RADIALS] + [("gaussian-rkhs", 9), ("gaussian-rkhs", 17)])
 def test_kernel_sum_with_several_columns(name, d):
     """Columns of signed weights, one of them zero: the same as column by column."""

@@ -139,6 +139,42 @@ def test_log1p_at_its_edges():
     assert values[3] == np.inf
 
 
+def powers(function):
+    @numba.njit
+    def loop(x, a):
+        out = np.empty_like(x)
+        for i in range(len(x)):
+            out[i] = function(x[i], a)
+        return out
+
+    return loop
+
+
+power, small_power = powers(elementary.power_of_one_plus), powers(elementary.small_power_of_one_plus)
+POWER_ARGUMENTS = {part: LOG1P_ARGUMENTS[part] for part in ("at the last place of one", "small", "about one", "at the seam")}
+POWER_ARGUMENTS["large"] = spread(9, 4.0, 1e20)
+
+
+@pytest.mark.parametrize("a", [-0.3, -1.3, -3.3, -7.9, -20.3, -700.1])
+@pytest.mark.parametrize("part", POWER_ARGUMENTS)
+def test_powers_are_within_four_and_twice_the_exponent_in_half_units(part, a):
+    """However far, as long as the values are normal; and the precise ones, near one, to a few half units of the logarithm."""
+    x = POWER_ARGUMENTS[part]
+    x = x[a * np.log1p(x) > -700.0][:1000]
+    high, low = exact(lambda v: mp.power(1 + v, mp.mpf(a)), x)
+    precise, small = (np.abs((f(x, a) - high) - low) / high / ULP for f in (power, small_power))
+    assert small.max(initial=0.0) <= 4.0 - 2.0 * a
+    assert precise.max(initial=0.0) <= 4.0 - 2.0 * a
+    assert (precise <= 5.0 * np.maximum(1.0, np.abs(np.log(high)))).all()
+
+
+@pytest.mark.parametrize("function", [power, small_power])
+def test_powers_at_their_edges(function):
+    """One at zero, zero below 2⁻¹⁰²¹ and at infinity, and never a subnormal number."""
+    values = function(np.array([0.0, 5e-324, 2.0**510, 2.0**512, 1e308, np.inf]), -2.0)
+    assert values.tolist() == [1.0, 1.0, 2.0**-1020, 0.0, 0.0, 0.0]
+
+
 COS_SIN_ARGUMENTS = {
     "tiny": np.concatenate([spread(1, 1e-300, 1e-8, 300), -spread(2, 1e-300, 1e-8, 300)]),
     "one turn": np.random.default_rng(3).uniform(-7, 7, 3000),

@@ -119,6 +119,20 @@ def test_moments_are_sums_of_differences_from_the_query(device, d):
 
 
 @pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", ["gaussian-decay", "laplacian-decay", "student-decay"])
+@pytest.mark.parametrize("d", [2, 18])
+def test_one_step_of_mean_shift(device, name, d):
+    """From points (kinks), from between them, and from so far that every plain sum is zero."""
+    X, Q, w, _ = cloud(600, d)
+    Q = np.concatenate([Q, np.full((1, d), 300.0)])
+    decay = RADIALS[name](d)
+    for weights in (None, np.where(np.arange(600) % 3 == 1, 0.0, w)):
+        expected, actual = (e.load(X, w).shift(decay, Q, weights) for e in (naive, engines.open("gpu", device=device)))
+        for mine, theirs in zip(actual, expected, strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("precision", TOLERANCES)
 def test_an_offset_costs_no_digits(device, precision):
     """Single precision rounds about the middle of the data."""

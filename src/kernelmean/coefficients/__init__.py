@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kernelmean._lazy import lazy
 from kernelmean._types import Constraint, IntVector, Points, Solver, StopReason, Vector
 from kernelmean.coefficients import simplex, stopping
 from kernelmean.engines import Distances, Room, elimination
@@ -16,6 +17,7 @@ from kernelmean.selection import Source
 CONSTRAINTS = (None, "simplex", "simplex-projection", "sum-to-one")
 SOLVERS = ("cholesky", "cg")
 FIRST_BLOCK = 32
+FIXED_BLOCK = 512
 
 
 @dataclass(frozen=True)
@@ -41,11 +43,16 @@ class Path:
     reason: StopReason
     factor: Factor
     indices: IntVector | None
-    distances: Distances
+    source: Source
 
     @property
     def centers(self) -> Points:
         return self.factor.centers[: self.k]
+
+    @lazy
+    def distances(self) -> Distances:
+        """Distances of all points to these centres."""
+        return self.source.distances(self.centers)
 
 
 class Progress:
@@ -53,6 +60,46 @@ class Progress:
 
     def advance(self, centers: int, limit: int) -> None:
         """``centers`` of at most ``limit`` are done."""
+
+
+class Growth:
+    """Select, sum κ, extend the factor, test; block by block, so that stopping at k_0 costs O(n·k_0).
+
+    ``target`` are the weights of the kernel mean on the points of the room; None for the room's own.
+    """
+
+    def __init__(self, room: Room, radial: RadialFunction, source: Source, rule: Stopping, target: Vector | None = None) -> None:
+        self._room, self._source, self._rule, self._target = room, source, rule, target
+        self.factor = Factor(radial, elimination(room, radial))
+        self._indices: list[IntVector] = []
+        self._end: tuple[int, StopReason] | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether the stopping rule is met."""
+        return self._end is not None
+
+    def step(self) -> None:
+        """One more block of centres."""
+        factor = self.factor
+        least = FIRST_BLOCK if self._rule.k is None else FIXED_BLOCK  # where k is given there is no early stop to miss
+        wanted = min(max(least, factor.size // 4), self._rule.limit - factor.size)
+        batch = self._source.take(wanted)
+        if len(batch.points):
+            summed = batch.kappa
+            factor.append(batch.points, self._kappa(batch.points) if summed is None else summed)
+        if batch.indices is not None:
+            self._indices.append(batch.indices)
+        self._end = _end(factor, self._rule, batch.ended if len(batch.points) < wanted else None)
+
+    def path(self) -> Path:
+        """What was grown, up to where the rule says."""
+        k, reason = self._end or (self.factor.size, "fixed")
+        rows = np.concatenate(self._indices)[:k] if self._indices else None
+        return Path(k, reason, self.factor, rows, self._source)
+
+    def _kappa(self, points: Points) -> Vector:
+        return self._room.kernel_sum(self.factor.radial, points, self._target)
 
 
 def grow(
@@ -63,29 +110,16 @@ def grow(
     target: Vector | None = None,
     progress: Progress | None = None,
 ) -> Path:
-    """Select, sum κ, extend the factor, test; block by block, so that stopping at k_0 costs O(n·k_0).
-
-    ``target`` are the weights of the kernel mean on the points of the room; None for the room's own.
-    """
-    factor = Factor(radial, elimination(room, radial))
-    indices: list[IntVector] = []
-    end: tuple[int, StopReason] | None = None
-    while end is None:
-        wanted = min(max(FIRST_BLOCK, factor.size // 4), rule.limit - factor.size)
-        batch = source.take(wanted)
-        if len(batch.points):
-            factor.append(batch.points, room.kernel_sum(radial, batch.points, target))
-        if batch.indices is not None:
-            indices.append(batch.indices)
-        end = _end(factor, rule, exhausted=len(batch.points) < wanted)
-        (progress or Progress()).advance(factor.size, rule.limit)
-    k, reason = end
-    rows = np.concatenate(indices)[:k] if indices else None
-    return Path(k, reason, factor, rows, source.distances(factor.centers[:k]))
+    """All of a :class:`Growth`, from the first block to the end."""
+    growth = Growth(room, radial, source, rule, target)
+    while not growth.over:
+        growth.step()
+        (progress or Progress()).advance(growth.factor.size, rule.limit)
+    return growth.path()
 
 
-def _end(factor: Factor, rule: Stopping, exhausted: bool) -> tuple[int, StopReason] | None:
-    """(k, reason) once the fit is over."""
+def _end(factor: Factor, rule: Stopping, short: StopReason | None) -> tuple[int, StopReason] | None:
+    """(k, reason) once the fit is over; ``short`` is why the source had no more."""
     if rule.k is None:
         full = stopping.exhausted_at(factor.pivots, factor.jitters, rule.patience)
         settled = stopping.converged_at(factor.y if full is None else factor.y[:full], rule.tol, rule.patience)
@@ -93,8 +127,8 @@ def _end(factor: Factor, rule: Stopping, exhausted: bool) -> tuple[int, StopReas
             return settled, "tol"
         if full is not None:
             return full, "rank"
-    if exhausted:
-        return factor.size, "distinct"
+    if short is not None:
+        return factor.size, short
     if factor.size == rule.limit:
         return factor.size, "k_max" if rule.k is None else "fixed"
     return None

@@ -16,7 +16,7 @@ import numpy as np
 from kernelmean import _checks
 from kernelmean._types import ArrayLike, IntVector, Matrix, Points, Vector
 from kernelmean.engines.sample import Distances, Summary
-from kernelmean.kernels import RadialFunction
+from kernelmean.kernels import Formula, RadialFunction
 
 ENGINES = ("naive", "cpu", "gpu", "auto")
 WORTH = 1e10  # kernel values from which "auto" wakes a device up: some seconds of work for a few cores
@@ -29,6 +29,7 @@ __all__ = [
     "Nearest",
     "Picks",
     "Room",
+    "Shift",
     "Summary",
     "Traversal",
     "choose",
@@ -45,6 +46,15 @@ class Picks(NamedTuple):
 
     indices: IntVector
     radii: Vector
+
+
+class Shift(NamedTuple):
+    """One step of mean shift from each query, in the log domain: φ the kernel, ψ = −dφ/ds, s = rate · r²."""
+
+    log_value: Vector  # (q,)   log Σ_j w_j φ_j
+    log_pull: Vector  # (q,)   log Σ_j w_j ψ_j, without the points at a kink
+    log_held: Vector  # (q,)   log Σ_j w_j φ_j over the points at a kink, where ψ has no value; −inf for smooth kernels
+    step: Points  # (q, d) Σ_j w_j ψ_j (x_j − q) / Σ_j w_j ψ_j, without the points at a kink; 0 where nothing pulls
 
 
 class Traversal(Protocol):
@@ -92,8 +102,14 @@ class Room(Protocol):
     def kernel_sum(self, radial: RadialFunction, Q: Points, W: Matrix | None = None) -> Matrix:
         """f_ic = Σ_j W_jc g(‖q_i − x_j‖²); (q,) for W of shape (n,) or None (the weights p), (q, c) for (n, c)."""
 
+    def kernel_moments(self, radial: RadialFunction, Q: Points) -> Matrix:
+        """(q, 1 + d): Σ_j p_j g(‖q_i − x_j‖²), then Σ_j p_j g(‖q_i − x_j‖²)(x_j − q_i): a kernel mean and its pull."""
+
     def log_kernel_sum(self, radial: RadialFunction, Q: Points, w: Vector | None = None) -> Vector:
         """log Σ_j w_j g(‖q_i − x_j‖²) without underflow, w ≥ 0."""
+
+    def shift(self, decay: Formula, Q: Points, w: Vector | None = None) -> Shift:
+        """Where mean shift goes from each query, w ≥ 0: ``decay`` is a kernel's φ = exp(log_value) times its −d log φ/ds."""
 
     def quadratic(self, radial: RadialFunction) -> float:
         """Σ_ij p_i p_j g(‖x_i − x_j‖²), without n outputs."""

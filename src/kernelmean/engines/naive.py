@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from kernelmean._types import IntVector, Matrix, Points, Vector
-from kernelmean.engines import Picks
+from kernelmean.engines import Picks, Shift
 from kernelmean.engines.sample import Distances, Sample, Summary
-from kernelmean.kernels import RadialFunction
+from kernelmean.kernels import Formula, RadialFunction
 
 BLOCK = 4096
 
@@ -64,6 +64,16 @@ class Room:
             f += radial(squared_distances(Q, self.sample.X[rows])) @ W[rows]
         return f
 
+    def kernel_moments(self, radial: RadialFunction, Q: Points) -> Matrix:
+        """(q, 1 + d): Σ_j p_j g(‖q_i − x_j‖²), and the same with (x_j − q_i), by direct differences."""
+        f = np.zeros((len(Q), 1 + Q.shape[1]))
+        for rows in self._blocks():
+            X, terms = self.sample.X[rows], radial(squared_distances(Q, self.sample.X[rows])) * self.sample.p[rows]
+            f[:, 0] += terms.sum(axis=1)
+            for t in range(Q.shape[1]):
+                f[:, 1 + t] += (terms * (X[None, :, t] - Q[:, t, None])).sum(axis=1)
+        return f
+
     def log_kernel_sum(self, radial: RadialFunction, Q: Points, w: Vector | None = None) -> Vector:
         """log Σ_j w_j g(‖q_i − x_j‖²), by log-add-exp over blocks."""
         f = np.full(len(Q), -np.inf)
@@ -73,6 +83,23 @@ class Room:
             terms = radial.log(squared_distances(Q, self.sample.X[rows])) + log_w[rows]
             f = np.logaddexp(f, np.logaddexp.reduce(terms, axis=1))
         return f
+
+    def shift(self, decay: Formula, Q: Points, w: Vector | None = None) -> Shift:
+        """Σ w_j ψ_j (x_j − q) / Σ w_j ψ_j by logarithms, query by query.  Time O(qnd), memory O(nd)."""
+        phi, X = replace(decay, factor=None), self.sample.X
+        value, pull, held, step = *np.full((3, len(Q)), -np.inf), np.zeros(Q.shape)
+        with np.errstate(divide="ignore", over="ignore"):
+            log_w = np.log(self.sample.p if w is None else w)
+            for i, q in enumerate(Q):
+                r2 = squared_distances(q[None], X)[0]
+                terms, pulls = log_w + phi.log(r2), log_w + decay.log(r2)
+                kink = (r2 == 0.0) & np.isneginf(decay.log(r2))
+                value[i], pull[i] = np.logaddexp.reduce(terms), np.logaddexp.reduce(pulls)
+                held[i] = np.logaddexp.reduce(terms[kink], initial=-np.inf)
+                if pull[i] > -np.inf:
+                    share = np.exp(pulls - pulls.max())
+                    step[i] = share @ (X - q) / share.sum()
+        return Shift(value, pull, held, step)
 
     def quadratic(self, radial: RadialFunction) -> float:
         """Σ_ij p_i p_j g(‖x_i − x_j‖²)."""

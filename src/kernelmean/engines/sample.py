@@ -167,14 +167,23 @@ class Distances:
 
     def draw(self, u: float) -> int | None:
         """The point at position u of the cumulative p_j D²_j (D² sampling); None when every D² is zero."""
+        drawn = self.draws(np.array([u]))
+        return int(drawn[0]) if len(drawn) else None
+
+    def draws(self, u: Vector) -> IntVector:
+        """The points at positions u of the cumulative p_j D²_j; none when every D² is zero."""
         mass = self.p * self.squared
         block = 4096
         sums = np.add.reduceat(mass, np.arange(0, len(mass), block))
         cumulative = np.cumsum(sums)
         if not cumulative[-1] > 0.0:
-            return None
-        b = min(int(np.searchsorted(cumulative, u * cumulative[-1], side="right")), len(sums) - 1)
-        within = np.cumsum(mass[b * block : (b + 1) * block])
-        rest = u * cumulative[-1] - (cumulative[b] - sums[b])
-        j = b * block + min(int(np.searchsorted(within, rest, side="right")), len(within) - 1)
-        return j if mass[j] > 0.0 else int(np.argmax(mass))
+            return np.empty(0, np.intp)
+        positions = u * cumulative[-1]
+        blocks = np.minimum(np.searchsorted(cumulative, positions, side="right"), len(sums) - 1)
+        rows = np.empty(len(u), np.intp)
+        for b in np.unique(blocks):
+            some = np.flatnonzero(blocks == b)
+            within = np.cumsum(mass[b * block : (b + 1) * block])
+            rest = positions[some] - (cumulative[b] - sums[b])
+            rows[some] = b * block + np.minimum(np.searchsorted(within, rest, side="right"), len(within) - 1)
+        return np.where(mass[rows] > 0.0, rows, np.argmax(mass))

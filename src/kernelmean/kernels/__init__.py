@@ -11,7 +11,7 @@ from kernelmean import _checks
 from kernelmean.kernels.base import SPACES, Kernel
 from kernelmean.kernels.custom import Radial
 from kernelmean.kernels.families import Cauchy, Gaussian, Laplacian, Student
-from kernelmean.kernels.radials import Formula, RadialFunction, Table
+from kernelmean.kernels.radials import Formula, RadialFunction, Slope, Table
 
 __all__ = [
     "SPACES",
@@ -22,6 +22,7 @@ __all__ = [
     "Laplacian",
     "Radial",
     "RadialFunction",
+    "Slope",
     "Student",
     "Table",
     "describe",
@@ -36,9 +37,16 @@ FAMILIES: dict[str, Kernel] = {
     "cauchy": Cauchy(1.0),
 }
 
+COMPACT = {"tophat": "h/√3", "epanechnikov": "h/√5", "linear": "h/√6", "cosine": "0.435·h"}  # σ of equal spread in 1-D
+
 
 def family(name: str) -> Kernel:
     """The kernel of that name at unit scale, to be given its bandwidth."""
+    if name in COMPACT:
+        raise ValueError(
+            f"kernel {name!r} has compact support and is not offered; use kernel='gaussian' instead, with bandwidth "
+            f"{COMPACT[name]} for the same spread as {name!r} of bandwidth h in one dimension."
+        )
     if name == "student":
         raise ValueError("kernel 'student' has two parameters: give an instance, km.Student(alpha, beta).")
     member: Kernel = FAMILIES[_checks.choice(name, "kernel", FAMILIES)]

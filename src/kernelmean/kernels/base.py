@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from kernelmean import _checks
-from kernelmean._types import Space, Vector
-from kernelmean.kernels.radials import Formula, RadialFunction
+from kernelmean._types import Points, Space, Vector
+from kernelmean.kernels.radials import Formula, RadialFunction, Slope
 
 SPACES = ("rkhs", "l2")
 
@@ -18,6 +18,11 @@ class Kernel(ABC):
     """A radial kernel of fixed scale. Abstract: Gaussian, Laplacian, Student, Cauchy and Radial are final."""
 
     name: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def length(self) -> float:
+        """The kernel's own length: σ, γ or √β."""
 
     @abstractmethod
     def formula(self, d: int) -> Formula:
@@ -40,8 +45,16 @@ class Kernel(ABC):
         """log (φ∗φ)(0) for density-normalised φ."""
 
     @abstractmethod
+    def slope(self, d: int, space: Space) -> Slope:
+        """−d(g/g(0))/d(r²); at a kink of g, where there is no direction of descent, 0."""
+
+    @abstractmethod
     def spectral_scales(self, size: int, d: int, space: Space, rng: np.random.Generator) -> Vector:
         """Random scales τ such that g/g(0) = E cos(ω·r) with ω = τZ, Z standard normal in R^d."""
+
+    @abstractmethod
+    def sample(self, size: int, d: int, rng: np.random.Generator) -> Points:
+        """(size, d) random points with density φ about 0."""
 
     @abstractmethod
     def rescaled(self, bandwidth: float, d: int) -> Self:

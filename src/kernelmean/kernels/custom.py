@@ -11,13 +11,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from kernelmean import _checks
-from kernelmean._types import Space, Vector
+from kernelmean._types import Points, Space, Vector
 from kernelmean.kernels.base import Kernel
 from kernelmean.kernels.families import LOG2
-from kernelmean.kernels.radials import Factor, Formula, log_one
+from kernelmean.kernels.radials import Factor, Formula, Slope, log_one
 
 ScalarProfile = Callable[[float], float]
 SpectralScales = Callable[[int, int, np.random.Generator], Vector]
+Sampler = Callable[[int, int, np.random.Generator], Points]
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,9 @@ class Radial(Kernel):
     ``profile`` is plain Python or compiled by Numba (``numba.njit``); engines compile it into their loops. It must be
     positive definite, which is not checked. The rest is optional and asked for only where it is needed:
     ``decay`` (−d profile/ds) for gradients, ``log_constant(d)`` for densities, ``l2_profile`` with ``l2_constant(d)``
-    (φ∗φ divided by its peak, and the logarithm of that peak) for ``space="l2"``, and ``spectral_scales(size, d, rng)``
-    for the spectral certificate; all at h = 1.
+    (φ∗φ divided by its peak, and the logarithm of that peak) for ``space="l2"``, ``l2_decay_function``
+    (−d l2_profile/ds) for moving centres there, ``scales(size, d, rng)`` for the spectral certificate, and
+    ``sampler(size, d, rng)`` for random points; all at h = 1.
     """
 
     profile_function: ScalarProfile
@@ -37,7 +39,9 @@ class Radial(Kernel):
     log_constant: Callable[[int], float] | None = field(default=None, kw_only=True)
     l2_profile: ScalarProfile | None = field(default=None, kw_only=True)
     l2_constant: Callable[[int], float] | None = field(default=None, kw_only=True)
+    l2_decay_function: ScalarProfile | None = field(default=None, kw_only=True)
     scales: SpectralScales | None = field(default=None, kw_only=True)
+    sampler: Sampler | None = field(default=None, kw_only=True)
     name: ClassVar[str] = "radial"
 
     def __post_init__(self) -> None:
@@ -46,6 +50,10 @@ class Radial(Kernel):
             raise TypeError("a Radial kernel needs a function of the squared distance, profile(r2) -> float.")
         if not math.isclose(float(self.profile_function(0.0)), 1.0, rel_tol=1e-12):
             raise ValueError("the profile of a Radial kernel must be 1 at distance 0; divide it by its value there.")
+
+    @property
+    def length(self) -> float:
+        return self.bandwidth
 
     def formula(self, d: int) -> Formula:
         return self._formula(self.profile_function)
@@ -65,11 +73,21 @@ class Radial(Kernel):
         constant = self._needed(self.l2_constant, "an L2 inner product", "l2_constant")
         return float(constant(d)) - d * math.log(self.bandwidth)
 
+    def slope(self, d: int, space: Space) -> Slope:
+        if space == "rkhs":
+            return Slope(self.bandwidth**-2, self.decay(d))
+        scalar = self._needed(self.l2_decay_function, "a gradient in L2", "l2_decay_function")
+        return Slope(self.bandwidth**-2, replace(self._formula(scalar), decreasing=False))
+
     def spectral_scales(self, size: int, d: int, space: Space, rng: np.random.Generator) -> Vector:
         if space == "l2":
             raise ValueError("this Radial kernel has no spectral sampler in L2; use method='exact' or method='rows'.")
         sampler = self._needed(self.scales, "a spectral sampler", "scales", "; method='exact' and 'rows' need none")
         return np.asarray(sampler(size, d, rng), dtype=np.float64) / self.bandwidth
+
+    def sample(self, size: int, d: int, rng: np.random.Generator) -> Points:
+        sampler = self._needed(self.sampler, "a sampler of random points", "sampler")
+        return np.asarray(sampler(size, d, rng), dtype=np.float64) * self.bandwidth
 
     def rescaled(self, bandwidth: float, d: int) -> Self:
         return replace(self, bandwidth=bandwidth)

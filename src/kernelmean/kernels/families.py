@@ -10,10 +10,10 @@ from typing import ClassVar, Self
 import numpy as np
 
 from kernelmean import _checks
-from kernelmean._types import Space, Vector
+from kernelmean._types import Points, Space, Vector
 from kernelmean.kernels import quadrature, radials
 from kernelmean.kernels.base import Kernel
-from kernelmean.kernels.radials import Formula, RadialFunction, Table
+from kernelmean.kernels.radials import Formula, RadialFunction, Slope, Table
 
 LOG2 = math.log(2.0)
 
@@ -27,6 +27,10 @@ class Gaussian(Kernel):
 
     def __post_init__(self) -> None:
         _checks.length(self.bandwidth, "bandwidth")
+
+    @property
+    def length(self) -> float:
+        return self.bandwidth
 
     def formula(self, d: int) -> Formula:
         return Formula(radials.log_gaussian, 0.5 / self.bandwidth**2)
@@ -45,6 +49,11 @@ class Gaussian(Kernel):
         """log (4πσ²)^{−d/2}."""
         return -0.5 * d * math.log(4 * math.pi * self.bandwidth**2)
 
+    def slope(self, d: int, space: Space) -> Slope:
+        """−dg/ds = g."""
+        g = self.radial(d, space)
+        return Slope(g.rate, g)
+
     def cross(self, other: Kernel, d: int, space: Space) -> tuple[RadialFunction, float]:
         """φ_σ₁∗φ_σ₂ = φ_σ, σ² = σ₁² + σ₂²."""
         if space == "rkhs" or not isinstance(other, Gaussian) or self == other:
@@ -55,6 +64,10 @@ class Gaussian(Kernel):
     def spectral_scales(self, size: int, d: int, space: Space, rng: np.random.Generator) -> Vector:
         """ω = Z/σ; in L2 the Gaussian of √2σ."""
         return np.full(size, 1.0 / (self.bandwidth * (1.0 if space == "rkhs" else math.sqrt(2.0))))
+
+    def sample(self, size: int, d: int, rng: np.random.Generator) -> Points:
+        """σZ."""
+        return self.bandwidth * rng.normal(size=(size, d))
 
     def rescaled(self, bandwidth: float, d: int) -> Self:
         return replace(self, bandwidth=bandwidth)
@@ -72,6 +85,10 @@ class Laplacian(Kernel):
 
     def __post_init__(self) -> None:
         _checks.length(self.scale, "scale")
+
+    @property
+    def length(self) -> float:
+        return self.scale
 
     def formula(self, d: int) -> Formula:
         return Formula(radials.log_laplacian, self.scale**-2)
@@ -91,10 +108,25 @@ class Laplacian(Kernel):
         log_scale = -d * math.log(2 * self.scale) - 0.5 * d * math.log(2 * math.pi)
         return log_scale + 0.5 * d * LOG2 + math.lgamma(d / 2 + 1) - math.lgamma(d + 1)
 
+    def slope(self, d: int, space: Space) -> Slope:
+        """L2: d(t^ν K_ν)/dt = −t^ν K_{ν−1}, so −dg/ds = M_{ν−1}/4(ν−1), M_ν = t^ν K_ν/(2^{ν−1} Γ(ν)), M_½ = e^{−t}."""
+        rate = self.scale**-2
+        if space == "rkhs":
+            return Slope(rate, self.decay(d))
+        if d == 1:
+            return Slope(rate / 2, Formula(radials.log_laplacian, rate))
+        return Slope(rate / (2 * d), Table(quadrature.laplacian_table(d - 2), quadrature.STEP, rate))
+
     def spectral_scales(self, size: int, d: int, space: Space, rng: np.random.Generator) -> Vector:
         """ω = Z/(γ√χ²_m), m = 1 in the RKHS, d + 2 in L2."""
         scales: Vector = 1.0 / (self.scale * np.sqrt(rng.chisquare(1 if space == "rkhs" else d + 2, size)))
         return scales
+
+    def sample(self, size: int, d: int, rng: np.random.Generator) -> Points:
+        """A uniform direction, at a distance from Gamma(d) of scale γ."""
+        Z = rng.normal(size=(size, d))
+        points: Points = Z * (rng.gamma(d, self.scale, size) / np.linalg.norm(Z, axis=1))[:, None]
+        return points
 
     def rescaled(self, bandwidth: float, d: int) -> Self:
         return replace(self, scale=bandwidth)
@@ -113,11 +145,20 @@ class _StudentFamily(Kernel):
     def exponent(self, d: int) -> float:
         """α in d dimensions."""
 
+    @property
+    def length(self) -> float:
+        return math.sqrt(self.beta)
+
     def formula(self, d: int) -> Formula:
         return Formula(radials.log_student, 1.0 / self.beta, self.exponent(d))
 
     def decay(self, d: int) -> Formula:
         return replace(self.formula(d), factor=radials.student_decay, decreasing=False)
+
+    def profile_slope(self, d: int) -> Slope:
+        """−dφ/ds = α(1 + s)^{−α−1}, without the factor that ``decay`` carries."""
+        alpha = self.exponent(d)
+        return Slope(alpha / self.beta, Formula(radials.log_student, 1.0 / self.beta, alpha + 1))
 
     def log_density_constant(self, d: int) -> float:
         alpha = self.exponent(d)
@@ -136,6 +177,13 @@ class _StudentFamily(Kernel):
         b = rng.beta(alpha, alpha, size)
         scales: Vector = np.sqrt(2 * rng.gamma(2 * alpha - d / 2, size=size) * b * (1 - b) / self.beta)
         return scales
+
+    def sample(self, size: int, d: int, rng: np.random.Generator) -> Points:
+        """√β Z/√χ²_ν, ν = 2α − d: a multivariate t."""
+        self.log_density_constant(d)
+        Z = rng.normal(size=(size, d))
+        points: Points = Z * np.sqrt(self.beta / rng.chisquare(2 * self.exponent(d) - d, size))[:, None]
+        return points
 
 
 @dataclass(frozen=True)
@@ -162,6 +210,15 @@ class Student(_StudentFamily):
         """log c² (πβ)^{d/2} Γ(2α−d/2)/Γ(2α)."""
         volume = 0.5 * d * math.log(math.pi * self.beta)
         return 2 * self.log_density_constant(d) + volume + math.lgamma(2 * self.alpha - d / 2) - math.lgamma(2 * self.alpha)
+
+    def slope(self, d: int, space: Space) -> Slope:
+        """L2: −dg/dz = pα/(α+½) · 2F1(p+1, α+1; α+3/2; −z), p = 2α − d/2: g of α + 1 in d + 2 dimensions."""
+        if space == "rkhs":
+            return self.profile_slope(d)
+        self.log_density_constant(d)
+        rate = 0.25 / self.beta
+        factor = (2 * self.alpha - d / 2) * self.alpha / (self.alpha + 0.5)
+        return Slope(factor * rate, Table(quadrature.student_table(self.alpha + 1, d + 2), quadrature.STEP, rate))
 
     def rescaled(self, bandwidth: float, d: int) -> Self:
         return replace(self, beta=bandwidth**2)
@@ -190,6 +247,10 @@ class Cauchy(_StudentFamily):
 
     def l2_log_peak(self, d: int) -> float:
         return Cauchy(4 * self.beta).log_density_constant(d)
+
+    def slope(self, d: int, space: Space) -> Slope:
+        """That of φ_{4β} in L2."""
+        return self.profile_slope(d) if space == "rkhs" else Cauchy(4 * self.beta).profile_slope(d)
 
     def rescaled(self, bandwidth: float, d: int) -> Self:
         return replace(self, beta=bandwidth**2)

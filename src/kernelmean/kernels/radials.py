@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -123,3 +123,10 @@ class Table:
 
 
 RadialFunction: TypeAlias = Formula | Table
+
+
+class Slope(NamedTuple):
+    """−dg/d(r²) = rate · radial(r²): what moves centres. A radial equal to g itself says that one sum serves both."""
+
+    rate: float
+    radial: RadialFunction

@@ -65,8 +65,7 @@ class KernelMean:
 
     def log(self, Q: ArrayLike) -> Vector:
         """log f at the query points, without underflow; needs nonnegative weights."""
-        if (self.weights < 0).any():
-            raise ValueError("log needs nonnegative weights: fit or refit with constraint='simplex'.")
+        self._need_density("log")
         mapped = self.map(engines.points(Q, self.engine, "Q", self.dimension))
         return self.room_for(mapped).log_kernel_sum(self.kernel.formula(self.dimension), mapped, self.weights) + self.log_constant
 
@@ -79,6 +78,20 @@ class KernelMean:
         sums = self._density_sum(self.room, decay, mapped, W)  # differences of sums: in float64
         gradient: Points = 2 * decay.rate * (sums[:, :-1] - (engines.host(mapped) - origin) * sums[:, -1:])
         return scaling.pull_back(self.scale, gradient)
+
+    def log_gradient(self, Q: ArrayLike) -> Points:
+        """∇ log f at the query points, (q, d), also where f underflows; needs nonnegative weights.
+
+        2·rate·(Σ_a α_a ψ_a / Σ_a α_a φ_a)·step, the step being that of mean shift.
+        """
+        self._need_density("log_gradient")
+        mapped = self.map(engines.points(Q, self.engine, "Q", self.dimension))
+        decay = self.kernel.decay(self.dimension)
+        if self.kernel.formula(self.dimension).factor is not None:  # a profile of the user's own has no logarithm
+            return self.gradient(Q) / self(Q)[:, None]
+        found = self.room.shift(decay, mapped, self.weights)
+        pull = 2 * decay.rate * np.exp(found.log_pull - found.log_value)
+        return scaling.pull_back(self.scale, pull[:, None] * found.step)
 
     def inner(self, other: AnyMean) -> float:
         """⟨f, f′⟩ in the space of both."""
@@ -147,6 +160,10 @@ class KernelMean:
             raise ValueError("the means use different scales; fit both with the same matrix as scale=.")
         radial, log_unit = self.kernel.cross(other.kernel, self.dimension, self.space)
         return radial, log_unit + (scaling.log_jacobian(self.scale) if self.space == "l2" else 0.0)
+
+    def _need_density(self, method: str) -> None:
+        if (self.weights < 0).any():
+            raise ValueError(f"{method} needs nonnegative weights: fit or refit with constraint='simplex'.")
 
     def _distance(self, other: KernelMean) -> float:
         radial, log_unit = self.pairing(other)

@@ -12,7 +12,7 @@ from kernelmean import coefficients, kernels
 from kernelmean._types import IntVector, Points
 from kernelmean.kernels import Kernel
 from kernelmean.mean import storage
-from kernelmean.mean.value import ARRAYS, NUMBERS, WORDS, SparseKernelMean
+from kernelmean.mean.value import ARRAYS, LEVELS, NUMBERS, WORDS, SparseKernelMean
 
 KNOWN_WORDS: dict[str, tuple[object, ...]] = {
     "space": kernels.SPACES,
@@ -31,6 +31,8 @@ def load(path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> Spars
         described = header["kernel"]
         if described["name"] == "radial" and kernel is None:
             raise ValueError("it uses a kernel of its author's own: give the same one, load(path, kernel=km.Radial(...))")
+        if fields["columns"] is not None and len(fields["columns"]) != fields["centers"].shape[1]:
+            raise ValueError("there is not one name per column")
         return SparseKernelMean(**fields, kernel=kernels.restore(described, kernel))
     except MALFORMED as error:
         raise ValueError(f"{os.fspath(path)} does not hold a sparse kernel mean that can be read: {error}") from error
@@ -43,7 +45,13 @@ def _words(header: dict[str, Any]) -> dict[str, Any]:
             raise ValueError(f"unknown {name} {words[name]!r}")
     if not isinstance(words["selection"], str):
         raise ValueError("selection is not a word")
-    return words
+    return {**words, "columns": _columns(header.get("columns"))}
+
+
+def _columns(names: Any) -> tuple[str, ...] | None:
+    if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+        raise ValueError("the names of columns are none")
+    return None if names is None else tuple(names)
 
 
 def _numbers(values: Points) -> dict[str, Any]:
@@ -61,12 +69,12 @@ def _arrays(arrays: storage.Arrays) -> dict[str, Any]:
     if unknown := set(arrays) - set(ARRAYS):
         raise ValueError(f"unknown array {sorted(unknown)[0]!r}")
     k, d = arrays["centers"].shape
-    shapes = {"centers": (k, d), "scale": (d, d)}
+    shapes = {"centers": (k, d), "scale": (d, d), "log_quantiles": (len(LEVELS),)}
     for name, array in arrays.items():
         wrong_type = array.dtype != (np.int64 if name == "indices" else np.float64)
         if wrong_type or array.shape != shapes.get(name, (k,)) or k == 0 or d == 0:
             raise ValueError(f"array {name!r} has the wrong type or shape")
-        if name != "radii" and not np.isfinite(array).all():
+        if name not in ("radii", "log_quantiles") and not np.isfinite(array).all():
             raise ValueError(f"array {name!r} is not finite")
     indices: IntVector | None = arrays["indices"].astype(np.intp) if "indices" in arrays else None
     return {"scale": None, **arrays, "indices": indices}

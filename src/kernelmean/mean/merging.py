@@ -1,4 +1,4 @@
-"""Means of several samples as one, and all distances between many means."""
+"""Means of several samples as one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kernelmean import _checks, coefficients, engines
 from kernelmean._types import Constraint, Matrix, Vector
 from kernelmean.coefficients import Stopping
 from kernelmean.mean import scaling
-from kernelmean.mean.expansion import AnyMean, KernelMean, expansion_of
+from kernelmean.mean.comparing import expansions
 from kernelmean.mean.fitting import default_limit, path_facts
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.selection import KCenter
@@ -47,26 +47,9 @@ def merge(means: Sequence[SparseKernelMean], k: int | None = None, *, constraint
     )
 
 
-def distance_matrix(means: Sequence[AnyMean]) -> Matrix:
-    """‖z_a − z_b‖ for all pairs: symmetric, zero diagonal. Time O((Σk)²d)."""
-    expansions = _expansions(means)
-    N = len(expansions)
-    G, log_unit = np.zeros((N, N)), np.zeros((N, N))
-    for a in range(N):
-        for b in range(a + 1):
-            G[a, b], log_unit[a, b] = expansions[a].inner_in_units(expansions[b])
-            G[b, a], log_unit[b, a] = G[a, b], log_unit[a, b]
-    top = float(log_unit.max())  # squared norms need not fit a float for distances to
-    G *= np.exp(log_unit - top)
-    squared = np.diag(G)[:, None] + np.diag(G)[None, :] - 2 * G
-    D: Matrix = scaling.times_exp(np.sqrt(np.maximum(squared, 0.0)), 0.5 * top)
-    np.fill_diagonal(D, 0.0)
-    return D
-
-
 def _union(means: Sequence[SparseKernelMean]) -> tuple[SparseKernelMean, Matrix, Vector, float]:
     """(a representative, all centres, their weights in Σ(n_l/N)z_l, N)."""
-    _expansions(means)
+    expansions(means)
     for mean in means:
         if not isinstance(mean, SparseKernelMean):
             raise TypeError(f"sparse means can be merged, but the list holds a {type(mean).__name__}.")
@@ -79,11 +62,3 @@ def _union(means: Sequence[SparseKernelMean]) -> tuple[SparseKernelMean, Matrix,
     points = np.concatenate([mean.centers for mean in means])
     target = np.concatenate([mean.weights * (mean.n_points / total) for mean in means])
     return first, points, target, total
-
-
-def _expansions(means: Sequence[AnyMean]) -> list[KernelMean]:
-    if not isinstance(means, Sequence):
-        raise TypeError(f"give a list of SparseKernelMean, got {means!r}.")
-    if not means:
-        raise ValueError("give a list of at least one SparseKernelMean, got none.")
-    return [expansion_of(mean) for mean in means]

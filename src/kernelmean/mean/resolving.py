@@ -6,7 +6,8 @@ import numbers
 from typing import Any
 
 from kernelmean import _checks, bandwidth, kernels
-from kernelmean.engines import Room
+from kernelmean._types import ArrayLike, Points, Vector
+from kernelmean.engines import Engine, Room
 from kernelmean.kernels import Kernel
 
 DEFAULT_RULE = "scott"
@@ -31,3 +32,10 @@ def rescaled(family: Kernel, scale: Any, room: Room) -> Kernel:
     if not isinstance(scale, numbers.Real):
         raise TypeError(f"bandwidth must be a positive number or one of {', '.join(map(repr, bandwidth.RULES))}, got {scale!r}.")
     return family.rescaled(_checks.length(scale, "bandwidth"), d)
+
+
+def labelled_kernel(kernel: Any, X: Points, y: ArrayLike, weights: Vector | None, engine: str | Engine) -> Kernel:
+    """The kernel of that name whose bandwidth is Jaakkola's for labelled points, in the coordinates of the kernel."""
+    if not isinstance(kernel, str):
+        raise ValueError(f"{kernel} carries its own scale: give its name with bandwidth='jaakkola', or the instance alone.")
+    return kernels.family(kernel).matching(bandwidth.jaakkola(X, y, weights, engine=engine), X.shape[1])

@@ -21,8 +21,9 @@ from kernelmean.mean.expansion import AnyMean, KernelMean, freeze
 from kernelmean.mean.resolving import DEFAULT_RULE, rescaled, resolve_kernel
 from kernelmean.selection import positive_rows
 
-ARRAYS = ("centers", "weights", "scale", "indices", "radii", "kappa", "indicator", "center_mass")
+ARRAYS = ("centers", "weights", "scale", "indices", "radii", "kappa", "indicator", "center_mass", "log_quantiles")
 NUMBERS = ("cover", "incoherence", "jitter", "n_points", "nearest_bound")
+LEVELS = np.linspace(0.0, 1.0, 1001)  # of ``log_quantiles``
 WORDS = ("space", "selection", "stop_reason", "constraint", "solver")
 
 
@@ -52,6 +53,8 @@ class SparseKernelMean:
     solver: Solver = "cholesky"
     center_mass: Vector | None = None  # (k,) weight of the points that coincide with each centre
     nearest_bound: float | None = None  # tighter than ``bound``, where that applies
+    columns: tuple[str, ...] | None = None  # names of the coordinates, where the data had them
+    log_quantiles: Vector | None = None  # (1001,) of the training points' log-density at levels 0, .001, …, 1
     engine: str | Engine = field(default="cpu", repr=False)
 
     def __post_init__(self) -> None:
@@ -85,6 +88,10 @@ class SparseKernelMean:
     def gradient(self, Q: ArrayLike) -> Points:
         """∇z at the query points, (q, d); 0 from a centre at its own kink."""
         return self.expansion.gradient(Q)
+
+    def log_gradient(self, Q: ArrayLike) -> Points:
+        """∇ log z at the query points, (q, d), also where z underflows; needs nonnegative weights."""
+        return self.expansion.log_gradient(Q)
 
     def inner(self, other: AnyMean) -> float:
         """⟨z, z′⟩ in the space of both; the other may be a full :class:`KernelMean`."""
@@ -189,6 +196,7 @@ class SparseKernelMean:
         numbers = {name: getattr(self, name) for name in NUMBERS}
         header: dict[str, Any] = {name: getattr(self, name) for name in WORDS}
         header["kernel"] = kernels.describe(self.kernel)
+        header["columns"] = None if self.columns is None else list(self.columns)
         present = {name: getattr(self, name) for name in ARRAYS if getattr(self, name) is not None}
         present["numbers"] = np.array([math.nan if v is None else v for v in numbers.values()])
         storage.write(path, header, {name: _plain(a) for name, a in present.items()})
@@ -233,6 +241,7 @@ class SparseKernelMean:
             incoherence=float(radial(np.array(self.cover**2))),
             constraint=constraint,
             nearest_bound=nearest_bound,
+            log_quantiles=None,
         )
 
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from kernelmean import _checks
 from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
-from kernelmean.engines.cpu import sums
+from kernelmean.engines import Shift
+from kernelmean.engines.cpu import shifts, sums
 from kernelmean.engines.cpu.blocks import Blocks
 from kernelmean.engines.cpu.threads import default_count
 from kernelmean.engines.cpu.traversal import Nearest, Traversal
 from kernelmean.engines.sample import Sample, Summary
-from kernelmean.kernels import RadialFunction
+from kernelmean.kernels import Formula, RadialFunction
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,14 @@ class Room:
     def kernel_sum(self, radial: RadialFunction, Q: Points, W: Matrix | None = None) -> Matrix:
         return sums.kernel_sum(self.blocks, radial, Q, self.sample.p if W is None else W, self.threads)
 
+    def kernel_moments(self, radial: RadialFunction, Q: Points) -> Matrix:
+        return sums.kernel_moments(self.blocks, radial, Q, self.sample.p, self.threads)
+
     def log_kernel_sum(self, radial: RadialFunction, Q: Points, w: Vector | None = None) -> Vector:
         return sums.log_kernel_sum(self.blocks, radial, Q, self.sample.p if w is None else w, self.threads)
+
+    def shift(self, decay: Formula, Q: Points, w: Vector | None = None) -> Shift:
+        return shifts.shift(self.blocks, decay, Q, self.sample.p if w is None else w, self.threads)
 
     def quadratic(self, radial: RadialFunction) -> float:
         return sums.quadratic(self.blocks, radial, self.sample.p, self.threads)

@@ -12,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelmean._types import IntVector, Points, Vector
+from kernelmean._types import Points, Vector
 from kernelmean.engines.cpu import threads
 from kernelmean.engines.cpu.compiling import EXACT_MATH, entry, part
+from kernelmean.engines.cpu.picking import Picking
 
 POOL = 512  # points among which the next centres are sought
 BATCH = 256  # most centres per pass
@@ -42,41 +43,36 @@ class Batch(NamedTuple):
     reach: float  # largest |y| among them
 
 
-class BatchTraversal:
+class BatchTraversal(Picking):
     """Farthest-first order of the rows of X from row ``first``.
 
     Time O(nkd), nearly all of it in matrix products; memory half of X and 16 bytes a row.
     """
 
     def __init__(self, X: Points, first: int, count: int) -> None:
-        self._X, self._first, self._count, self._taken = X, first, count, 0
+        super().__init__(first)
+        self._X, self._count = X, count
         self._singles, self._norms, self._scale = _centred_and_scaled(X, count)
         self._nearest = np.full(len(X), np.inf)
         self._unmet = np.array([first], dtype=np.int64)
         self._meet()
 
-    def take(self, m: int) -> tuple[IntVector, Vector]:
-        """Rows of the next m centres and their squared radii (inf for the first); fewer once none is left."""
-        rows, squares = np.empty(m, np.int64), np.empty(m)
-        done = 0
-        if self._taken == 0 and m > 0:
-            rows[0], squares[0], done = self._first, np.inf, 1
-        while done < m:
-            stop = min(m, done + BATCH - len(self._unmet))
-            found = _pick(self._pool, rows[done:stop], squares[done:stop])
-            self._unmet = np.append(self._unmet, rows[done : done + found])
-            done += found
-            if len(self._unmet) == 0:  # a new pool without a next centre
-                break
-            if done < m:
-                self._meet()
-        self._taken += done
-        return rows[:done].astype(np.intp), squares[:done]
-
     def squared_distances(self) -> Vector:
         """min_c ‖x_i − c‖² over the centres taken so far, in the order of X."""
         self._meet()
         return self._nearest.copy()
+
+    def _room(self) -> int:
+        return BATCH - len(self._unmet)
+
+    def _pick(self, rows: NDArray[np.int64], squares: Vector) -> int:
+        found: int = _pick(self._pool, rows, squares)
+        self._unmet = np.append(self._unmet, rows[:found])
+        return found
+
+    def _exhausted(self) -> bool:
+        """A new pool without a next centre."""
+        return len(self._unmet) == 0
 
     def _meet(self) -> None:
         """nearest_i ← min(nearest_i, ‖x_i − c‖²) over the centres not met; then a new pool."""

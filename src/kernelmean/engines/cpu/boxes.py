@@ -5,12 +5,34 @@ from __future__ import annotations
 import functools
 from typing import Any, NamedTuple
 
+import numpy as np
+from numba import types
+
 from kernelmean.engines.cpu.blocks import CELL
-from kernelmean.engines.cpu.compiling import part
-from kernelmean.engines.cpu.loops import read
+from kernelmean.engines.cpu.compiling import compile_function, part
+from kernelmean.engines.cpu.loops import CHUNK, NUMBERS, Loop, read, write
 
 ROUNDING = 1.0 - 2.0**-48  # box distances, rounded, stay below those of the points
 BOXES = (read(2), read(2), read(3), read(3))  # of blocks, (d, blocks), and of cells, (blocks, d, cells): lower, upper
+
+
+class Boxes(NamedTuple):
+    """Of blocks and of cells."""
+
+    lower: Any
+    upper: Any
+    cell_lower: Any
+    cell_upper: Any
+
+
+class Seen(NamedTuple):
+    """The queries that one block matters to, side by side; ``found`` are their places in ``out``."""
+
+    Q: Any  # (d, ·)
+    cuts: Any  # (tiers, ·)
+    found: Any
+    near: Any  # for their distances to a cell
+    out: Any
 
 
 class BoxParts(NamedTuple):
@@ -85,3 +107,33 @@ def direct_sum(d: int, g: Any) -> Any:
             sums[i] += total
 
     return cell_sum
+
+
+def sums_over_blocks(d: int, reserve: Any, add_block: Any, constants: tuple[object, ...] | None) -> Loop:
+    """out_i += the sums over the blocks within the reach of query i, chunk by chunk.
+
+    ``add_block(X, w, b, boxes, seen, count, numbers, room)`` adds block b for the ``count`` queries seen, in what
+    ``reserve(q)`` has made for q of them.
+    """
+    parts = box_parts(d)
+    gaps, take = parts.gaps, parts.take
+
+    def sums_over_blocks_loop(X, w, lower, upper, cell_lower, cell_upper, columns, cuts, rate, shape, table, out):
+        q = len(out)
+        near, zero, partial, found = np.empty(q), np.zeros(q), np.empty(q), np.empty(q + 1, np.int64)
+        seen = Seen(np.empty((d, q)), np.empty((len(cuts), q)), found, near, partial)
+        boxes, numbers, room = Boxes(lower, upper, cell_lower, cell_upper), (rate, shape, table), reserve(q)
+        for chunk in range(0, len(X), CHUNK):
+            for i in range(q):
+                partial[i] = 0.0
+            for b in range(chunk, min(chunk + CHUNK, len(X))):
+                gaps(lower, upper, b, columns, q, near)
+                count = within(near, zero, cuts[0], q, found)
+                if count > 0:
+                    take(columns, cuts, found, count, seen.Q, seen.cuts)
+                    add_block(X[b], w[b], b, boxes, seen, count, numbers, room)
+            for i in range(q):
+                out[i] += partial[i]
+
+    signature = types.void(read(4), read(3), *BOXES, read(2), read(2), *NUMBERS, write(1))
+    return compile_function(sums_over_blocks_loop, signature, constants)

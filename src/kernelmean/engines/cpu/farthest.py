@@ -13,10 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelmean._types import IntVector, Points, Vector
+from kernelmean._types import Points, Vector
 from kernelmean.engines.cpu import threads
 from kernelmean.engines.cpu.blocks import Blocks
 from kernelmean.engines.cpu.compiling import EXACT_MATH, entry, part
+from kernelmean.engines.cpu.picking import Picking
 
 MERGED = 8  # leaves of the tree that make one leaf here: about 512 points
 FRESH = 256  # most centres a leaf may lag behind
@@ -46,43 +47,37 @@ class Claims(NamedTuple):
     seen: NDArray[np.int32]  # (leaves,) how many of the fresh centres the leaf has seen
 
 
-class TreeTraversal:
+class TreeTraversal(Picking):
     """Farthest-first order of the points from row ``first``.  Memory 8 bytes a point, beside the blocks."""
 
     def __init__(self, blocks: Blocks, X: Points, first: int, count: int) -> None:
-        self._X, self._count, self._first, self._taken = X, count, first, 0
+        super().__init__(first)
+        self._X, self._count = X, count
         self._forest = _forest(blocks, count)
         self._claims = _boundless_claims(self._forest)
         self._fresh = np.empty((FRESH, blocks.d))
         self._fresh[0], self._waiting = X[first], 1
-        self._catch_up()
-
-    def take(self, m: int) -> tuple[IntVector, Vector]:
-        """Rows of the next m centres and their squared radii (inf for the first); fewer once none is left."""
-        rows, squares = np.empty(m, np.int64), np.empty(m)
-        done = 0
-        if self._taken == 0 and m > 0:
-            rows[0], squares[0], done = self._first, np.inf, 1
-        while done < m:
-            stop = min(m, done + FRESH - self._waiting)
-            found = _pick(self._X, self._forest, self._claims, self._fresh, self._waiting, rows[done:stop], squares[done:stop])
-            done += found
-            self._waiting += found
-            if self._claims.peak[1] <= 0.0:
-                break
-            if done < m:
-                self._catch_up()
-        self._taken += done
-        return rows[:done].astype(np.intp), squares[:done]
+        self._meet()
 
     def squared_distances(self) -> Vector:
         """min_c ‖x_i − c‖² over the centres taken so far, in the order of X."""
-        self._catch_up()
+        self._meet()
         squares = np.empty(len(self._X))
         squares[self._forest.order] = self._claims.nearest
         return squares
 
-    def _catch_up(self) -> None:
+    def _room(self) -> int:
+        return FRESH - self._waiting
+
+    def _pick(self, rows: NDArray[np.int64], squares: Vector) -> int:
+        found: int = _pick(self._X, self._forest, self._claims, self._fresh, self._waiting, rows, squares)
+        self._waiting += found
+        return found
+
+    def _exhausted(self) -> bool:
+        return bool(self._claims.peak[1] <= 0.0)
+
+    def _meet(self) -> None:
         """Let every leaf see every fresh centre."""
         leaves = len(self._claims.seen)
         top = min(1 << SUBTREE_LEVEL, leaves)

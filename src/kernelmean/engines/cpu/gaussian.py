@@ -15,18 +15,17 @@ moments where that is cheaper.
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
 
 from kernelmean.engines.cpu import elementary
 from kernelmean.engines.cpu.blocks import CELL, width
-from kernelmean.engines.cpu.boxes import BOXES, box_parts, direct_sum, within
-from kernelmean.engines.cpu.compiling import ORDERED_MATH, compile_function, part
+from kernelmean.engines.cpu.boxes import box_parts, direct_sum, sums_over_blocks
+from kernelmean.engines.cpu.compiling import ORDERED_MATH, part
 from kernelmean.engines.cpu.elementary import LOG2_E, MAGIC
 from kernelmean.engines.cpu.expansion import served_by_moments, served_by_none
-from kernelmean.engines.cpu.loops import CHUNK, NUMBERS, Loop, read, write
+from kernelmean.engines.cpu.loops import Loop
 from kernelmean.kernels.radials import Formula, RadialFunction, log_gaussian
 
 FINE, COARSE = 9, 6  # degrees
@@ -76,13 +75,8 @@ def _factored_sum(d: int, degree: int) -> Any:
     return factored_sum
 
 
-@functools.lru_cache(maxsize=64)
-def sums_over_cells(g: Any, d: int, moments: bool) -> Loop:
-    """out_i += Σ_j w_j exp(−rate ‖q_i − x_j‖²) over the cells within the reach of each query."""
-    cells, boxes, exp = width(d) // CELL, box_parts(d), elementary.exp
-    gaps, take, cell_sum = boxes.gaps, boxes.take, direct_sum(d, g)
-    serve = served_by_moments(d) if moments else served_by_none
-    fine_sum, coarse_sum = _factored_sum(d, FINE), _factored_sum(d, COARSE)
+def _split_points(d: int) -> Any:
+    cells, exp = width(d) // CELL, elementary.exp
 
     @part()
     def split_points(X, w, middle, rate, V, v):
@@ -96,6 +90,12 @@ def sums_over_cells(g: Any, d: int, moments: bool) -> Loop:
                     s += z * z
                 v[c, j] = w[c, j] * exp(-rate * s)
 
+    return split_points
+
+
+def _split_queries(d: int) -> Any:
+    exp = elementary.exp
+
     @part()
     def split_queries(Q, middle, rate, count, U, factor, cuts):
         """U = u' and factor = exp(−rate ‖u‖²); too far queries take no part."""
@@ -108,64 +108,100 @@ def sums_over_cells(g: Any, d: int, moments: bool) -> Loop:
             factor[a] = exp(-rate * s)
             cuts[1, a] = cuts[1, a] if rate * s < FARTHEST else np.inf
 
+    return split_queries
+
+
+def _split(d: int) -> Any:
+    """Points and queries about the middle of block b; in a block too wide for that, every cell needs every digit."""
+    split_points, split_queries = _split_points(d), _split_queries(d)
+
     @part()
-    def sort(near, cuts, count, kind, lists, sizes):
-        """The queries by what the cell needs: 3 every digit, 2 fewer, 1 fewer still, 0 nothing."""
-        for a in range(count):
-            seen = 1 if near[a] < cuts[0, a] else 0
-            finer = 2 if near[a] < cuts[2, a] else 1
-            kind[a] = seen * (3 if near[a] < cuts[1, a] else finer)
-        for k in range(4):
-            sizes[k] = 0
-        for a in range(count):
-            own = np.uint64(kind[a])
-            lists[own, np.uint64(sizes[own])] = a
-            sizes[own] += 1
+    def split(X, w, b, boxes, seen, count, rate, room):
+        span = 0.0
+        for t in range(d):
+            room.middle[t] = 0.5 * (boxes.lower[t, b] + boxes.upper[t, b])
+            span += (0.5 * (boxes.upper[t, b] - boxes.lower[t, b])) ** 2
+        if rate * span < WIDEST:
+            split_points(X, w, room.middle, rate, room.V, room.v)
+            split_queries(seen.Q, room.middle, rate, count, room.U, room.factor, seen.cuts)
+        else:
+            for a in range(count):
+                seen.cuts[1, a], room.factor[a] = np.inf, 0.0
 
-    def gaussian_sums_loop(X, w, lower, upper, cell_lower, cell_upper, columns, cuts, rate, shape, table, out):
-        q = len(out)
-        near, factor, sums, far_sums, partial = np.empty(q), np.empty(q), np.empty(q), np.empty(q), np.empty(q)
-        Q, U, own, zero = np.empty((d, q)), np.empty((d, q)), np.empty((3, q)), np.zeros(q)
-        found, kind = np.empty(q + 1, np.int64), np.empty(q, np.int64)
-        lists, sizes = np.empty((4, q), np.int64), np.empty(4, np.int64)
+    return split
+
+
+@part()
+def _sort(near, cuts, count, kind, lists, sizes):
+    """The queries by what the cell needs: 3 every digit, 2 fewer, 1 fewer still, 0 nothing."""
+    for a in range(count):
+        seen = 1 if near[a] < cuts[0, a] else 0
+        finer = 2 if near[a] < cuts[2, a] else 1
+        kind[a] = seen * (3 if near[a] < cuts[1, a] else finer)
+    for k in range(4):
+        sizes[k] = 0
+    for a in range(count):
+        own = np.uint64(kind[a])
+        lists[own, np.uint64(sizes[own])] = a
+        sizes[own] += 1
+
+
+class Room(NamedTuple):
+    """What one block is split into, for up to q queries."""
+
+    V: Any  # (d, cells, CELL)
+    v: Any  # (cells, CELL)
+    middle: Any  # (d,)
+    U: Any  # (d, q)
+    factor: Any  # (q,)
+    sums: Any  # (q,)
+    far_sums: Any  # (q,)
+    kind: Any  # (q,)
+    lists: Any  # (4, q)
+    sizes: Any  # (4,)
+
+
+def _reserve(d: int) -> Any:
+    cells = width(d) // CELL
+
+    @part()
+    def reserve(q):
         V, v, middle = np.empty((d, cells, CELL)), np.empty((cells, CELL)), np.empty(d)
-        for chunk in range(0, len(X), CHUNK):
-            for i in range(q):
-                partial[i] = 0.0
-            for b in range(chunk, min(chunk + CHUNK, len(X))):
-                gaps(lower, upper, b, columns, q, near)
-                count = within(near, zero, cuts[0], q, found)
-                if count == 0:
-                    continue
-                take(columns, cuts, found, count, Q, own)
-                left = serve(X[b], w[b], lower, upper, b, Q, own, rate, found, count, partial)
-                if left == 0:
-                    continue
-                if left < count:
-                    count = left
-                    take(columns, cuts, found, count, Q, own)
-                span = 0.0
-                for t in range(d):
-                    middle[t] = 0.5 * (lower[t, b] + upper[t, b])
-                    span += (0.5 * (upper[t, b] - lower[t, b])) ** 2
-                if rate * span < WIDEST:
-                    split_points(X[b], w[b], middle, rate, V, v)
-                    split_queries(Q, middle, rate, count, U, factor, own)
-                else:
-                    for a in range(count):
-                        own[1, a], factor[a] = np.inf, 0.0
-                for a in range(count):
-                    sums[a], far_sums[a] = 0.0, 0.0
-                for c in range(cells):
-                    gaps(cell_lower[b], cell_upper[b], c, Q, count, near)
-                    sort(near, own, count, kind, lists, sizes)
-                    cell_sum(X[b], w[b], c, Q, lists[3], sizes[3], rate, shape, table, sums)
-                    fine_sum(V, v, c, U, lists[2], sizes[2], far_sums)
-                    coarse_sum(V, v, c, U, lists[1], sizes[1], far_sums)
-                for a in range(count):
-                    partial[found[a]] += sums[a] + factor[a] * far_sums[a]
-            for i in range(q):
-                out[i] += partial[i]
+        U, factor, sums, far_sums = np.empty((d, q)), np.empty(q), np.empty(q), np.empty(q)
+        kind, lists, sizes = np.empty(q, np.int64), np.empty((4, q), np.int64), np.empty(4, np.int64)
+        return Room(V, v, middle, U, factor, sums, far_sums, kind, lists, sizes)
 
-    signature = types.void(read(4), read(3), *BOXES, read(2), read(2), *NUMBERS, write(1))
-    return compile_function(gaussian_sums_loop, signature, (d, moments))
+    return reserve
+
+
+def _add_block(g: Any, d: int, moments: bool) -> Any:
+    cells, gaps, cell_sum, split = width(d) // CELL, box_parts(d).gaps, direct_sum(d, g), _split(d)
+    serve = served_by_moments(d) if moments else served_by_none
+    fine_sum, coarse_sum = _factored_sum(d, FINE), _factored_sum(d, COARSE)
+
+    @part()
+    def add_block(X, w, b, boxes, seen, count, numbers, room):
+        rate, shape, table = numbers
+        count = serve(X, w, b, boxes, seen, count, rate)
+        if count == 0:
+            return
+        split(X, w, b, boxes, seen, count, rate, room)
+        sums, far_sums, lists, sizes = room.sums, room.far_sums, room.lists, room.sizes
+        for a in range(count):
+            sums[a], far_sums[a] = 0.0, 0.0
+        for c in range(cells):
+            gaps(boxes.cell_lower[b], boxes.cell_upper[b], c, seen.Q, count, seen.near)
+            _sort(seen.near, seen.cuts, count, room.kind, lists, sizes)
+            cell_sum(X, w, c, seen.Q, lists[3], sizes[3], rate, shape, table, sums)
+            fine_sum(room.V, room.v, c, room.U, lists[2], sizes[2], far_sums)
+            coarse_sum(room.V, room.v, c, room.U, lists[1], sizes[1], far_sums)
+        for a in range(count):
+            seen.out[seen.found[a]] += sums[a] + room.factor[a] * far_sums[a]
+
+    return add_block
+
+
+@functools.lru_cache(maxsize=64)
+def sums_over_cells(g: Any, d: int, moments: bool) -> Loop:
+    """out_i += Σ_j w_j exp(−rate ‖q_i − x_j‖²) over the cells within the reach of each query."""
+    return sums_over_blocks(d, _reserve(d), _add_block(g, d, moments), ("gaussian", d, moments))

@@ -21,8 +21,6 @@ from kernelmean.engines.cpu.radial import CompiledRadial
 CHUNK = 64  # blocks
 TILE = 64  # queries that share a block while it is in cache
 
-FUSED = 8  # coordinates up to which distance and radial share one loop
-
 Loop = Callable[..., None]
 
 
@@ -65,13 +63,14 @@ def distance_step(d: int, fastmath: set[str]) -> Any:
     return part(fastmath)(unrolled if d <= UNROLLED else in_strips)
 
 
-def _dimension(d: int) -> int:
+def dimension_key(d: int) -> int:
+    """Dimensions that share a compiled loop share a key."""
     return d if d <= UNROLLED else UNROLLED + 1
 
 
 @functools.lru_cache(maxsize=256)
 def block_sum(radial: CompiledRadial, d: int) -> Any:
-    """Σ_j v_j g(‖q − x_j‖²) over one block; up to FUSED coordinates in one step, beyond by way of a buffer."""
+    """Σ_j v_j g(‖q − x_j‖²) over one block; in few coordinates in one step, beyond by way of a buffer."""
     B, g, squared_distances = width(d), radial.value, distance_step(d, SAFE_MATH)
 
     def in_one_step(block, v, q, rate, shape, table, r2):
@@ -91,7 +90,7 @@ def block_sum(radial: CompiledRadial, d: int) -> Any:
             total += v[j] * g(r2[j], rate, shape, table)
         return total
 
-    return part()(in_one_step if d <= FUSED else in_two_steps)
+    return part()(in_one_step if d <= radial.fused else in_two_steps)
 
 
 @functools.lru_cache(maxsize=256)
@@ -145,6 +144,39 @@ def kernel_sum_columns(radial: CompiledRadial, d: int) -> Loop:
 
     signature = types.void(read(3), read(3), read(2), *NUMBERS, write(2))
     return compile_for(kernel_sum_columns_loop, signature, radial, d)
+
+
+@functools.lru_cache(maxsize=256)
+def kernel_moments(radial: CompiledRadial, d: int) -> Loop:
+    """out_i += Σ_j w_j g(‖q_i − x_j‖²)(1, x_j − q_i): differences from the query, so that a far origin costs no digits."""
+    B, g, squared_distances = width(d), radial.value, distance_step(d, SAFE_MATH)
+
+    def kernel_moments_loop(X, w, Q, rate, shape, table, out):
+        terms = np.empty(B)
+        partial = np.empty((TILE, out.shape[1]))
+        for first in range(0, len(Q), TILE):
+            last = min(first + TILE, len(Q))
+            for chunk in range(0, len(X), CHUNK):
+                partial[:] = 0.0
+                for b in range(chunk, min(chunk + CHUNK, len(X))):
+                    block, v = X[b], w[b]
+                    for i in range(first, last):
+                        squared_distances(block, Q[i], terms)
+                        total = 0.0
+                        for j in range(B):
+                            terms[j] = v[j] * g(terms[j], rate, shape, table)
+                            total += terms[j]
+                        partial[i - first, 0] += total
+                        for t in range(out.shape[1] - 1):
+                            x, q, total = block[t], Q[i, t], 0.0
+                            for j in range(B):
+                                total += terms[j] * (x[j] - q)
+                            partial[i - first, 1 + t] += total
+                for i in range(first, last):
+                    out[i] += partial[i - first]
+
+    signature = types.void(read(3), read(2), read(2), *NUMBERS, write(2))
+    return compile_for(kernel_moments_loop, signature, radial, d)
 
 
 @functools.lru_cache(maxsize=256)
@@ -225,8 +257,8 @@ def nearest(d: int) -> Loop:
 
     labels = types.Array(types.int64, 2, "C")
     signature = types.void(read(3), read(2), types.int64, write(2), labels)
-    return compile_function(nearest_loop, signature, (_dimension(d),), EXACT_MATH)
+    return compile_function(nearest_loop, signature, (dimension_key(d),), EXACT_MATH)
 
 
 def compile_for(loop: Callable[..., None], signature: Any, radial: CompiledRadial, d: int) -> Loop:
-    return compile_function(loop, signature, None if radial.name is None else (radial.name, _dimension(d)))
+    return compile_function(loop, signature, None if radial.name is None else (radial.name, dimension_key(d)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numba import types
@@ -18,9 +19,9 @@ from numpy.typing import NDArray
 from kernelmean._types import Matrix, Points, Vector
 from kernelmean.engines.cpu import expansion, gaussian, radial, threads
 from kernelmean.engines.cpu.blocks import CELL, Blocks, width
-from kernelmean.engines.cpu.boxes import BOXES, box_parts, direct_sum, within
+from kernelmean.engines.cpu.boxes import BOXES, box_parts, direct_sum, sums_over_blocks, within
 from kernelmean.engines.cpu.compiling import entry, part
-from kernelmean.engines.cpu.loops import CHUNK, NUMBERS, Loop, compile_for, read, write
+from kernelmean.engines.cpu.loops import NUMBERS, Loop, compile_for, read, write
 from kernelmean.engines.cpu.radial import CompiledRadial
 from kernelmean.kernels import RadialFunction
 
@@ -117,26 +118,27 @@ def _add_moments(X, w, moments):
             moments[b, -1, c] = square / total if total > 0.0 else 0.0
 
 
-@functools.lru_cache(maxsize=64)
-def _find_cuts(compiled: CompiledRadial, d: int) -> Loop:
-    """Squared distances from which on cells are left out, and from which on less than full precision will do.
+@part()
+def _loss(weight, most, least, level):
+    """Σ_b mass_b min(g(nearest point of b), level) over the blocks b that reach as low as that."""
+    total = 0.0
+    for b in range(len(weight)):
+        total += weight[b] * min(most[b], level) if least[b] <= level else 0.0
+    return total
 
-    A ≤ Σ|w|g is the sum of mass · g over cells near the query, g at the mean squared distance of the cell where g is
-    convex in r² (Jensen), as all but a user's own are, else at its farthest point, and over the other blocks at theirs.
-    If all cells of value at most ``level`` are left out, what is lost is at most Σ_b mass_b min(g(nearest point of b),
-    level) over the blocks b that reach as low as that. The level is the largest of LOST·A·2^k for which this is at most
-    LOST·A.
-    """
-    g, cells, boxes, convex = compiled.value, width(d) // CELL, box_parts(d), compiled.name is not None
-    distances, shares = boxes.block_distances, gaussian.SHARES
 
-    @part()
-    def loss(weight, most, least, level):
-        total = 0.0
-        for b in range(len(weight)):
-            total += weight[b] * min(most[b], level) if least[b] <= level else 0.0
-        return total
+@part()
+def _level(weight, most, least, at_least):
+    """The largest of LOST·A·2^k below which all cells may be left out."""
+    level = LOST * at_least
+    for _ in range(DOUBLINGS):
+        if _loss(weight, most, least, 2.0 * level) > LOST * at_least:
+            break
+        level *= 2.0
+    return level
 
+
+def _distance_of(g: Any) -> Any:
     @part()
     def distance_of(level, high, rate, shape, table):
         """The squared distance at which g has come down to a level, rounded up; inf if beyond ``high``."""
@@ -148,6 +150,12 @@ def _find_cuts(compiled: CompiledRadial, d: int) -> Loop:
                 end = middle
             middle = 0.5 * (low + min(end, high))
         return end
+
+    return distance_of
+
+
+def _near_block(compiled: CompiledRadial, d: int) -> Any:
+    g, cells, convex = compiled.value, width(d) // CELL, compiled.name is not None
 
     @part()
     def near_block(lower, upper, moments, q, rate, shape, table):
@@ -163,9 +171,25 @@ def _find_cuts(compiled: CompiledRadial, d: int) -> Loop:
             total += moments[0, c] * g(mean if convex else min(far, FARTHEST), rate, shape, table)
         return total
 
+    return near_block
+
+
+@functools.lru_cache(maxsize=64)
+def _find_cuts(compiled: CompiledRadial, d: int) -> Loop:
+    """Squared distances from which on cells are left out, and from which on less than full precision will do.
+
+    A ≤ Σ|w|g is the sum of mass · g over cells near the query, g at the mean squared distance of the cell where g is
+    convex in r² (Jensen), as all but a user's own are, else at its farthest point, and over the other blocks at theirs.
+    If all cells of value at most ``level`` are left out, what is lost is at most Σ_b mass_b min(g(nearest point of b),
+    level) over the blocks b that reach as low as that. The level is the largest of LOST·A·2^k for which this is at most
+    LOST·A.
+    """
+    g, distances, shares = compiled.value, box_parts(d).block_distances, gaussian.SHARES
+    distance_of, near_block = _distance_of(g), _near_block(compiled, d)
+
     def find_cuts_loop(lower, upper, cell_lower, cell_upper, moments, weight, Q, rate, shape, table, cuts, share):
         blocks = len(moments)
-        squared, value, levels = np.empty((2, blocks)), np.empty((2, blocks)), np.empty(len(cuts))
+        squared, value = np.empty((2, blocks)), np.empty((2, blocks))
         for i in range(len(Q)):
             distances(lower, upper, Q[i], squared[0], squared[1])
             for side in range(2):
@@ -179,15 +203,9 @@ def _find_cuts(compiled: CompiledRadial, d: int) -> Loop:
                     at_least += weight[b] * least[b]
                 else:
                     at_least += near_block(cell_lower[b], cell_upper[b], moments[b], Q[i], rate, shape, table)
-            levels[0] = LOST * at_least
-            for _ in range(DOUBLINGS):
-                if loss(weight, most, least, 2.0 * levels[0]) > LOST * at_least:
-                    break
-                levels[0] *= 2.0
+            cuts[0, i] = distance_of(_level(weight, most, least, at_least), high, rate, shape, table)
             for k in range(len(shares)):
-                levels[1 + k] = at_least * shares[k]
-            for k in range(len(cuts)):
-                cuts[k, i] = distance_of(levels[k], high, rate, shape, table)
+                cuts[1 + k, i] = distance_of(at_least * shares[k], high, rate, shape, table)
             for b in range(blocks):
                 share[0] += (squared[0, b] < cuts[0, i]) / blocks
 
@@ -195,33 +213,30 @@ def _find_cuts(compiled: CompiledRadial, d: int) -> Loop:
     return compile_for(find_cuts_loop, signature, compiled, d)
 
 
+def _add_block(compiled: CompiledRadial, d: int) -> Any:
+    cells, gaps, cell_sum = width(d) // CELL, box_parts(d).gaps, direct_sum(d, compiled.value)
+
+    @part()
+    def add_block(X, w, b, boxes, seen, count, numbers, room):
+        (rate, shape, table), (sums, zero, some) = numbers, room
+        for a in range(count):
+            sums[a] = 0.0
+        for c in range(cells):
+            gaps(boxes.cell_lower[b], boxes.cell_upper[b], c, seen.Q, count, seen.near)
+            m = within(seen.near, zero, seen.cuts[0], count, some)
+            cell_sum(X, w, c, seen.Q, some, m, rate, shape, table, sums)
+        for a in range(count):
+            seen.out[seen.found[a]] += sums[a]
+
+    return add_block
+
+
+@part()
+def _reserve(q):
+    return np.empty(q), np.zeros(q), np.empty(q + 1, np.int64)
+
+
 @functools.lru_cache(maxsize=64)
 def _sums_over_cells(compiled: CompiledRadial, d: int) -> Loop:
     """out_i += Σ_j w_j g(‖q_i − x_j‖²) over the cells within the reach of each query."""
-    cells, boxes, cell_sum = width(d) // CELL, box_parts(d), direct_sum(d, compiled.value)
-    gaps, take = boxes.gaps, boxes.take
-
-    def sums_over_cells_loop(X, w, lower, upper, cell_lower, cell_upper, columns, cuts, rate, shape, table, out):
-        q = len(out)
-        near, zero, sums, partial = np.empty(q), np.zeros(q), np.empty(q), np.empty(q)
-        Q, own, found, some = np.empty((d, q)), np.empty((len(cuts), q)), np.empty(q + 1, np.int64), np.empty(q + 1, np.int64)
-        for chunk in range(0, len(X), CHUNK):
-            for i in range(q):
-                partial[i] = 0.0
-            for b in range(chunk, min(chunk + CHUNK, len(X))):
-                gaps(lower, upper, b, columns, q, near)
-                count = within(near, zero, cuts[0], q, found)
-                take(columns, cuts, found, count, Q, own)
-                for a in range(count):
-                    sums[a] = 0.0
-                for c in range(cells):
-                    gaps(cell_lower[b], cell_upper[b], c, Q, count, near)
-                    m = within(near, zero, own[0], count, some)
-                    cell_sum(X[b], w[b], c, Q, some, m, rate, shape, table, sums)
-                for a in range(count):
-                    partial[found[a]] += sums[a]
-            for i in range(q):
-                out[i] += partial[i]
-
-    signature = types.void(read(4), read(3), *BOXES, read(2), read(2), *NUMBERS, write(1))
-    return compile_for(sums_over_cells_loop, signature, compiled, d)
+    return sums_over_blocks(d, _reserve, _add_block(compiled, d), None if compiled.name is None else (compiled.name, d))

@@ -27,7 +27,7 @@ def kernel_sum(blocks: Blocks, radial_function: RadialFunction, Q: Points, W: Ma
         parts = np.zeros((len(chunks), len(Q)))
         tasks = [(blocks.points[c], w[c], rows, *numbers, part) for c, part in zip(chunks, parts, strict=True)]
         threads.run(loop, tasks, count)
-        return _ordered_sum(parts)
+        return ordered_sum(parts)
     out = np.zeros(len(Q))
     tasks = [(blocks.points, w, rows[i], *numbers, out[i]) for i in _query_pieces(len(Q), blocks.n)]
     threads.run(loop, tasks, count)
@@ -37,15 +37,30 @@ def kernel_sum(blocks: Blocks, radial_function: RadialFunction, Q: Points, W: Ma
 def _columns_sum(blocks: Blocks, radial_function: RadialFunction, Q: Points, W: Matrix, count: int) -> Matrix:
     """Several columns of weights at the cost of little more than one."""
     compiled, numbers = radial.compiled(radial_function)
-    loop, rows = loops.kernel_sum_columns(compiled, blocks.d), queries(Q)
     spread = np.ascontiguousarray(np.stack([blocks.spread(column) for column in W.T], axis=1))
+    return _rows_of_sums(
+        blocks, loops.kernel_sum_columns(compiled, blocks.d), spread, Q, numbers, np.zeros((len(Q), W.shape[1])), count
+    )
+
+
+def kernel_moments(blocks: Blocks, radial_function: RadialFunction, Q: Points, w: Vector, count: int) -> Matrix:
+    """(q, 1 + d): Σ_j w_j g(‖q_i − x_j‖²)(1, x_j − q_i)."""
+    compiled, numbers = radial.compiled(radial_function)
+    out = np.zeros((len(Q), 1 + blocks.d))
+    return _rows_of_sums(blocks, loops.kernel_moments(compiled, blocks.d), blocks.spread(w), Q, numbers, out, count)
+
+
+def _rows_of_sums(
+    blocks: Blocks, loop: loops.Loop, spread: Matrix, Q: Points, numbers: tuple[float, float, Matrix], out: Matrix, count: int
+) -> Matrix:
+    """out_i += one row of sums per query, by a loop that takes one piece of the points or of the queries."""
+    rows = queries(Q)
     if _by_chunk(blocks, rows):
         chunks = _chunks(blocks)
-        parts = np.zeros((len(chunks), len(Q), W.shape[1]))
+        parts = np.zeros((len(chunks), *out.shape))
         tasks = [(blocks.points[c], spread[c], rows, *numbers, part) for c, part in zip(chunks, parts, strict=True)]
         threads.run(loop, tasks, count)
-        return _ordered_sum(parts)
-    out = np.zeros((len(Q), W.shape[1]))
+        return ordered_sum(parts)
     tasks = [(blocks.points, spread, rows[i], *numbers, out[i]) for i in _query_pieces(len(Q), blocks.n)]
     threads.run(loop, tasks, count)
     return out
@@ -58,10 +73,8 @@ def log_kernel_sum(blocks: Blocks, radial_function: RadialFunction, Q: Points, w
     with np.errstate(divide="ignore"):
         log_w = blocks.spread(np.log(w), padding=-np.inf)
     rows = queries(Q)
-    by_chunk = _by_chunk(blocks, rows)
-    pieces = _chunks(blocks) if by_chunk else [slice(None)]
+    pieces, across = shares(blocks, rows)
     peak, total = np.full((len(pieces), len(Q)), -np.inf), np.zeros((len(pieces), len(Q)))
-    across = [slice(None)] if by_chunk else _query_pieces(len(Q), blocks.n)
     tasks = [
         (blocks.points[piece], log_w[piece], rows[i], *numbers, peak[c, i], total[c, i])
         for c, piece in enumerate(pieces)
@@ -71,7 +84,7 @@ def log_kernel_sum(blocks: Blocks, radial_function: RadialFunction, Q: Points, w
     top = peak.max(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         shifted = np.where(total > 0.0, total * np.exp(peak - top), 0.0)
-        value: Vector = top + np.log(_ordered_sum(shifted))
+        value: Vector = top + np.log(ordered_sum(shifted))
     return value
 
 
@@ -108,7 +121,14 @@ def fourier_sum(blocks: Blocks, frequencies: Points, origin: Vector, w: Vector, 
         for m in range(0, len(rows), FREQUENCIES)
     ]
     threads.run(loop, tasks, count)
-    return _ordered_sum(parts)
+    return ordered_sum(parts)
+
+
+def shares(blocks: Blocks, rows: Points) -> tuple[list[slice], list[slice]]:
+    """Pieces of the points, and of the queries, that threads work on; one of the two is whole."""
+    if _by_chunk(blocks, rows):
+        return _chunks(blocks), [slice(None)]
+    return [slice(None)], _query_pieces(len(rows), blocks.n)
 
 
 def _by_chunk(blocks: Blocks, rows: Points) -> bool:
@@ -125,7 +145,8 @@ def _query_pieces(q: int, n: int) -> list[slice]:
     return [slice(i, i + size) for i in range(0, q, size)]
 
 
-def _ordered_sum(parts: Matrix) -> Matrix:
+def ordered_sum(parts: Matrix) -> Matrix:
+    """Parts added in their order."""
     total: Matrix = parts[0].copy()
     for part in parts[1:]:
         total += part

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from kernelmean._types import IntVector, Points, Vector
 from kernelmean.engines import Picks
-from kernelmean.engines.cpu import loops, threads
+from kernelmean.engines.cpu import loops, neighbours, threads
 from kernelmean.engines.cpu.batches import BatchTraversal
 from kernelmean.engines.cpu.blocks import Blocks, queries, read_only
 from kernelmean.engines.cpu.farthest import TreeTraversal
@@ -51,8 +51,15 @@ class Nearest:
     def add(self, centers: Points) -> None:
         """D² ← min(D², min_a ‖x − c_a‖²)."""
         X, C, known = self._blocks.points, queries(centers), len(self._centers)
-        tasks = [(X[s], C, known, self._squared[s], self._labels[s]) for s in _pass_pieces(self._blocks)]
-        threads.run(loops.nearest(self._blocks.d), tasks, self._count)
+        pieces = _pass_pieces(self._blocks)
+        if self._blocks.tree is not None and len(centers) >= neighbours.FEWEST_CENTERS:
+            boxes = [self._boxes(s) for s in pieces]
+            loop = neighbours.nearest(self._blocks.d)
+            tasks = [(X[s], *boxes[i], C, known, self._squared[s], self._labels[s]) for i, s in enumerate(pieces)]
+            threads.run(loop, tasks, self._count)
+        else:
+            plain = [(X[s], C, known, self._squared[s], self._labels[s]) for s in pieces]
+            threads.run(loops.nearest(self._blocks.d), plain, self._count)
         self._centers = np.concatenate([self._centers, centers])
 
     def distances(self) -> Distances:
@@ -66,6 +73,11 @@ class Nearest:
     def means(self) -> Points:
         """Weighted mean of the points of each centre; the centre itself where there are none."""
         return self._sample.group_means(self._flat_labels(), self._centers)
+
+    def _boxes(self, piece: slice) -> tuple[Points, ...]:
+        """Boxes of the cells (blocks, d, cells), then of the blocks (d, blocks): lower and upper sides."""
+        sides = [side[piece] for side in self._blocks.cells]
+        return *sides, *(np.ascontiguousarray(side[:, piece]) for side in self._blocks.boxes)
 
     def _flat_labels(self) -> IntVector:
         labels: IntVector = self._blocks.gather(self._labels)

@@ -15,12 +15,13 @@ import torch
 from kernelmean import _checks
 from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
+from kernelmean.engines import Shift
 from kernelmean.engines.gpu.arrays import to_device, vector
 from kernelmean.engines.gpu.elimination import Elimination
 from kernelmean.engines.gpu.sample import DeviceSample, DeviceSummary
 from kernelmean.engines.gpu.sums import Sums
 from kernelmean.engines.gpu.traversal import Nearest, Traversal
-from kernelmean.kernels import RadialFunction
+from kernelmean.kernels import Formula, RadialFunction
 
 PRECISIONS = ("float32", "float64")
 
@@ -86,6 +87,9 @@ class Room:
 
     def log_kernel_sum(self, radial: RadialFunction, Q: Any, w: Any = None) -> Vector:
         return self._sums.log_kernel_sum(radial, Q, w)
+
+    def shift(self, decay: Formula, Q: Any, w: Any = None) -> Shift:
+        return self._sums.shift(decay, Q, w)
 
     def quadratic(self, radial: RadialFunction) -> float:
         return self._sums.quadratic(radial)

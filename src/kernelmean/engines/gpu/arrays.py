@@ -27,7 +27,7 @@ FARTHEST = 2.0**55  # in units of the kernel's length; squares of as many as 102
 def take_in(X: Any, name: str, columns: int | None) -> Tensor:
     """A table on a device as a tensor, without a copy; checked there."""
     try:
-        A: Tensor = X.detach() if isinstance(X, Tensor) else torch.from_dlpack(X)
+        A: Tensor = X.detach() if torch.is_tensor(X) else torch.from_dlpack(X)
     except (RuntimeError, BufferError, AssertionError) as error:
         raise ValueError(f"{name} is on a device that torch cannot read ({error}); copy it to the host first.") from error
     _checks.table_shape(A.shape, name, columns)
@@ -44,7 +44,7 @@ def take_in(X: Any, name: str, columns: int | None) -> Tensor:
 
 def to_device(X: Any, device: torch.device) -> Tensor:
     """A checked array on the engine's device; host arrays are float64."""
-    if isinstance(X, Tensor):
+    if torch.is_tensor(X):
         return X.to(device)
     A = np.ascontiguousarray(X) if any(step < 0 for step in X.strides) else X
     with warnings.catch_warnings():

@@ -113,7 +113,7 @@ def _operand(value: Any, like: Term) -> str:
     return value.code if isinstance(value, Term) else f"(zeros_like(s) + {_literal(value)})"
 
 
-def _product_power(base: Term, power: int) -> Term:
+def _product_power(base: Any, power: int) -> Any:
     """x^m by squaring."""
     result: Any = None
     while power:
@@ -121,7 +121,7 @@ def _product_power(base: Term, power: int) -> Term:
             result = base if result is None else result * base
         power //= 2
         base = base * base if power else base
-    return result  # type: ignore[no-any-return]
+    return result
 
 
 def _recorded(name: str) -> Callable[..., Any]:
@@ -165,7 +165,7 @@ def _rebound(function: Any) -> Any:
 def _replacement(value: Any) -> Any:
     if value is math or value is np:
         return _Module(value)
-    if isinstance(value, np.ufunc) or isinstance(value, types.BuiltinFunctionType):
+    if isinstance(value, (np.ufunc, types.BuiltinFunctionType)):
         return RECORDED.get(value.__name__, value)
     return _rebound(value) if isinstance(value, types.FunctionType) or hasattr(value, "py_func") else value
 

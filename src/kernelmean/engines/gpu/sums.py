@@ -10,17 +10,21 @@ Double precision is float64 throughout, by direct differences: 1e-13 of Σ|w|g.
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
+from typing import Any
 
+import numpy as np
 import torch
 
 from kernelmean._lazy import lazy
 from kernelmean._types import Matrix, Points, Vector
+from kernelmean.engines import Shift
 from kernelmean.engines.gpu.arrays import Frame, Tensor, double_columns, middle, spread, to_device, to_host, unit_for, vector
 from kernelmean.engines.gpu.plan import Plan
 from kernelmean.engines.gpu.sample import DeviceSample
-from kernelmean.kernels import RadialFunction
+from kernelmean.kernels import Formula, RadialFunction
+from kernelmean.kernels.radials import Factor, laplacian_decay, log_one
 
 QUERIES = 64  # queries are padded to a multiple of this
 AT_ONCE = 1 << 22  # queries per launch
@@ -84,6 +88,23 @@ class Sums:
             f[rows] = self._log_sum(plan, X, log_w, self._framed(queries[rows], frame))[: rows.stop - rows.start]
         return to_host(f + torch.log(top))
 
+    def shift(self, decay: Formula, Q: Points | Tensor, w: Vector | Tensor | None) -> Shift:
+        """One step of mean shift, in the log domain and in float64 in either precision."""
+        exact = replace(self, single=False)
+        X, weights = self.sample.columns, self.sample.p if w is None else vector(w, self.sample.X.device)
+        queries = to_device(Q, X.device)
+        log_pull = exact.log_kernel_sum(decay, queries, weights)
+        touching = exact.kernel_sum(replace(decay, log_value=log_one, factor=at_kink(decay)), queries, weights)
+        with np.errstate(divide="ignore"):
+            log_held = np.log(touching)  # φ(0) = 1
+        level = torch.where(torch.isfinite(peaks := to_device(log_pull, X.device)), peaks, 0.0)
+        log_w = spread(torch.log(weights)[:, None], X.shape[1], torch.float64, -torch.inf)
+        framed = double_columns(queries, QUERIES)
+        levels = torch.nn.functional.pad(level, (0, framed.shape[1] - len(level)))
+        pulls = self._loops.kernel_pulls(self._plan(decay, None), X, len(self.sample.X), log_w, framed, levels)
+        log_value = exact.log_kernel_sum(replace(decay, factor=None), queries, weights)
+        return Shift(log_value, log_pull, log_held, to_host(pulls[:, : len(queries)].T.contiguous()))
+
     def quadratic(self, radial: RadialFunction) -> float:
         """Σ_ij p_i p_j g over half of the pairs: each piece with itself, and twice with the later ones."""
         frame, X = self._points(radial)
@@ -113,8 +134,8 @@ class Sums:
         if self.single and len(X) >= PRODUCTS and len(W) == 1:
             norms = (X * X).sum(dim=0), (Q * Q).sum(dim=0)
             if plan.rate * float(norms[0].max() + norms[1].max()) <= REACH:
-                return self._loops.dot_sums(plan, X, n, W, Q, norms)  # type: ignore[no-any-return]
-        return self._loops.kernel_sums(plan, X, n, W, Q)  # type: ignore[no-any-return]
+                return self._loops.dot_sums(plan, X, n, W, Q, norms)
+        return self._loops.kernel_sums(plan, X, n, W, Q)
 
     def _log_sum(self, plan: Plan, X: Tensor, log_w: Tensor, Q: Tensor) -> Tensor:
         n = len(self.sample.X)
@@ -158,3 +179,16 @@ class Sums:
     @lazy
     def _middle(self) -> Tensor:
         return middle(self.sample.X)
+
+
+def at_kink(decay: Formula) -> Factor:
+    """1 at distance zero for a kernel with a kink there, where its decay has no value; 0 elsewhere."""
+    return _touching if decay.factor is laplacian_decay else _nowhere
+
+
+def _touching(s: Any, shape: float, sqrt: Any) -> Any:
+    return (s <= 0.0) * 1.0
+
+
+def _nowhere(s: Any, shape: float, sqrt: Any) -> Any:
+    return 0.0

@@ -30,12 +30,13 @@ def kernel_sums(plan: Plan, X: Tensor, n: int, W: Tensor, Q: Tensor, shift: Tens
     return total
 
 
-def kernel_pulls(plan: Plan, X: Tensor, n: int, w: Tensor, Q: Tensor) -> Tensor:
-    """(d, q): Σ_j w_j g (x_j − q_i)."""
-    value, _ = _functions(plan)
+def kernel_pulls(plan: Plan, X: Tensor, n: int, w: Tensor, Q: Tensor, shift: Tensor | None = None) -> Tensor:
+    """(d, q): the terms of kernel_sums times x_j − q_i."""
+    value, log_value = _functions(plan)
     pulls = torch.zeros((len(X), Q.shape[1]), dtype=torch.float64, device=X.device)
     for cols in _pieces(n, Q.shape[1]):
-        terms = w[0, cols] * value(squared_distances(Q, X[:, cols]))
+        r2 = squared_distances(Q, X[:, cols])
+        terms = w[0, cols] * value(r2) if shift is None else torch.exp(w[0, cols] + (log_value(r2) - shift[:, None]))
         pulls += torch.stack([(terms * (x[None, cols] - q[:, None])).sum(dim=1) for x, q in zip(X, Q, strict=True)])
     return pulls
 

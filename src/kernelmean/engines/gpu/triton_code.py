@@ -103,7 +103,7 @@ def kernel_sums(X, W, Q, shift, out, stride, w_stride, q_stride, n, per, d, numb
     level = tl.load(shift + rows)
     zeros = ()
     totals = ()
-    for c in tl.static_range(C):
+    for _ in tl.static_range(C):
         zeros = zeros + (tl.zeros((BQ, BX), X.dtype.element_ty),)
         totals = totals + (tl.zeros((BQ, BX), tl.float64),)
     for first in range(start, stop, BX * RUN):
@@ -125,21 +125,22 @@ def kernel_sums(X, W, Q, shift, out, stride, w_stride, q_stride, n, per, d, numb
         tl.store(base + c * q_stride, tl.sum(totals[c], 1))
 
 
-def kernel_pulls(X, W, Q, out, stride, q_stride, n, per, d, axis, numbers, table, cells,
+def kernel_pulls(X, W, Q, shift, out, stride, q_stride, n, per, d, axis, numbers, table, cells,
                  D: tl.constexpr, C: tl.constexpr, BQ: tl.constexpr, BX: tl.constexpr):  # fmt: skip
-    """out[split, c, i] = Σ_j w_j g (x_j − q_i) in C coordinates from ``axis`` on, over the points of one split; float64."""
+    """out[split, c, i] = Σ_j term · (x_j − q_i) in C coordinates from ``axis`` on, over the points of one split; float64."""
     rows = tl.program_id(0) * BQ + tl.arange(0, BQ)
     start = tl.program_id(1) * per
     stride, q_stride = stride.to(tl.int64), q_stride.to(tl.int64)
     rate, shape = tl.load(numbers), tl.load(numbers + 1)
     held = own_coordinates(Q, q_stride, rows, D)
+    level = tl.load(shift + rows)
     totals = ()
-    for c in tl.static_range(C):
+    for _ in tl.static_range(C):
         totals = totals + (tl.zeros((BQ, BX), tl.float64),)
     for first in range(start, tl.minimum(start + per, n), BX):
         cols = first + tl.arange(0, BX)
         r2 = squares(X, Q, held, stride, q_stride, cols, rows, d, D, BQ, BX)
-        g = tl.load(W + cols)[None, :] * VALUE(r2, rate, shape, table, cells)
+        g = TERM(r2, tl.load(W + cols), level, rate, shape, table, cells)
         grown = ()
         for c in tl.static_range(C):
             t = tl.minimum(axis + c, d - 1)

@@ -67,16 +67,16 @@ def kernel_sums(plan: Plan, X: Tensor, n: int, W: Tensor, Q: Tensor, shift: Tens
     return out.sum(dim=0)
 
 
-def kernel_pulls(plan: Plan, X: Tensor, n: int, w: Tensor, Q: Tensor) -> Tensor:
-    """(d, q): Σ_j w_j g (x_j − q_i) in float64, a few coordinates per launch."""
+def kernel_pulls(plan: Plan, X: Tensor, n: int, w: Tensor, Q: Tensor, shift: Tensor | None = None) -> Tensor:
+    """(d, q): the terms of kernel_sums times x_j − q_i, in float64, a few coordinates per launch."""
     d, q = len(X), Q.shape[1]
-    kernel, rate = _kernel("kernel_pulls", plan, True, False)
+    kernel, rate = _kernel("kernel_pulls", plan, True, shift is not None)
     splits, per = _splits(q // 4, n, 128)
     pulls = torch.empty((_whole(d, PULLS), q), dtype=torch.float64, device=X.device)
     for axis in range(0, d, PULLS):
         out = torch.empty((splits, PULLS, q), dtype=torch.float64, device=X.device)
         kernel[(q // 4, splits)](
-            *(X, w, Q, out, X.stride(0), q, _whole(n, 128), per, d, axis),
+            *(X, w, Q, Q if shift is None else shift, out, X.stride(0), q, _whole(n, 128), per, d, axis),
             *(_numbers(rate, plan, X), _table(plan, X), plan.cells),
             D=d if d <= UNROLLED else 0, C=PULLS, BQ=4, BX=128, num_warps=4,
         )  # fmt: skip

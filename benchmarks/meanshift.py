@@ -1,0 +1,131 @@
+"""``python -m benchmarks.meanshift``: mean shift of an image on a sparse density, against the full density and LSH."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+import kernelmean as km
+from benchmarks import lsh
+from benchmarks.measuring import Row, machine, table
+from benchmarks.speed import DATA, HERE
+from kernelmean.applications.meanshift import Ascent, Hill, Rules, climb, cluster, density
+from kernelmean.applications.meanshift.colors import as_unit_values
+from kernelmean.applications.meanshift.images import features
+from kernelmean.applications.meanshift.linkage import link
+
+IMAGE = DATA / "images" / "mondrian_composition_a_487x500.npz"
+STARTS = 1000  # of the full density, and of LSH
+TOL, CAP = 1e-3, 10_000
+PLAIN_STEPS = 500
+
+
+def pixels() -> np.ndarray:
+    """Colour and position of each pixel, as segment_image sees them."""
+    return features(as_unit_values(np.load(IMAGE)["rgb"]), "lab", 1.0)
+
+
+def timed(action: Callable[[], object]) -> tuple[float, object]:
+    start = time.perf_counter()
+    found = action()
+    return time.perf_counter() - start, found
+
+
+def against_the_full_density() -> list[Row]:
+    """All pixels on the sparse density, a subset on the full one by the same code, and on LSH; in one run."""
+    if not IMAGE.exists():
+        return [Row("Mondrian", None, "≥ 200", "no image; set KERNELMEAN_DATA")]
+    X = pixels()
+    chosen = np.sort(np.random.default_rng(0).choice(len(X), STARTS, replace=False))
+    full = Hill.of(density(X, sparse=False, kernel="gaussian", bandwidth="mode").expansion)
+    full.at(X[:1])  # compiles and loads
+    slow, exact = timed(lambda: climb(full, X[chosen], TOL, CAP))
+    whole = slow * len(X) / STARTS
+    rows = []
+    for name, options in (("k about √n", {"k_max": 493, "tol": 1e-8}), ("automatic k", {})):
+        rows += sparse_rows(name, X, chosen, exact, whole, options)
+    rows += lsh_rows(X, chosen, exact, whole, full.length)
+    rows.append(ridges(full, X[chosen], exact))
+    rows.append(
+        Row("peak memory of MeanShift.fit, k_max = 493, against the data", memory() / X.nbytes, "≤ 3", f"{X.nbytes / 1e6:.1f} MB")
+    )
+    return rows
+
+
+def sparse_rows(name: str, X: np.ndarray, chosen: np.ndarray, exact: Ascent, whole: float, options: dict) -> list[Row]:
+    fit, mean = timed(lambda: density(X, sparse=True, kernel="gaussian", bandwidth="mode", random_state=0, **options))
+    hill = Hill.of(mean.expansion)
+    times = [timed(lambda: climb(hill, X, TOL, CAP)) for _ in range(3)]
+    fast, ascent = min(times, key=lambda pair: pair[0])
+    ends = ascent.ends[chosen]
+    clusters = len(cluster(mean, X, Rules()).centers)
+    size = f"k = {mean.k}, {len(hill.weights)} of them with weight"
+    steps = f"at most {ascent.n_iter} steps and {exact.n_iter}; {ascent.left} points left"
+    return [
+        Row(
+            f"{name}: all points climb, against full",
+            whole / fast,
+            "≥ 200",
+            f"{fast:.1f} s against {whole:.0f} s ({size}; {steps})",
+        ),
+        Row(f"{name}: with the fit of the density", whole / (fast + fit), "–", f"{fit:.1f} s + {fast:.1f} s"),
+        *quality(name, ends, exact.ends, hill.length, "≤ 0.05"),
+        Row(f"{name}: clusters of all pixels", None, "–", f"{clusters}"),
+    ]
+
+
+def quality(name: str, ends: np.ndarray, exact: np.ndarray, length: float, goal: str) -> list[Row]:
+    """d_i at three bandwidths; d_H of the two sets of ends linked at one bandwidth."""
+    mine, theirs = (link(Y, length) for Y in (ends, exact))
+    labels, expected = (found.groups[found.cells] for found in (mine, theirs))
+    counts = f"{mine.groups.max() + 1} and {theirs.groups.max() + 1} clusters of {len(ends)} starts"
+    return [
+        Row(f"{name}: discrepancy index d_i", km.discrepancy_index(ends, exact, 3 * length), goal, f"{len(ends)} starts"),
+        Row(f"{name}: Hausdorff distance d_H", km.clustering_hausdorff(labels, expected), goal, counts),
+    ]
+
+
+def lsh_rows(X: np.ndarray, chosen: np.ndarray, exact: Ascent, whole: float, length: float) -> list[Row]:
+    prepare, tables = timed(lambda: lsh.Tables(X, lsh.WIDTH * length, np.random.default_rng(0)))
+    climbing, (ends, steps) = timed(lambda: lsh.mean_shift(tables, X[chosen], length, TOL))
+    scaled = climbing * len(X) / len(chosen)
+    detail = f"{scaled:.0f} s (NumPy, one start after another) after {prepare:.1f} s; at most {steps} steps"
+    return [
+        Row("E2LSH, 5 neighbours: against full", whole / scaled, "–", detail),
+        *quality("E2LSH", ends, exact.ends, length, "–"),
+    ]
+
+
+def ridges(full: Hill, starts: np.ndarray, exact: Ascent) -> Row:
+    """Plain mean shift without leaps, for as long as the paper's kind of code runs."""
+    x, steps = starts, 0
+    while len(x) and steps < PLAIN_STEPS:
+        place, steps = full.at(x), steps + 1
+        moving = np.linalg.norm(place.step, axis=1) > TOL * full.length
+        x = x[moving] + place.step[moving]
+    detail = f"{len(x)} of {len(starts)} starts; with leaps all arrive in {exact.n_iter} steps"
+    return Row(f"plain steps on the full density: still moving after {steps}", len(x) / len(starts), "–", detail)
+
+
+def memory() -> int:
+    """Growth of a fresh process during a fit whose loops are compiled."""
+    code = (
+        "import numpy as np, kernelmean as km\n"
+        "from benchmarks.measuring import peak_growth\n"
+        "from benchmarks.meanshift import pixels\n"
+        "X = pixels()\n"
+        "fit = lambda X: km.MeanShift(k_max=493, random_state=0).fit(X)\n"
+        "fit(np.ascontiguousarray(X[::20]))\n"
+        "print(peak_growth(lambda: fit(X)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=HERE.parent)
+    return int(done.stdout)
+
+
+if __name__ == "__main__":
+    print(f"Measured on: {machine()}\n")
+    print(table("Mean shift: the Mondrian image, 487 × 500 pixels, colour and position", against_the_full_density()))

@@ -1,0 +1,145 @@
+"""From a density to clusters: climb, link the ends, refine the peaks, absorb what is small."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from kernelmean import _checks
+from kernelmean import bandwidth as rules_of_bandwidth
+from kernelmean._lazy import lazy
+from kernelmean._types import EPS, ArrayLike, IntVector, Points, Vector
+from kernelmean.applications.meanshift.climbing import Ascent, Hill, climb
+from kernelmean.applications.meanshift.linkage import Links, link
+from kernelmean.kernels import Kernel
+from kernelmean.mean import AnyMean, kernel_mean, scaling, sparse_kernel_mean
+
+RULE = "mode"  # the default rule for the bandwidth
+REFINED = 1e-9  # bandwidths: the last step of a refined peak
+REFINING_STEPS = 2000
+
+
+class Rules(NamedTuple):
+    """When to stop, what to merge, what to absorb."""
+
+    tol: float = 1e-3  # bandwidths
+    merge_radius: float | None = None  # None: the bandwidth
+    min_cluster_size: int = 1
+    max_iter: int = 10_000
+
+    def checked(self) -> Rules:
+        """The same, or one clear sentence."""
+        radius = None if self.merge_radius is None else _checks.length(self.merge_radius, "merge_radius")
+        size = _checks.count(self.min_cluster_size, "min_cluster_size")
+        return Rules(_checks.number(self.tol, "tol", above=0.0), radius, size, _checks.count(self.max_iter, "max_iter"))
+
+
+@dataclass(frozen=True, eq=False)
+class Clustering:
+    """The peaks of a density, and which of them each point climbs to."""
+
+    mean: AnyMean  # the density that was climbed
+    labels: IntVector  # (n,) from 0, the highest peak
+    centers: Points  # (c, d) the peaks
+    log_densities: Vector  # (c,) the density at each
+    shifted: Points  # (n, d) where each point ended
+    n_iter: int
+    rules: Rules
+    anchors: Points  # (m, d) ends that stand for all, in the coordinates of the kernel
+    anchor_labels: IntVector  # (m,)
+
+    def predict(self, X: Points) -> IntVector:
+        """Labels of new points, by climbing from each to where it ends; ends off the known ones join the nearest."""
+        expansion = self.mean.expansion
+        ascent = climb(Hill.of(expansion), expansion.map(X), self.rules.tol, self.rules.max_iter)
+        _warn_if_cut(ascent, len(X), self.rules)
+        nearest: IntVector = self.anchor_labels[self._tree.query(ascent.ends)[1]]
+        return nearest
+
+    @lazy
+    def _tree(self) -> cKDTree:
+        return cKDTree(self.anchors)
+
+
+def density(X: ArrayLike, *, sparse: bool, kernel: str | Kernel, bandwidth: float | str, **options: Any) -> AnyMean:
+    """The density to climb: nonnegative weights on k centres, or every point a centre.
+
+    Without any spread in the data no rule gives a bandwidth; there is one cluster whatever it is, and it is set to 1.
+    """
+    if isinstance(kernel, Kernel):
+        bandwidth = "scott" if isinstance(bandwidth, str) and bandwidth == RULE else bandwidth  # both: the kernel's own
+    elif isinstance(bandwidth, str) and not np.ptp(points := _checks.points(X), axis=0).any():
+        _checks.choice(bandwidth, "bandwidth rule", rules_of_bandwidth.RULES)
+        X, bandwidth = points, 1.0
+    common: dict[str, Any] = {"kernel": kernel, "bandwidth": bandwidth, "space": "l2"}
+    if sparse:
+        return sparse_kernel_mean(X, constraint="simplex", **common, **options)
+    full = {name: options[name] for name in ("scale", "sample_weight", "engine") if name in options}
+    return kernel_mean(X, **common, **full)
+
+
+def cluster(mean: AnyMean, X: Points, rules: Rules) -> Clustering:
+    """The clusters of X under a density.  Time O(n·k·d) per step, memory O(n·d)."""
+    expansion = mean.expansion
+    hill = Hill.of(expansion)
+    radius = hill.length if rules.merge_radius is None else rules.merge_radius
+    ascent = climb(hill, expansion.map(X), rules.tol, rules.max_iter)
+    _warn_if_cut(ascent, len(X), rules)
+    links = link(ascent.ends, radius)
+    peaks, owner = _peaks(hill, ascent, links, radius)
+    owner = _absorbed(peaks.ends, owner, np.bincount(links.groups[links.cells], minlength=len(owner)), rules.min_cluster_size)
+    kept, labels = np.unique(owner, return_inverse=True)
+    anchor_labels = labels[links.groups]
+    return Clustering(
+        mean,
+        anchor_labels[links.cells],
+        scaling.undo(expansion.scale, peaks.ends[kept], expansion.centers[0]),
+        peaks.log_values[kept] + expansion.log_constant,
+        scaling.undo(expansion.scale, ascent.ends, expansion.centers[0]),
+        ascent.n_iter,
+        rules,
+        ascent.ends[links.firsts],
+        anchor_labels,
+    )
+
+
+def _peaks(hill: Hill, ascent: Ascent, links: Links, radius: float) -> tuple[Ascent, IntVector]:
+    """Refined peaks from the highest first, and the peak of each group: groups whose peaks meet are one."""
+    group = links.groups[links.cells]
+    order = np.lexsort((-ascent.log_values, group))
+    best = order[np.searchsorted(group[order], np.arange(links.groups.max() + 1))]
+    ends = ascent.ends[best]
+    tol = max(REFINED, 8 * EPS * float(np.abs(ends).max()) / hill.length)  # rounding moves points too
+    refined = climb(hill, ends, tol, REFINING_STEPS)
+    values = hill.at(refined.ends).log_value
+    by_height = np.lexsort((best, -values))
+    peaks = refined._replace(ends=refined.ends[by_height], log_values=values[by_height])
+    met = link(peaks.ends, radius)
+    highest = met.firsts[np.unique(met.groups, return_index=True)[1]]  # groups are numbered from the highest peak on
+    owner = np.empty(len(best), dtype=np.intp)
+    owner[by_height] = met.groups[met.cells]
+    return peaks._replace(ends=peaks.ends[highest], log_values=peaks.log_values[highest]), owner
+
+
+def _absorbed(peaks: Points, owner: IntVector, sizes: IntVector, least: int) -> IntVector:
+    """Groups of too small clusters go to the nearest peak of a large one; the largest cluster always stays."""
+    total = np.bincount(owner, sizes, minlength=len(peaks))
+    large = np.flatnonzero((total >= least) | (total == total.max()))
+    if len(large) == len(peaks):
+        return owner
+    nearest: IntVector = large[cKDTree(peaks[large]).query(peaks)[1]]
+    nearest[large] = large
+    return nearest[owner]
+
+
+def _warn_if_cut(ascent: Ascent, n: int, rules: Rules) -> None:
+    if ascent.left:
+        warnings.warn(
+            f"{ascent.left} of {n} points still move by more than tol={rules.tol:g} bandwidths after max_iter={rules.max_iter} "
+            "steps and are taken where they are; raise max_iter or tol.",
+            stacklevel=3,
+        )

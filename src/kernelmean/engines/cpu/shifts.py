@@ -1,0 +1,109 @@
+"""One step of mean shift: density, pull and direction of every query in one pass over the blocks, in the log domain.
+
+Weights are relative to the largest term met so far, which is raised as larger ones appear; so a query far from every
+point still moves towards the nearest, where the plain quotient would be 0/0. Steps are sums of differences x_j − q, so
+that a far origin costs no digits.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+
+from kernelmean._types import Points, Vector
+from kernelmean.engines import Shift
+from kernelmean.engines.cpu import elementary, radial, sums, threads
+from kernelmean.engines.cpu.blocks import CELL, Blocks, padded_dimension, queries, width
+from kernelmean.engines.cpu.compiling import SAFE_MATH, compile_function
+from kernelmean.engines.cpu.loops import TILE, Loop, dimension_key, distance_step, read, write
+from kernelmean.engines.cpu.radial import CompiledDecay
+from kernelmean.kernels import Formula
+
+VALUE, PULL, HELD, STEP = 0, 1, 2, 3  # columns of the sums; from STEP on, one per coordinate
+
+
+def shift(blocks: Blocks, decay: Formula, Q: Points, w: Vector, count: int) -> Shift:
+    """Shift of every query; threads share the points where queries are few, else the queries."""
+    assert decay.factor is not None, "the decay of a kernel has a factor"
+    loop = _shift_loop(radial.compiled_decay(decay.log_value, decay.factor), blocks.d)
+    with np.errstate(divide="ignore"):
+        log_w = blocks.spread(np.log(w), padding=-np.inf)
+    rows = queries(Q)
+    pieces, across = sums.shares(blocks, rows)
+    peak = np.full((len(pieces), len(Q)), -np.inf)
+    totals = np.zeros((len(pieces), len(Q), STEP + padded_dimension(blocks.d)))
+    tasks = [
+        (blocks.points[piece], log_w[piece], _live(blocks, piece), rows[i], decay.rate, decay.shape, peak[c, i], totals[c, i])
+        for c, piece in enumerate(pieces)
+        for i in across
+    ]
+    threads.run(loop, tasks, count)
+    return _quotients(peak, totals, blocks.d)
+
+
+def _live(blocks: Blocks, piece: slice) -> int:
+    """Points of a piece that are not padding."""
+    start, stop, _ = piece.indices(blocks.shape[0])
+    return min(blocks.n, stop * blocks.shape[1]) - start * blocks.shape[1]
+
+
+def _quotients(peak: NDArray[np.float64], totals: NDArray[np.float64], d: int) -> Shift:
+    """Sums of all pieces on one level, and their quotients."""
+    top = peak.max(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = np.where(np.isneginf(peak), 0.0, np.exp(peak - top))
+        total = sums.ordered_sum(totals * scale[:, :, None])
+        step = np.where(total[:, PULL, None] > 0.0, total[:, STEP : STEP + d] / total[:, PULL, None], 0.0)
+        logs = np.log(total[:, :STEP]) + np.where(np.isneginf(top), 0.0, top)[:, None]
+    return Shift(logs[:, VALUE], logs[:, PULL], logs[:, HELD], step)
+
+
+@functools.lru_cache(maxsize=256)
+def _shift_loop(decay: CompiledDecay, d: int) -> Loop:
+    """peak_i and sums_i relative to it: Σ wφ, Σ wψ, Σ wφ at a kink, Σ wψ(x − q)."""
+    B, log_phi, ratio, kink = width(d), decay.log_phi, decay.ratio, decay.kink
+    squared_distances, exp = distance_step(d, SAFE_MATH), elementary.exp
+
+    def shift_loop(X, log_w, live, Q, rate, shape, peak, total):
+        r2, terms = np.empty(B), np.empty(B)
+        for first in range(0, len(Q), TILE):
+            last = min(first + TILE, len(Q))
+            for b in range(len(X)):
+                block, v = X[b], log_w[b]
+                m = min(B, -(-(live - b * B) // CELL) * CELL)  # cells of padding alone are left out
+                for i in range(first, last):
+                    q, out = Q[i], total[i]
+                    squared_distances(block, q, r2)
+                    highest = -np.inf
+                    for j in range(m):
+                        r2[j] *= rate
+                        terms[j] = v[j] + log_phi(r2[j], shape)
+                        highest = max(highest, terms[j])
+                    if highest == -np.inf:
+                        continue
+                    if highest > peak[i]:
+                        out *= exp(peak[i] - highest)
+                        peak[i] = highest
+                    level, value, pull, held = peak[i], 0.0, 0.0, 0.0
+                    for j in range(m):
+                        e = exp(terms[j] - level)
+                        f = ratio(r2[j], shape)
+                        value += e
+                        terms[j] = e * f
+                        pull += terms[j]
+                        if kink:
+                            held += e if r2[j] == 0.0 else 0.0
+                    out[VALUE] += value
+                    out[PULL] += pull
+                    out[HELD] += held
+                    for t in range(len(q)):
+                        x, o, s = block[t], q[t], 0.0
+                        for j in range(m):
+                            s += terms[j] * (x[j] - o)
+                        out[STEP + t] += s
+
+    signature = types.void(read(3), read(2), types.int64, read(2), types.float64, types.float64, write(1), write(2))
+    return compile_function(shift_loop, signature, (decay.name, dimension_key(d)))

@@ -1,0 +1,41 @@
+"""What every estimator does with the arrays it is given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from kernelmean import _checks
+from kernelmean._types import ArrayLike, Points, Vector
+
+
+def points(estimator: Any, X: ArrayLike, *, reset: bool, least: int = 1) -> Points:
+    """X as finite float64 numbers, with the number and the names of its columns recorded or compared."""
+    checked: Points = validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_min_samples=least)
+    return checked
+
+
+def points_and_labels(estimator: Any, X: ArrayLike, y: ArrayLike, least: int = 1) -> tuple[Points, np.ndarray[Any, Any]]:
+    """X as above, and y as one label per row."""
+    checked, labels = validate_data(estimator, X, y, dtype=np.float64, ensure_min_samples=least)
+    return checked, labels
+
+
+def weights(sample_weight: ArrayLike | float | None, n: int) -> Vector | None:
+    """Weights per row; a single number means equal ones."""
+    if isinstance(sample_weight, float | int):
+        return _checks.weights(np.full(n, float(sample_weight)), n)
+    return _checks.weights(sample_weight, n)
+
+
+def column_names(estimator: Any) -> tuple[str, ...] | None:
+    """Names of the columns seen in ``fit``, where the data had them."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else tuple(map(str, names))
+
+
+def fewest(bandwidth: Any) -> int:
+    """Rows that a fit needs: a rule cannot find a spread in one."""
+    return 2 if isinstance(bandwidth, str) else 1

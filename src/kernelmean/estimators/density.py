@@ -1,0 +1,175 @@
+"""SparseKDE: a kernel density estimate that takes the place of scikit-learn's KernelDensity."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from kernelmean import _checks
+from kernelmean._types import ArrayLike, Points, RandomState, Vector
+from kernelmean.applications import density
+from kernelmean.engines.sample import Sample
+from kernelmean.estimators import checking
+from kernelmean.mean import SparseKernelMean, load, sampling
+
+RESERVOIR = 10_000  # rows kept by partial_fit to know the quantiles of the log-density
+
+
+def _is_sparse(estimator: SparseKDE) -> bool:
+    if not estimator.sparse:
+        raise AttributeError("partial_fit needs sparse=True: a full density estimate would keep every batch.")
+    return True
+
+
+class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
+    """Kernel density estimate on k ≪ n centres: nonnegative, of integral one, optimal in L2.
+
+    The interface is that of ``sklearn.neighbors.KernelDensity``.
+
+    Parameters
+    ----------
+    bandwidth : a positive number (the kernel's own length), or a rule that follows the data's scale: "scott", "silverman",
+        "iqr", "median", "mode", "likelihood"; "jaakkola" where ``fit`` is given labels.
+    kernel : "gaussian", "laplacian" (or "exponential"), "cauchy", or a kernel such as ``km.Student(3, 1.0)``.
+    scale : None, "std", "cov" or a matrix that maps the data first; log-densities carry its Jacobian.
+    k : "auto", or the number of centres. k_max, tol, patience, selection, refine : see ``km.sparse_kernel_mean``.
+    sparse : False keeps every point as a centre: the exact kernel density estimate, through the same fast sums.
+    engine : "cpu", "naive", or an engine instance; threads are the engine's.
+    random_state : the first centre, and whatever else the selection draws.
+
+    Attributes
+    ----------
+    mean_ : the fitted density, a :class:`SparseKernelMean` (a :class:`KernelMean` with ``sparse=False``)
+    bandwidth_ : length of the fitted kernel (σ, γ, √β)
+    log_quantiles_ : (1001,) quantiles of the training points' log-density, at levels 0, .001, …, 1
+    n_features_in_, feature_names_in_
+    """
+
+    def __init__(
+        self,
+        *,
+        bandwidth: float | str = "scott",
+        kernel: Any = "gaussian",
+        scale: Any = None,
+        k: int | str = "auto",
+        k_max: int | None = None,
+        tol: float = 1e-10,
+        patience: int = 10,
+        selection: Any = "auto",
+        refine: int = 0,
+        sparse: bool = True,
+        engine: Any = "cpu",
+        random_state: RandomState = None,
+    ) -> None:
+        self.bandwidth = bandwidth
+        self.kernel = kernel
+        self.scale = scale
+        self.k = k
+        self.k_max = k_max
+        self.tol = tol
+        self.patience = patience
+        self.selection = selection
+        self.refine = refine
+        self.sparse = sparse
+        self.engine = engine
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to the rows of X, (n, d); y only serves the rule "jaakkola". Time O(n·k·d + k³)."""
+        checked = checking.points(self, X, reset=True, least=checking.fewest(self.bandwidth))
+        weights = checking.weights(sample_weight, len(checked))
+        settings = fit_settings(self, checked, y, weights)
+        if self.sparse:
+            fitted: density.Density = settings.fit(checked, weights, self.random_state)
+        else:
+            fitted = settings.full(checked, weights)
+        return self._become(fitted, density.log_quantiles(fitted, checked, weights))
+
+    @available_if(_is_sparse)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Add a batch: fitted on its own with the kernel of the first batch, and merged. Memory does not grow with n."""
+        old: SparseKernelMean | None = getattr(self, "mean_", None)
+        checked = checking.points(self, X, reset=old is None, least=1 if old else checking.fewest(self.bandwidth))
+        weights = checking.weights(sample_weight, len(checked))
+        if old is None:
+            fitted, share = fit_settings(self, checked, y, weights).fit(checked, weights, self.random_state), 1.0
+        else:
+            batch = settings_of(self).like(old).fit(checked, weights, self.random_state)
+            share = batch.n_points / (old.n_points + batch.n_points)
+            fitted = density.merged(old, batch, None if self.k == "auto" else _checks.count(self.k, "k"))
+        self._reservoir = self._drawn_rows(checked, weights, share)
+        return self._become(fitted, density.log_quantiles(fitted, self._reservoir))
+
+    def score_samples(self, X: ArrayLike) -> Vector:
+        """log f at each row of X, (q,), normalised in any dimension."""
+        check_is_fitted(self)
+        return self.mean_.log(checking.points(self, X, reset=False))
+
+    def score(self, X: ArrayLike, y: ArrayLike | None = None) -> float:
+        """Total log-likelihood of the rows of X."""
+        return float(np.sum(self.score_samples(X)))
+
+    def score_gradient(self, X: ArrayLike) -> Points:
+        """∇ log f at each row of X, (q, d)."""
+        check_is_fitted(self)
+        return self.mean_.log_gradient(checking.points(self, X, reset=False))
+
+    def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Points:
+        """(n_samples, d) random points of the fitted density."""
+        check_is_fitted(self)
+        return sampling.draw(self.mean_, _checks.count(n_samples, "n_samples"), _checks.generator(random_state))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """One small file: centres, weights, column names and quantiles of the log-density; no pickle, no training data."""
+        check_is_fitted(self)
+        if not isinstance(self.mean_, SparseKernelMean):
+            raise ValueError("a full density estimate is its data, and no model without it: fit with sparse=True to save one.")
+        self.mean_.save(path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, kernel: Any = None) -> Self:
+        """A fitted estimator from its file; ``kernel`` only for one that was fitted with a kernel of the user's own."""
+        mean = load(path, kernel=kernel)
+        if mean.space != "l2" or (mean.weights < 0).any():
+            raise ValueError(f"{os.fspath(path)} holds a kernel mean that is no density; use km.load(path).")
+        fitted = cls(kernel=mean.kernel, scale=mean.scale, k=mean.k)
+        fitted.n_features_in_ = mean.dimension
+        if mean.columns is not None:
+            fitted.feature_names_in_ = np.array(mean.columns, dtype=object)
+        return fitted._become(mean, mean.log_quantiles)
+
+    def _become(self, fitted: density.Density, log_quantiles: Vector | None) -> Self:
+        if isinstance(fitted, SparseKernelMean):
+            fitted = replace(fitted, log_quantiles=log_quantiles, columns=checking.column_names(self))
+        self.mean_ = fitted
+        self.bandwidth_ = fitted.kernel.length
+        self.log_quantiles_ = log_quantiles
+        return self
+
+    def _drawn_rows(self, X: Points, weights: Vector | None, share: float) -> Points:
+        """Rows that stand for all batches so far: the new batch has its share of them."""
+        rng = _checks.generator(self.random_state)
+        old = getattr(self, "_reservoir", X[:0])
+        fresh = min(len(X), max(1, round(share * RESERVOIR)))
+        kept = min(len(old), round((1.0 - share) * fresh / share))
+        drawn = X[Sample(X, weights).locate((np.arange(fresh) + 0.5) / fresh)]
+        return np.concatenate([rng.permutation(old)[:kept], drawn])
+
+
+def settings_of(estimator: Any) -> density.Settings:
+    """The parameters of an estimator that say how a density is fitted."""
+    return density.Settings(**{name: getattr(estimator, name) for name in density.Settings.__dataclass_fields__})
+
+
+def fit_settings(estimator: Any, X: Points, y: ArrayLike | None, weights: Vector | None) -> density.Settings:
+    """The same with the rule "jaakkola" turned into a kernel, where there are labels."""
+    settings = settings_of(estimator)
+    if y is None or settings.bandwidth != "jaakkola":
+        return settings
+    return settings.labelled(X, y, weights)

@@ -1,0 +1,150 @@
+"""``selection="auto"``: several selections side by side, and the one that serves best.
+
+E_k is comparable between selections because ‖z̄‖² is common to all. With constrained weights the objective they reach is
+compared instead, and for densities the mean log-density of some rows, because E hardly sees the tails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from kernelmean import coefficients
+from kernelmean._lazy import lazy
+from kernelmean._types import Constraint, IntVector, Points, Solver, Vector
+from kernelmean.coefficients import Growth, Path, Progress, Stopping
+from kernelmean.engines import Room
+from kernelmean.factor import Factor
+from kernelmean.kernels import Formula
+from kernelmean.selection import Greedy, KCenter, OffData, Source, Task, first_center, open_source
+from kernelmean.selection.greedy import EVERYTHING, Candidates
+from kernelmean.selection.kmeans import LLOYD_ITERATIONS, lloyd
+from kernelmean.selection.listed import Listed, d2_batches
+
+TRIAL = 128  # centres after which the worse of two growing selections is given up
+LIKELIHOOD_ROWS = 2000
+# From four dimensions on farthest-first was never better than the greedy selection, and up to fourteen times worse, in the
+# table of benchmarks/selections.py; below, it can win where k covers the support many times over. Densities need its tails.
+COVERED_DIMENSION = 3
+MANY = 1024  # centres
+STARTS = 3  # of Lloyd's iteration, where the rows are few
+DRAFT_ITERATIONS = 10  # of Lloyd's, where the centroids are those of a sample anyway
+TIE = 1e-14  # differences below this share of the objective are rounding
+
+
+class Choice(NamedTuple):
+    """The selection that serves best, with its weights."""
+
+    path: Path
+    weights: Vector
+
+
+@dataclass(frozen=True)
+class Judge:
+    """What makes one set of centres better than another."""
+
+    task: Task
+    constraint: Constraint
+    solver: Solver
+    density: Formula  # the kernel itself, for the log-density
+
+    def weights(self, factor: Factor, k: int) -> Vector:
+        """α on the first k centres."""
+        return coefficients.weights(factor, k, self.constraint, self.solver)
+
+    def loss(self, factor: Factor, alpha: Vector) -> float:
+        """The objective that α reaches, or the mean negative log-density: the smaller the better."""
+        k = len(alpha)
+        if self.task.density:
+            room = self.task.engine.load(factor.centers[:k])
+            return -float(room.log_kernel_sum(self.density, self._rows, alpha).mean())
+        return factor.objective(alpha)
+
+    @lazy
+    def _rows(self) -> Points:
+        room = self.task.room
+        return room.rows(room.locate(self.task.rng.random(LIKELIHOOD_ROWS)))
+
+
+def select(selection: str | IntVector, judge: Judge, rule: Stopping, progress: Progress) -> Choice:
+    """Centres by the selection named, with their weights."""
+    task = judge.task
+    if isinstance(selection, str) and selection == "auto":
+        return choose(judge, rule, progress)
+    path = coefficients.grow(task.room, task.radial, open_source(selection, task), rule, progress=progress)
+    return Choice(path, judge.weights(path.factor, path.k))
+
+
+def choose(judge: Judge, rule: Stopping, progress: Progress) -> Choice:
+    """The best of several selections with exactly k centres; with k open, the better of two that grow side by side."""
+    task = judge.task
+    growths = [Growth(task.room, task.radial, source, rule) for source in _sources(task)]
+    if rule.k is None:
+        growths = [_winner_of_trial(growths, judge)]
+    for growth in growths:
+        while not growth.over:
+            growth.step()
+            progress.advance(growth.factor.size, rule.limit)
+    return _best([growth.path() for growth in growths], judge)
+
+
+def _sources(task: Task) -> Iterator[Source]:
+    """The selections that may win, those on the data first."""
+    if task.density or task.room.summary.dimension <= COVERED_DIMENSION or task.room.summary.size <= task.limit:
+        yield KCenter(task.room, first_center(task.room, None, task.rng))
+    if task.room.summary.size <= task.limit:  # every distinct point becomes a centre
+        return
+    if not task.fixed:
+        yield Greedy(task)
+        return
+    # Centroids make up for draws: each draw per centre costs an n × k sum and, from a thousand centres on, as much in algebra.
+    candidates = Candidates(task, draws=2 if task.limit <= MANY else 1)
+    starts = [_centroids(task, candidates.draft) for _ in range(STARTS if task.room.summary.size <= EVERYTHING else 1)]
+    kappas = [task.room.kernel_sum(task.radial, centroids) for centroids in starts]
+    for centroids, kappa in zip(starts, kappas, strict=True):
+        yield OffData("kmeans", task.room, centroids, kappa)
+    yield Greedy(task, candidates, (np.concatenate(starts), np.concatenate(kappas)))
+
+
+def _centroids(task: Task, draft: Room) -> Points:
+    """Lloyd's centroids of the draft; fewer steps where it is a sample anyway."""
+    seeds = Listed("kmeans++", draft, d2_batches(draft, task.rng)).take(task.limit).points
+    return lloyd(draft, seeds, LLOYD_ITERATIONS if draft is task.room else DRAFT_ITERATIONS)
+
+
+def _winner_of_trial(growths: list[Growth], judge: Judge) -> Growth:
+    """Grow each to a first checkpoint and keep the better one, compared at equal k."""
+    if len(growths) == 1:
+        return growths[0]
+    for growth in growths:
+        while not growth.over and growth.factor.size < TRIAL:
+            growth.step()
+    k = min(growth.path().k for growth in growths)
+    return min(growths, key=lambda growth: judge.loss(growth.factor, judge.weights(growth.factor, k)))
+
+
+def _best(paths: list[Path], judge: Judge) -> Choice:
+    """The path of least loss.
+
+    E bounds the objective of constrained weights from below: no weights are needed where E is no better than what
+    another path reaches.
+    """
+    if len(paths) == 1:
+        return Choice(paths[0], judge.weights(paths[0].factor, paths[0].k))
+    first, *others = sorted(paths, key=_indicator)
+    best = Choice(first, judge.weights(first.factor, first.k))
+    least = judge.loss(first.factor, best.weights)
+    for path in others:
+        if judge.task.density or _indicator(path) < least - TIE * abs(least):
+            alpha = judge.weights(path.factor, path.k)
+            loss = judge.loss(path.factor, alpha)
+            if loss < least - TIE * abs(least):
+                best, least = Choice(path, alpha), loss
+    return best
+
+
+def _indicator(path: Path) -> float:
+    return float(path.factor.indicator[path.k - 1])

@@ -1,0 +1,114 @@
+"""All distances between many means in one batched pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+
+from kernelmean import engines
+from kernelmean._types import IntVector, Matrix, Points, Vector
+from kernelmean.mean import scaling
+from kernelmean.mean.expansion import AnyMean, KernelMean, expansion_of
+
+CANCELLED = 1e-6  # of ‖z_a‖² + ‖z_b‖²: below this a difference of products keeps fewer than ten digits
+
+
+def distance_matrix(means: Sequence[AnyMean], others: Sequence[AnyMean] | None = None) -> Matrix:
+    """‖z_a − z_b‖ for all pairs: symmetric, zero diagonal; with ``others``, of each mean to each other, (N, M).
+
+    D_ab = √(G_aa + G_bb − 2G_ab), G_ab = ⟨z_a, z_b⟩: one kernel sum per mean over the centres of all, O((Σk)²d), half of it
+    by symmetry. Means that nearly coincide are compared again term by term, where that difference has no digits left.
+    """
+    rows = expansions(means)
+    if others is None:
+        G, log_unit = _products(rows, rows, symmetric=True)
+        return _distances(rows, rows, G, (np.diag(G), np.diag(G)), log_unit)
+    columns = expansions(others)
+    G, log_unit = _products(rows, columns)
+    own = [_squared_norms(side, log_unit) for side in (rows, columns)]
+    return _distances(rows, columns, G, (own[0], own[1]), log_unit)
+
+
+def expansions(means: Sequence[AnyMean]) -> list[KernelMean]:
+    """The sums over centres behind a list of means that is not empty."""
+    if not isinstance(means, Sequence):
+        raise TypeError(f"give a list of SparseKernelMean, got {means!r}.")
+    if not means:
+        raise ValueError("give a list of at least one SparseKernelMean, got none.")
+    return [expansion_of(mean) for mean in means]
+
+
+class _Batch(NamedTuple):
+    """Means of one kernel, their centres end to end."""
+
+    members: IntVector  # positions in the list
+    first: KernelMean
+    centers: Points
+    weights: Vector
+    starts: IntVector  # of each mean's centres, and the end of the last
+
+    def products(self, other: KernelMean, skip: int) -> tuple[Vector, float]:
+        """⟨z_a, z⟩ = Σ_c α_c z(c) over the centres of each mean but the first few, and the logarithm of its unit."""
+        radial, log_unit = self.first.pairing(other)
+        rows = slice(self.starts[skip], None)
+        values = other.room.kernel_sum(radial, other.map(self.centers[rows]), other.weights)
+        return np.add.reduceat(self.weights[rows] * values, self.starts[skip:-1] - self.starts[skip]), log_unit
+
+
+def _batches(means: list[KernelMean]) -> list[_Batch]:
+    kinds: dict[object, list[int]] = {}
+    for position, mean in enumerate(means):
+        means[0].pairing(mean)  # the same space, dimension and scale for all
+        kinds.setdefault(mean.kernel, []).append(position)
+    return [_batch(members, [means[a] for a in members]) for members in kinds.values()]
+
+
+def _batch(members: list[int], means: list[KernelMean]) -> _Batch:
+    centers = np.concatenate([mean.centers for mean in means])
+    weights = np.concatenate([mean.weights for mean in means])
+    starts = np.cumsum([0, *(mean.k for mean in means)])
+    return _Batch(np.array(members), means[0], centers, weights, starts)
+
+
+def _products(rows: list[KernelMean], columns: list[KernelMean], symmetric: bool = False) -> tuple[Matrix, float]:
+    """G_ab = ⟨z_a, z_b⟩ in one unit for all, and the logarithm of that unit."""
+    G, log_units = np.zeros((len(rows), len(columns))), np.full((len(rows), len(columns)), -np.inf)
+    batches = _batches(rows)
+
+    def fill(b: int) -> None:
+        for batch in batches:
+            skip = int(np.searchsorted(batch.members, b)) if symmetric else 0
+            if skip < len(batch.members):
+                later = batch.members[skip:]
+                G[later, b], log_units[later, b] = batch.products(columns[b], skip)
+
+    # One column is too little work for an engine to share among its threads; each fills its own part.
+    with ThreadPoolExecutor(getattr(engines.open(rows[0].engine), "threads", 1)) as pool:
+        list(pool.map(fill, range(len(columns))))
+    top = float(log_units.max())  # squared norms need not fit a float for distances to
+    G *= np.exp(log_units - top)
+    return np.tril(G) + np.tril(G, -1).T if symmetric else G, top
+
+
+def _squared_norms(means: list[KernelMean], log_unit: float) -> Vector:
+    """‖z‖² of each mean in that unit."""
+    products = [mean.inner_in_units(mean) for mean in means]
+    return np.array([float(scaling.times_exp(value, own - log_unit)) for value, own in products])
+
+
+def _distances(
+    rows: list[KernelMean], columns: list[KernelMean], G: Matrix, own: tuple[Vector, Vector], log_unit: float
+) -> Matrix:
+    total = own[0][:, None] + own[1][None, :]
+    squared = total - 2 * G
+    D: Matrix = scaling.times_exp(np.sqrt(np.maximum(squared, 0.0)), 0.5 * log_unit)
+    for a, b in np.argwhere(squared < CANCELLED * total):
+        if rows is not columns or a < b:
+            D[a, b] = rows[a].distance(columns[b])
+    if rows is columns:
+        D = np.triu(D, 1)
+        D += D.T
+    return D

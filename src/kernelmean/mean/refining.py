@@ -1,0 +1,32 @@
+"""A path whose centres have left the data."""
+
+from __future__ import annotations
+
+from kernelmean import coefficients, refinement
+from kernelmean._types import Vector
+from kernelmean.coefficients import Path
+from kernelmean.factor import Factor
+from kernelmean.kernels import Slope
+from kernelmean.mean.choosing import Choice, Judge
+from kernelmean.selection import OffData
+
+
+def refined(choice: Choice, judge: Judge, slope: Slope, iterations: int) -> Choice:
+    """The choice after so many steps along ``slope``, or as it was where its mean would not be strictly better."""
+    path, alpha = choice
+    task = judge.task
+
+    def while_moving(factor: Factor) -> Vector:
+        """The minimum that the gradient needs; projected weights are none, so their centres follow the free ones."""
+        exact = None if judge.constraint == "simplex-projection" else judge.constraint
+        return coefficients.weights(factor, factor.size, exact, "cholesky")
+
+    objective = refinement.Objective(task.room, task.radial, slope, while_moving)
+    factor = refinement.refine(objective, task.engine, path.centers, iterations, task.rng)
+    if factor is None:
+        return choice
+    moved = judge.weights(factor, path.k)
+    if not factor.objective(moved) < path.factor.objective(alpha):
+        return choice
+    source = OffData(f"{path.source.name}+refined", task.room, factor.centers, factor.kappa)
+    return Choice(Path(path.k, path.reason, factor, None, source), moved)

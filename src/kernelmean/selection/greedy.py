@@ -1,0 +1,124 @@
+"""Orthogonal greedy selection, linear in n: the best of a pool of candidates, whose κ is summed over all points once.
+
+The pool joins farthest-first rows, for the fringe, with D² draws, for the bulk. It grows with the number of centres, so
+that a fit that stops early has paid for few candidates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from kernelmean._types import IntVector, Points, StopReason, Vector
+from kernelmean.engines import Distances, Room
+from kernelmean.selection.base import Batch, Task, first_center
+from kernelmean.selection.listed import d2_batches, distinct_rows
+from kernelmean.selection.pursuit import Pursuit
+
+FIRST_STAGE = 64  # centres that the first pool is made for where their number is open
+FRINGE = 4  # farthest-first rows: a quarter as many as centres
+DRAWS = 3  # D² draws per centre
+FEWEST_DRAWS = 384
+EVERYTHING = 8192  # up to so many rows, all are candidates
+DRAFT = 50_000  # rows among which candidates are drawn, or
+DRAFT_PER_CENTER = 20  # as many per centre
+
+
+class Candidates:
+    """Distinct rows worth considering as centres.
+
+    They are drawn from a draft, a sample of rows that stands for all where these are many; the fringe knows them all.
+    """
+
+    def __init__(self, task: Task, draws: int = DRAWS) -> None:
+        self._room, self._per_center = task.room, draws
+        self._traversal = task.room.traverse(first_center(task.room, None, task.rng))
+        self._all = task.room.summary.size <= max(EVERYTHING, draws * task.limit)
+        self.draft, rows = draft(task)
+        self._draws = (batch if rows is None else rows[batch] for batch in d2_batches(self.draft, task.rng))
+        self._seen: set[bytes] = set()
+        self._fringe, self._bulk = 0, 0
+
+    def fringe(self, centers: int) -> IntVector:
+        """The new farthest-first rows for so many centres."""
+        wanted = max(-(-centers // FRINGE) - self._fringe, 0)
+        self._fringe += wanted
+        return self._new([self._traversal.take(wanted).indices])
+
+    def bulk(self, centers: int) -> IntVector:
+        """The other new candidates for so many centres: all rows where these are few, else D² draws."""
+        if self._all:
+            return self._new([np.arange(self._room.summary.count)])
+        wanted, parts = max(self._per_center * centers, FEWEST_DRAWS), []
+        while self._bulk < wanted and (batch := next(self._draws, None)) is not None:
+            self._bulk += len(batch)
+            parts.append(batch)
+        if self._bulk < wanted:  # the draft has no more distinct points; the sample may have
+            parts.append(self._traversal.take(wanted - self._bulk).indices)
+            self._bulk = wanted
+        return self._new(parts)
+
+    def _new(self, batches: Iterable[IntVector]) -> IntVector:
+        return np.fromiter(distinct_rows(self._room, batches, self._seen), dtype=np.intp)
+
+
+def draft(task: Task) -> tuple[Room, IntVector | None]:
+    """(a room with a stratified sample of rows by weight, these rows); (the room itself, None) where it is small.
+
+    Nothing here depends on how weights are written, so that integer weights draw as repeated rows do.
+    """
+    size = max(DRAFT, DRAFT_PER_CENTER * task.limit)
+    if task.room.summary.size <= size:
+        return task.room, None
+    rows = task.room.locate((np.arange(size) + task.rng.random(size)) / size)
+    return task.engine.load(task.room.rows(rows)), rows
+
+
+class Greedy:
+    """Picks from a pool that grows in stages; ``off_data`` (points and their κ) are further candidates, no rows of X.
+
+    Where the number of centres is known there is one stage. For densities the farthest-first quarter becomes centres
+    first: the error hardly sees the tails, the likelihood does.
+    """
+
+    def __init__(self, task: Task, candidates: Candidates | None = None, off_data: tuple[Points, Vector] | None = None) -> None:
+        self._task = task
+        self._candidates = Candidates(task) if candidates is None else candidates
+        self._on_data = off_data is None
+        self.name = "greedy" if off_data is None else "greedy+kmeans"
+        points, kappa = (np.empty((0, task.room.summary.dimension)), np.empty(0)) if off_data is None else off_data
+        self._pursuit = Pursuit(task.radial, task.unit_sum, points, kappa)
+        self._indices: IntVector = np.full(len(points), -1, np.intp)
+        self._goal, self._handed = 0, 0
+
+    def take(self, m: int) -> Batch:
+        """The next m picks; fewer when none is left whose P² is above the floor."""
+        pursuit, wanted = self._pursuit, min(self._handed + m, self._task.limit)
+        while len(pursuit.picks) < wanted:
+            if len(pursuit.picks) >= self._goal:
+                self._next_stage()
+            goal = min(self._goal, wanted)
+            pursuit.take(goal - len(pursuit.picks))
+            if len(pursuit.picks) < goal:
+                break
+        picks = pursuit.picks[self._handed : wanted]
+        self._handed += len(picks)
+        ended: StopReason = "distinct" if len(pursuit.picks) == len(pursuit.points) else "rank"
+        return Batch(pursuit.points[picks], self._indices[picks] if self._on_data else None, pursuit.kappa[picks], ended)
+
+    def distances(self, centers: Points) -> Distances:
+        """Distances of all points to these centres."""
+        return self._task.room.nearest(centers).distances()
+
+    def _next_stage(self) -> None:
+        """A pool for twice as many centres, or for all of them at once where their number is known."""
+        limit = self._task.limit
+        self._goal = limit if self._task.fixed else min(max(FIRST_STAGE, 2 * self._goal), limit)
+        fringe, bulk = self._candidates.fringe(self._goal), self._candidates.bulk(self._goal)
+        rows, known = np.concatenate([fringe, bulk]), len(self._indices)
+        self._indices = np.concatenate([self._indices, rows])
+        points = self._task.room.rows(rows)
+        self._pursuit.extend(points, self._task.room.kernel_sum(self._task.radial, points))
+        if self._task.density:
+            self._pursuit.follow(known + np.arange(len(fringe)))

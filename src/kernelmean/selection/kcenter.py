@@ -1,0 +1,93 @@
+"""Farthest-first traversal, the paper's selection."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kernelmean import _checks, engines
+from kernelmean._types import ArrayLike, IntVector, Points, RandomState, Vector
+from kernelmean.engines import Distances, Engine, Room
+from kernelmean.selection.base import Batch, first_center
+
+
+class Centers(NamedTuple):
+    """k points that cover the sample, in the order they were picked."""
+
+    indices: IntVector  # (k,)   rows of X
+    points: Points  # (k, d) the rows themselves
+    radii: Vector  # (k,)   distance to the earlier centres when picked; the first is inf
+    cover: float  # largest distance from a point of the sample to its nearest centre
+
+
+def k_center(
+    X: ArrayLike,
+    k: int,
+    *,
+    first: int | None = None,
+    random_state: RandomState = None,
+    engine: str | Engine = "cpu",
+    sample_weight: ArrayLike | None = None,
+) -> Centers:
+    """Exact farthest-first traversal (Gonzalez 1985): cover radius at most twice the best possible.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    k : number of centres; with fewer distinct points, each of those is returned once.
+    first : row to start from; drawn by weight with ``random_state`` if None.
+
+    Returns
+    -------
+    Centers
+        ``indices``, ``points``, ``radii``, ``cover``. Each next centre is the point farthest from the earlier ones, the
+        lowest row on ties; a prefix is the answer for every smaller k. At most O(nkd) time, O(nd) memory.
+    """
+    checked = engines.points(X, engine)
+    rows, weights = positive_rows(_checks.weights(sample_weight, len(checked)))
+    if first is not None and _checks.count(first, "first", least=0) >= len(checked):
+        raise ValueError(f"first must be a row of X, 0 to {len(checked) - 1}, got {first}.")
+    opened = engines.choose(engine, checked, float(len(checked)) * _checks.count(k, "k"))
+    room = opened.load(checked if rows is None else checked[rows], weights)
+    start = first if first is None or rows is None else _position(rows, first)
+    traversal = room.traverse(first_center(room, start, _checks.generator(random_state)))
+    picks = traversal.take(_checks.count(k, "k"))
+    indices = picks.indices if rows is None else rows[picks.indices]
+    return Centers(indices, room.rows(picks.indices), picks.radii, traversal.distances().cover)
+
+
+def positive_rows(weights: Vector | None) -> tuple[IntVector | None, Vector | None]:
+    """Rows of positive weight (None: all of them) and their weights: a weight of zero means an absent row."""
+    if weights is None or weights.all():
+        return None, weights
+    rows = np.flatnonzero(weights)
+    return rows, weights[rows]
+
+
+class KCenter:
+    """Farthest-first traversal, the paper's selection."""
+
+    name = "kcenter"
+
+    def __init__(self, room: Room, first: int) -> None:
+        self._room, self._traversal, self._taken = room, room.traverse(first), 0
+
+    def take(self, m: int) -> Batch:
+        """The next m centres."""
+        picks = self._traversal.take(m)
+        self._taken += len(picks.indices)
+        return Batch(self._room.rows(picks.indices), picks.indices)
+
+    def distances(self, centers: Points) -> Distances:
+        """Those of the traversal itself where all its centres are kept."""
+        if len(centers) == self._taken:
+            return self._traversal.distances()
+        return self._room.nearest(centers).distances()
+
+
+def _position(rows: IntVector, first: int) -> int:
+    at = int(np.searchsorted(rows, first))
+    if at == len(rows) or rows[at] != first:
+        raise ValueError(f"first is row {first}, but its weight is zero.")
+    return at

@@ -1,0 +1,47 @@
+"""Lloyd's centroids: centres off the data."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernelmean._types import IntVector, Points, Vector
+from kernelmean.engines import Distances, Room
+from kernelmean.selection.base import Batch
+from kernelmean.selection.listed import Listed, d2_draws
+
+LLOYD_ITERATIONS = 20
+
+
+class OffData:
+    """Points given in order, which are no rows of the sample."""
+
+    def __init__(self, name: str, room: Room, points: Points, kappa: Vector | None = None) -> None:
+        self.name = name
+        self._room, self._points, self._kappa, self._taken = room, points, kappa, 0
+
+    def take(self, m: int) -> Batch:
+        """The next m points."""
+        some = slice(self._taken, self._taken + m)
+        self._taken = min(self._taken + m, len(self._points))
+        return Batch(self._points[some], None, None if self._kappa is None else self._kappa[some])
+
+    def distances(self, centers: Points) -> Distances:
+        """Distances of all points of the sample to these."""
+        return self._room.nearest(centers).distances()
+
+
+def kmeans(room: Room, k: int, rng: np.random.Generator) -> OffData:
+    """Lloyd's centroids of all points from a k-means++ start."""
+    return OffData("kmeans", room, lloyd(room, Listed("kmeans++", room, d2_draws(room, rng)).take(k).points))
+
+
+def lloyd(room: Room, centers: Points, iterations: int = LLOYD_ITERATIONS) -> Points:
+    """c ← mean of the points nearest to c, again and again; the heaviest centroid first."""
+    for _ in range(iterations):
+        moved = room.nearest(centers).means()
+        if np.array_equal(moved, centers):
+            break
+        centers = moved
+    masses = np.round(room.nearest(centers).masses(), 12)  # equal masses stay equal, however their sums are rounded
+    order: IntVector = np.argsort(-masses, kind="stable")
+    return centers[order]

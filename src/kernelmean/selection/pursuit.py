@@ -1,0 +1,163 @@
+"""Orthogonal greedy selection from a pool of candidates.
+
+With P the projection on the span of the centres so far, r(x) = ⟨z̄ − Pz̄, φ_x⟩ and P²(x) = ‖φ_x − Pφ_x‖², a further
+centre x lowers the squared error by exactly y² = r(x)²/P²(x). For weights that sum to one let u(x) = 1 − Σ of the weights
+of Pφ_x and w = u/P; the best objective is −Σy² + (1 − Σwy)²/Σw², and x is scored by what that becomes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
+
+from kernelmean._types import IntVector, Matrix, Points, Vector
+from kernelmean.factor import gram, product
+from kernelmean.kernels import RadialFunction
+
+FLOOR = 1e-12  # P², in units of g(0), below which rounding decides
+LARGEST_BLOCK = 32  # picks between two updates of the whole pool, but
+CAUTION = 16  # no more than one per so many picks before
+SHORTLIST = 8  # candidates considered per pick of a block
+
+
+@dataclass
+class Residuals:
+    """What is left of z̄, of the sum and of every candidate outside the span of the centres."""
+
+    r: Vector  # ⟨z̄ − Pz̄, φ_x⟩
+    u: Vector  # 1 − 1ᵀK⁻¹k(C, x)
+    squares: Vector  # P²(x)
+    sums: Vector  # Σy², Σwy, Σw² over the centres so far
+
+    def scores(self, unit_sum: bool) -> Vector:
+        """The larger the better; −inf where P² is at the floor."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = self._constrained() if unit_sum else self.r**2 / self.squares
+        return np.where(self.squares > FLOOR, value, -np.inf)
+
+    def _constrained(self) -> Vector:
+        """The decrease of −Σy² + (1 − Σwy)²/Σw²; −inf where the weight of x would be negative.
+
+        Divided by P instead of P²: the exact decrease trusts in neighbours of opposite sign, which valid weights may not
+        have. With P the simplex errors on eight data sets were up to twelve times smaller, and at most a quarter larger.
+        """
+        P = np.sqrt(np.maximum(self.squares, FLOOR))
+        total = self.sums[2] + self.u**2 / P
+        missing = 1.0 - self.sums[1] - self.r * self.u / P
+        before = (1.0 - self.sums[1]) ** 2 / self.sums[2] if self.sums[2] > 0.0 else 0.0
+        value = self.r**2 / P + before - missing**2 / total
+        return np.where(self.r + missing / total * self.u > 0.0, value, -np.inf)
+
+    def of(self, some: IntVector) -> Residuals:
+        """Those of some candidates, as a value of their own."""
+        return Residuals(self.r[some], self.u[some], self.squares[some], self.sums.copy())
+
+    def project(self, rows: Matrix, y: Vector, w: Vector) -> None:
+        """Take out new orthonormal directions: rows are their products with all φ_x; y, w with z̄ and the sum."""
+        self.r -= product(rows.T, y)
+        self.u -= product(rows.T, w)
+        self.squares -= np.einsum("ij,ij->j", rows, rows)
+        self.sums += (y @ y, w @ y, w @ w)
+
+
+class Pursuit:
+    """Picks from a pool that may grow.  Time O(Pk² + Pkd) for k picks from P candidates, memory 8Pk bytes."""
+
+    def __init__(self, radial: RadialFunction, unit_sum: bool, points: Points, kappa: Vector) -> None:
+        self._radial, self._unit_sum = radial, unit_sum
+        self.points, self.kappa, self.picks = points, kappa, np.empty(0, np.intp)
+        self._rows: Matrix = np.empty((0, len(points)))  # row m: products of the m-th direction with all candidates
+        self._left = Residuals(kappa.copy(), np.ones(len(kappa)), np.ones(len(kappa)), np.zeros(3))
+
+    def extend(self, points: Points, kappa: Vector) -> None:
+        """More candidates, as if they had been there from the start."""
+        m = len(self.picks)
+        new = Residuals(kappa.copy(), np.ones(len(kappa)), np.ones(len(kappa)), np.zeros(3))
+        rows = np.empty((m, len(points)))
+        if m:
+            L = self._rows[:m, self.picks].T
+            sides = np.column_stack([self.kappa[self.picks], np.ones(m)])
+            coordinates = solve_triangular(L, sides, lower=True, check_finite=False)
+            rows[:] = solve_triangular(L, gram(self._radial, self.points[self.picks], points), lower=True, check_finite=False)
+            new.project(rows, coordinates[:, 0], coordinates[:, 1])
+        self.points, self.kappa = np.concatenate([self.points, points]), np.concatenate([self.kappa, kappa])
+        self._rows = np.concatenate([self._rows[:m], rows], axis=1)
+        for name in ("r", "u", "squares"):
+            setattr(self._left, name, np.concatenate([getattr(self._left, name), getattr(new, name)]))
+
+    def follow(self, picks: IntVector) -> None:
+        """Make these candidates centres, whatever their score; none that is at the floor."""
+        for j in picks:
+            if self._left.squares[j] > FLOOR:
+                self._include(np.array([j]))
+
+    def take(self, m: int) -> IntVector:
+        """The next m picks; fewer when P² of every other candidate is at the floor."""
+        start = len(self.picks)
+        self._reserve(start + m)
+        while len(self.picks) < start + m:
+            chosen = self._block(start + m - len(self.picks))
+            if not len(chosen):
+                break
+            self._include(chosen)
+        return self.picks[start:]
+
+    def _reserve(self, size: int) -> None:
+        if size > len(self._rows):
+            rows = np.empty((size, self._rows.shape[1]))
+            rows[: len(self.picks)] = self._rows[: len(self.picks)]
+            self._rows = rows
+
+    def _block(self, most: int) -> IntVector:
+        """The next picks: one where that is cheap, else a few that are exact within a shortlist."""
+        size = min(LARGEST_BLOCK, len(self.picks) // CAUTION, most)
+        scores = self._left.scores(self._unit_sum)
+        if size <= 1:
+            best = np.argmax(scores)
+            return np.array([best] if scores[best] > -np.inf else [], dtype=np.intp)
+        count = min(SHORTLIST * size, len(scores))
+        order = np.argpartition(-scores, count - 1)
+        listed = np.sort(order[:count])
+        return listed[self._shortlisted(listed, size, float(scores[order[count:]].max(initial=-np.inf)))]
+
+    def _shortlisted(self, listed: IntVector, size: int, bar: float) -> IntVector:
+        """Positions of the picks, v = G_j/√G_jj for the residual Gram matrix G; ends where one outside may be better."""
+        left, chosen = self._left.of(listed), np.empty(0, np.intp)
+        known = self._rows[: len(self.picks), listed]
+        G = gram(self._radial, self.points[listed], self.points[listed]) - product(known.T, known)
+        rows = np.empty((size, len(listed)))
+        while len(chosen) < size:
+            scores = left.scores(self._unit_sum)
+            j = int(np.argmax(scores))
+            if scores[j] == -np.inf or (len(chosen) and scores[j] < bar):
+                break
+            v, P = rows[len(chosen)], np.sqrt(left.squares[j])
+            v[:] = (G[j] - rows[: len(chosen), j] @ rows[: len(chosen)]) / P
+            left.project(v[None], left.r[[j]] / P, left.u[[j]] / P)
+            left.squares[j] = 0.0
+            chosen = np.append(chosen, j)
+        return chosen
+
+    def _include(self, chosen: IntVector) -> None:
+        """R = K(J, ·) − V_JᵀV, MMᵀ = R_J, V ← [V; M⁻¹R]: the new directions against the whole pool."""
+        m, b = len(self.picks), len(chosen)
+        self._reserve(m + b)
+        R = gram(self._radial, self.points[chosen], self.points)
+        if m:
+            R -= product(np.ascontiguousarray(self._rows[:m, chosen].T), self._rows[:m])
+        try:
+            M = cholesky(R[:, chosen], lower=True, check_finite=False)
+        except LinAlgError:  # within reach of the floor rounding may undo a block: one by one, without those at the floor
+            self._left.squares[chosen] = np.minimum(self._left.squares[chosen], R[np.arange(b), chosen])
+            if b > 1:
+                self.follow(chosen)
+            return
+        rows = solve_triangular(M, R, lower=True, check_finite=False)
+        sides = np.column_stack([self._left.r[chosen], self._left.u[chosen]])
+        coordinates = solve_triangular(M, sides, lower=True, check_finite=False)
+        self._rows[m : m + b] = rows
+        self._left.project(rows, coordinates[:, 0], coordinates[:, 1])
+        self._left.squares[chosen] = 0.0
+        self.picks = np.concatenate([self.picks, chosen])

@@ -1,0 +1,106 @@
+"""The default selection: the best of several, compared by what they achieve."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kernelmean as km
+from kernelmean.factor import Factor
+from kernelmean.selection import greedy
+from tests import brute
+
+SIGMA = 0.5
+
+
+def fitted(X, selection="auto", seed=0, **options):
+    return km.sparse_kernel_mean(X, **{"bandwidth": SIGMA, "selection": selection, "random_state": seed, **options})
+
+
+def objective(mean):
+    K = brute.gram(brute.gaussian(mean.kernel.bandwidth), mean.centers, mean.centers)
+    return mean.weights @ K @ mean.weights - 2 * mean.kappa @ mean.weights
+
+
+@pytest.mark.parametrize("constraint", [None, "simplex", "simplex-projection", "sum-to-one"])
+@pytest.mark.parametrize("sigma", [0.2, 1.5])
+def test_auto_with_k_centres_is_no_worse_than_what_it_chooses_from(sigma, constraint):
+    X = np.random.default_rng(0).normal(size=(400, 2))
+    options = {"k": 40, "constraint": constraint, "bandwidth": sigma}
+    auto, kcenter = fitted(X, **options), fitted(X, "kcenter", **options)
+    assert auto.selection in ("kcenter", "kmeans", "greedy+kmeans")
+    assert objective(auto) <= objective(kcenter) + 1e-12
+    assert (auto.indices is None) == (auto.selection != "kcenter")
+
+
+def test_each_candidate_can_win():
+    """Tight clusters suit centroids, a narrow kernel in five dimensions the greedy selection, a line the paper's."""
+    rng = np.random.default_rng(1)
+    clusters = np.concatenate([rng.normal(size=(60, 2)) * 0.05 + c for c in ([0, 0], [5, 0], [0, 5], [5, 5])])
+    assert fitted(clusters, k=4).selection == "kmeans"
+    assert fitted(rng.normal(size=(500, 5)), k=60).selection == "greedy+kmeans"
+    assert fitted(rng.uniform(size=(900, 1)), k=40, bandwidth=0.1).selection == "kcenter"
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_with_k_open_the_winner_is_on_the_data_and_no_worse_than_farthest_first(d):
+    X = np.random.default_rng(2).normal(size=(600, d))
+    auto, kcenter = fitted(X, k_max=60), fitted(X, "kcenter", k_max=60)
+    np.testing.assert_array_equal(auto.centers, X[auto.indices])
+    m = min(auto.k, kcenter.k)
+    assert auto.indicator[m - 1] <= kcenter.indicator[m - 1] + 1e-12
+
+
+def test_with_as_many_centres_as_points_there_is_nothing_to_choose():
+    X = np.repeat(np.random.default_rng(3).normal(size=(12, 4)), 2, axis=0)
+    mean = fitted(X, k=24)
+    assert (mean.selection, mean.k, mean.stop_reason) == ("kcenter", 12, "distinct")
+
+
+@pytest.mark.parametrize("k", [48, "auto"])
+def test_densities_are_compared_by_their_likelihood_on_heavy_tails(k):
+    """THEORY §8: on t(2.5) the error prefers centres that leave the tails empty, at a cost of whole units of KL."""
+    X = np.random.default_rng(4).standard_t(2.5, size=(1500, 2))
+    options = {"space": "l2", "constraint": "simplex", "k": k, "k_max": 48, "bandwidth": 0.6}
+    auto, kcenter = fitted(X, **options), fitted(X, "kcenter", **options)
+    assert auto.log(X).mean() >= kcenter.log(X).mean() - 0.02
+    assert auto.weights.min() >= 0.0
+    assert auto.weights.sum() == pytest.approx(1.0, rel=1e-12)
+
+
+def test_the_same_seed_gives_the_same_mean_in_every_engine_and_it_survives_its_file(tmp_path):
+    X = np.random.default_rng(5).normal(size=(300, 3))
+    naive, cpu = (fitted(X, k=25, engine=engine, seed=7) for engine in ("naive", "cpu"))
+    assert naive.selection == cpu.selection
+    np.testing.assert_allclose(naive.centers, cpu.centers, rtol=1e-12)
+    cpu.save(tmp_path / "mean")
+    again = km.load(tmp_path / "mean")
+    assert again.selection == cpu.selection
+    np.testing.assert_array_equal(again(X), cpu(X))
+    short = cpu.truncate(10)
+    g = brute.gaussian(SIGMA)
+    alpha = np.linalg.solve(brute.gram(g, short.centers, short.centers), brute.gram(g, short.centers, X).mean(axis=1))
+    np.testing.assert_allclose(short.weights, alpha, rtol=1e-6)
+
+
+@pytest.mark.parametrize("options", [{"k": 20}, {"k_max": 40}, {"k": 20, "space": "l2", "constraint": "simplex"}])
+def test_integer_weights_choose_what_repeated_rows_choose(options, monkeypatch):
+    monkeypatch.setattr(greedy, "EVERYTHING", 50)
+    monkeypatch.setattr(greedy, "DRAFT", 150)
+    rng = np.random.default_rng(6)
+    X, w = rng.normal(size=(180, 2)), rng.integers(0, 4, 180)
+    weighted, copies = fitted(X, sample_weight=w, **options), fitted(brute.repeated(X, w), **options)
+    assert weighted.selection == copies.selection
+    np.testing.assert_allclose(weighted.centers, copies.centers, rtol=1e-9)
+    np.testing.assert_allclose(weighted.indicator, copies.indicator, rtol=1e-9)
+
+
+def test_the_objective_is_that_of_the_weights():
+    X = np.random.default_rng(7).normal(size=(100, 2))
+    factor = Factor(km.Gaussian(SIGMA).radial(2, "rkhs"))
+    K = brute.gram(brute.gaussian(SIGMA), X[:15], X)
+    factor.append(X[:15], K.mean(axis=1))
+    alpha = np.random.default_rng(8).normal(size=15)
+    expected = alpha @ K[:, :15] @ alpha - 2 * K.mean(axis=1) @ alpha
+    assert factor.objective(alpha) == pytest.approx(expected, rel=1e-10)
+    assert factor.objective(factor.weights(15)) == pytest.approx(factor.indicator[-1], rel=1e-10)
