@@ -56,7 +56,7 @@ RADIALS = {
     "own-mixed": lambda d: km.Radial(mixed_profile, math.sqrt(d)).radial(d, "rkhs"),
 }
 PAIRS = [(name, d) for name in RADIALS for d in (3, 17)]
-PAIRS += [(name, d) for name in ("gaussian-rkhs", "laplacian-l2") for d in (1, 8, 16, 40)] + [("gaussian-rkhs", 300)]
+PAIRS += [("gaussian-rkhs", d) for d in (1, 8, 16, 40, 300)]
 
 
 def cloud(n, d, seed=0):
@@ -65,7 +65,7 @@ def cloud(n, d, seed=0):
     X = rng.normal(size=(n, d))
     W = rng.normal(size=(n, 6))
     W[:, 2] = 0.0
-    return X, np.concatenate([X[: min(3, n)], rng.normal(size=(67, d))]), rng.uniform(0.1, 2.0, n), W
+    return X, np.concatenate([X[: min(3, n)], rng.normal(size=(20, d))]), rng.uniform(0.1, 2.0, n), W
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -74,7 +74,7 @@ def cloud(n, d, seed=0):
 def test_sums_agree_with_the_naive_ones(device, precision, name, d):
     """Own weights, signed columns, logarithms: relative to the sum of absolute terms."""
     radial = RADIALS[name](d)
-    for n, slack in ((1, 4.0), (700, 1.0)):  # alone, a far term shows the error of its exponent
+    for n, slack in ((1, 4.0), (400, 1.0)):  # alone, a far term shows the error of its exponent
         tolerance = slack * TOLERANCES[precision]
         X, Q, w, W = cloud(n, d)
         expected, actual = naive.load(X, w), engines.open("gpu", precision=precision, device=device).load(X, w)
@@ -90,7 +90,7 @@ def test_sums_agree_with_the_naive_ones(device, precision, name, d):
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("precision", TOLERANCES)
-@pytest.mark.parametrize(("n", "d"), [(1, 2), (700, 3), (9000, 2), (4500, 20)])
+@pytest.mark.parametrize(("n", "d"), [(1, 2), (4500, 3), (300, 20)])
 def test_quadratic_and_fourier_sums(device, precision, n, d):
     """Several pieces of a quadratic form; Fourier sums in float64 in either precision."""
     X, _, w, _ = cloud(n, d)
@@ -129,7 +129,7 @@ def test_one_step_of_mean_shift(device, name, d):
     for weights in (None, np.where(np.arange(600) % 3 == 1, 0.0, w)):
         expected, actual = (e.load(X, w).shift(decay, Q, weights) for e in (naive, engines.open("gpu", device=device)))
         for mine, theirs in zip(actual, expected, strict=True):
-            np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(mine, theirs, rtol=1e-11, atol=1e-12)  # exponents of 1e5 leave eleven digits
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -196,12 +196,12 @@ def lattice(m, d, step=1.0):
 
 
 CLOUDS = {
-    "normal 3-D": lambda rng: rng.normal(size=(12_000, 3)),
-    "normal 12-D": lambda rng: rng.normal(size=(3000, 12)),
+    "normal 3-D": lambda rng: rng.normal(size=(6000, 3)),
+    "normal 12-D": lambda rng: rng.normal(size=(1500, 12)),
     "lattice 2-D": lambda rng: lattice(75, 2),
     "lattice of steps 0.1": lambda rng: lattice(75, 2, 0.1),
     "lattice 4-D": lambda rng: lattice(8, 4),
-    "binary 64-D": lambda rng: rng.integers(0, 2, (2500, 64)).astype(float),
+    "binary 64-D": lambda rng: rng.integers(0, 2, (1500, 64)).astype(float),
     "duplicates": lambda rng: np.repeat(rng.normal(size=(50, 2)), 20, axis=0),
     "offset": lambda rng: rng.normal(size=(5000, 2)) + 1e6,
     "one point": lambda rng: rng.normal(size=(1, 4)),
@@ -266,8 +266,9 @@ def test_nearest_centres(device, d):
         room.add(centers[5:])
     np.testing.assert_allclose(actual.masses(), expected.masses(), rtol=1e-12)
     np.testing.assert_allclose(actual.means(), expected.means(), rtol=1e-12, atol=1e-12)
-    for u in (0.0, 0.3, 0.77, 0.9999):
-        assert actual.distances().draw(u) == expected.distances().draw(u)
+    u = np.array([0.0, 0.3, 0.77, 0.3, 0.9999])
+    np.testing.assert_array_equal(actual.distances().draws(u), expected.distances().draws(u))
+    assert actual.distances().draw(0.5) == expected.distances().draw(0.5)
     at_home = engines.open("gpu", device=device).load(X[:1]).nearest(X[:1]).distances()
     assert at_home.draw(0.5) is None
 
@@ -291,10 +292,11 @@ def test_what_a_room_knows_of_its_points(device, weights):
 
 FITS = {
     "automatic": {},
-    "scaled": {"scale": "cov"},
+    "farthest-first": {"selection": "kcenter"},
+    "scaled": {"scale": "cov", "selection": "kcenter"},
     "kmeans++": {"selection": "kmeans++", "k": 30},
     "centroids": {"selection": "kmeans", "k": 12},
-    "weighted": {"sample_weight": np.arange(2500) % 3},
+    "weighted": {"sample_weight": np.arange(1200) % 3},
     "density": {"space": "l2", "constraint": "simplex", "k": 40},
 }
 
@@ -303,7 +305,7 @@ FITS = {
 @pytest.mark.parametrize("case", FITS)
 def test_a_fit_is_the_same_in_every_engine(device, case):
     """κ and coefficients in float64 though evaluation is in float32: the mean is that of the naive engine."""
-    X = np.random.default_rng(6).normal(size=(2500, 2))
+    X = np.random.default_rng(6).normal(size=(1200, 2))
     engine = engines.open("gpu", device=device)
     expected = km.sparse_kernel_mean(X, engine="naive", random_state=0, bandwidth=0.3, **FITS[case])
     actual = km.sparse_kernel_mean(X, engine=engine, random_state=0, bandwidth=0.3, **FITS[case])

@@ -158,14 +158,19 @@ class DeviceDistances:
 
     def draw(self, u: float) -> int | None:
         """The point at position u of the cumulative p_j D²_j (D² sampling); None when every D² is zero."""
+        drawn = self.draws(np.array([u]))
+        return int(drawn[0]) if len(drawn) else None
+
+    def draws(self, u: Vector) -> IntVector:
+        """The points at positions u of the cumulative p_j D²_j; none when every D² is zero."""
         mass = self.p * self.squared
-        short = -len(mass) % BLOCK
-        sums = torch.nn.functional.pad(mass, (0, short)).reshape(-1, BLOCK).sum(dim=1)
-        cumulative = np.cumsum(to_host(sums))
-        if not cumulative[-1] > 0.0:
-            return None
-        b = min(int(np.searchsorted(cumulative, u * cumulative[-1], side="right")), len(cumulative) - 1)
-        own = to_host(mass[b * BLOCK : (b + 1) * BLOCK])
-        rest = u * cumulative[-1] - (cumulative[b - 1] if b else 0.0)
-        j = min(int(np.searchsorted(np.cumsum(own), rest, side="right")), len(own) - 1)
-        return b * BLOCK + j if own[j] > 0.0 else int(mass.argmax())
+        blocks = torch.nn.functional.pad(mass, (0, -len(mass) % BLOCK)).reshape(-1, BLOCK)
+        cumulative = torch.cumsum(blocks.sum(dim=1), dim=0)
+        if not float(cumulative[-1]) > 0.0:
+            return np.empty(0, np.intp)
+        positions = to_device(u, mass.device) * cumulative[-1]
+        b = torch.searchsorted(cumulative, positions, right=True).clamp(max=len(blocks) - 1)
+        rest = positions - torch.where(b > 0, cumulative[(b - 1).clamp(min=0)], 0.0)
+        within = torch.searchsorted(torch.cumsum(blocks[b], dim=1), rest[:, None], right=True)[:, 0]
+        rows = (b * BLOCK + within.clamp(max=BLOCK - 1)).clamp(max=len(mass) - 1)
+        return to_host(torch.where(mass[rows] > 0.0, rows, mass.argmax())).astype(np.intp)
