@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import kernelmean as km
 from kernelmean import _checks, engines
 from kernelmean.factor import Factor
+from kernelmean.selection.pursuit import HostDirections
 from tests.strategies import clouds
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'kernelmean[gpu]'")
@@ -339,6 +340,27 @@ def test_a_factor_grown_on_the_device_is_that_of_the_host(device, name):
     )
     np.testing.assert_allclose(there.indicator, host.indicator, rtol=1e-7)
     assert engines.elimination(naive.load(C), radial) is None
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_directions_on_the_device_are_those_of_the_host(device):
+    """Picks, new candidates, more picks: what is left of every candidate."""
+    X, radial = np.random.default_rng(10).normal(size=(90, 2)), RADIALS["gaussian-rkhs"](2)
+    host, there = HostDirections(radial), engines.directions(engines.open("gpu", device=device).load(X), radial)
+    picks = np.empty(0, np.intp)
+    for new, listed in ((X[:0], []), (X[:50], [3, 7, 11]), (X[50:], [60, 20]), (X[:0], [89])):
+        rows = [directions.extend(new, picks) for directions in (host, there)]
+        np.testing.assert_allclose(rows[1], rows[0], rtol=0, atol=1e-12)
+        if listed:
+            chosen = np.array(listed)
+            residuals = [directions.residual(chosen) for directions in (host, there)]
+            np.testing.assert_allclose(residuals[1], residuals[0], rtol=0, atol=1e-12)
+            more = np.linalg.solve(np.linalg.cholesky(residuals[0][:, chosen]), residuals[0])
+            host.append(more)
+            there.append(more)
+            picks = np.concatenate([picks, chosen])
+            np.testing.assert_allclose(there.residual_gram(picks), 0.0, rtol=0, atol=1e-12)
+    assert engines.directions(naive.load(X), radial) is None
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -23,6 +23,7 @@ WORTH = 1e10  # kernel values from which "auto" wakes a device up: some seconds 
 
 __all__ = [
     "ENGINES",
+    "Directions",
     "Distances",
     "Elimination",
     "Engine",
@@ -33,6 +34,7 @@ __all__ = [
     "Summary",
     "Traversal",
     "choose",
+    "directions",
     "elimination",
     "host",
     "open",
@@ -125,6 +127,25 @@ class Elimination(Protocol):
         """(Xᵀ, M) for new centres after the old ones: X = L⁻¹K₁₂, MMᵀ = K₂₂ + Λ₂ − XᵀX; K + Λ = LLᵀ for the old ones."""
 
 
+class Directions(Protocol):
+    """Orthonormal directions V of the span of the picks so far, as (m, P) products with P candidates that may grow.
+
+    What greedy selection spends its time on, for rooms on hardware that does it better than the host.
+    """
+
+    def extend(self, points: Points, picks: IntVector) -> Matrix:
+        """(m, new): the products of the directions, which span the picks, with new candidates."""
+
+    def residual_gram(self, listed: IntVector) -> Matrix:
+        """K − VᵀV among some candidates."""
+
+    def residual(self, chosen: IntVector) -> Matrix:
+        """(b, P): K − VᵀV of the chosen candidates with all."""
+
+    def append(self, rows: Matrix) -> None:
+        """Further directions, by their (b, P) products with all candidates."""
+
+
 class Engine(Protocol):
     """Opens rooms."""
 
@@ -176,6 +197,13 @@ def elimination(room: Room, radial: RadialFunction) -> Elimination | None:
     """What a room offers for the k × k algebra; None where that is the host's."""
     offer = getattr(room, "elimination", None)
     offered: Elimination | None = None if offer is None else offer(radial)
+    return offered
+
+
+def directions(room: Room, radial: RadialFunction) -> Directions | None:
+    """What a room offers for greedy selection; None where that is the host's."""
+    offer = getattr(room, "directions", None)
+    offered: Directions | None = None if offer is None else offer(radial)
     return offered
 
 

@@ -17,6 +17,7 @@ from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.engines import Shift
 from kernelmean.engines.gpu.arrays import to_device, vector
+from kernelmean.engines.gpu.directions import Directions
 from kernelmean.engines.gpu.elimination import Elimination
 from kernelmean.engines.gpu.sample import DeviceSample, DeviceSummary
 from kernelmean.engines.gpu.sums import Sums
@@ -99,6 +100,9 @@ class Room:
 
     def elimination(self, radial: RadialFunction) -> Elimination:
         return Elimination(radial, self.sample.X.device)
+
+    def directions(self, radial: RadialFunction) -> Directions:
+        return Directions(radial, self.sample.X.device)
 
     @lazy
     def _sums(self) -> Sums:
