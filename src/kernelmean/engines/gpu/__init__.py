@@ -1,6 +1,6 @@
 """The engine for CUDA devices: torch holds the points, Triton compiles the loops.  Extra: ``gpu``.
 
-``precision`` is that of kernel *evaluation*: "float32" (sums in float64; 1e-6 of Σ|w|g) or "float64" (1e-13). Whatever it is,
+``precision`` is that of kernel *evaluation*: "float32" (added in float64; 1e-6 of Σ|w|g) or "float64" (1e-13). Whatever it is,
 selection compares exact float64 distances, so centres are those of the other engines, and whoever solves for coefficients or
 certifies an error asks :func:`kernelmean.engines.precise` for float64 sums.
 """

@@ -1,8 +1,9 @@
 """Kernel sums on a device: in which precision and unit, over which pieces, by which loop.
 
 Single precision. A term w g is computed in float32 from points rounded about their middle, and added in float64 after a few
-terms. Its error is a few 2⁻²⁴ of g times 1 + |log g|, and what rounding the points does: a shift of 2⁻²⁴ times their distance
-from the middle. Within some tens of the kernel's length and moderate |log g| that is below 1e-6 of Σ|w|g.
+terms. Its error is a few 2⁻²⁴ of g times 1 + |log g|, and what rounding points and queries does: a shift of 2⁻²⁴ times their
+distance from the middle. At queries within five of the kernel's lengths of it that is below 1e-6 of Σ|w|g; farther out it
+grows with the distance.
 
 Double precision is float64 throughout, by direct differences: 1e-13 of Σ|w|g.
 """
