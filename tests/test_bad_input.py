@@ -131,7 +131,7 @@ BAD_OPTIONS = {
     "bandwidth true": ({"bandwidth": True}, TypeError, "bandwidth"),
     "bandwidth nothing": ({"bandwidth": None}, TypeError, "bandwidth"),
     "unknown rule": ({"bandwidth": "scotty"}, ValueError, "'scott', 'silverman', 'iqr', 'median'"),
-    "unknown kernel": ({"kernel": "cosine"}, ValueError, "'gaussian', 'laplacian', .*'cauchy'"),
+    "unknown kernel": ({"kernel": "quartic"}, ValueError, "'gaussian', 'laplacian', .*'cauchy'"),
     "student by name": ({"kernel": "student"}, ValueError, "km.Student"),
     "kernel class": ({"kernel": km.Gaussian}, TypeError, "km.Gaussian"),
     "kernel with a bandwidth": ({"kernel": km.Gaussian(1.0), "bandwidth": 2.0}, ValueError, "own scale"),

@@ -104,3 +104,16 @@ def test_the_objective_is_that_of_the_weights():
     expected = alpha @ K[:, :15] @ alpha - 2 * K.mean(axis=1) @ alpha
     assert factor.objective(alpha) == pytest.approx(expected, rel=1e-10)
     assert factor.objective(factor.weights(15)) == pytest.approx(factor.indicator[-1], rel=1e-10)
+
+
+@pytest.mark.parametrize("options", [{}, {"space": "l2", "constraint": "simplex"}])
+def test_integer_weights_are_repeated_rows_in_every_choice(options):
+    """Batches of draws must count alike, whether a row is drawn twice or two of its copies are."""
+    rng = np.random.default_rng(0)
+    X, w = np.concatenate([rng.normal(size=(100, 2)), 0.4 * rng.normal(size=(100, 2)) + 2]), rng.integers(0, 4, 200)
+    for seed in range(5):
+        weighted = km.sparse_kernel_mean(X, k=25, bandwidth=0.3, random_state=seed, sample_weight=w, **options)
+        repeated = km.sparse_kernel_mean(np.repeat(X, w, axis=0), k=25, bandwidth=0.3, random_state=seed, **options)
+        assert weighted.selection == repeated.selection
+        np.testing.assert_allclose(weighted.centers, repeated.centers, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(weighted.weights, repeated.weights, rtol=0, atol=1e-12)

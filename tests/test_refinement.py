@@ -145,7 +145,7 @@ def test_gaussian_error_falls_to_little_of_what_it_was(selection, sigma):
 
 def test_error_is_what_the_indicator_says():
     X = banana()
-    mean = km.sparse_kernel_mean(X, kernel=km.Gaussian(0.5), k=12, random_state=0, refine=20)
+    mean = km.sparse_kernel_mean(X, kernel=km.Gaussian(0.5), k=12, random_state=0, refine=20, selection="kcenter")
     zz = km.engines.open("naive").load(X).quadratic(mean.kernel.radial(2, "rkhs"))
     assert zz + mean.indicator[-1] == pytest.approx(squared_error(mean, X), rel=1e-9)
 
@@ -231,7 +231,15 @@ def test_engines_agree(name, space):
     X = banana(300)
     w = np.random.default_rng(3).uniform(0.2, 2.0, len(X))
     fit = lambda engine: km.sparse_kernel_mean(  # noqa: E731
-        X, kernel=KERNELS[name](2).rescaled(0.7, 2), space=space, k=8, sample_weight=w, random_state=0, refine=5, engine=engine
+        X,
+        kernel=KERNELS[name](2).rescaled(0.7, 2),
+        space=space,
+        k=8,
+        sample_weight=w,
+        random_state=0,
+        refine=5,
+        engine=engine,
+        selection="kcenter",
     )
     naive, cpu = fit("naive"), fit("cpu")
     np.testing.assert_allclose(cpu.centers, naive.centers, rtol=1e-7, atol=1e-8)
@@ -258,7 +266,7 @@ def test_inputs_are_left_alone():
 
 def test_fields_of_a_refined_mean(tmp_path):
     X = banana()
-    mean = km.sparse_kernel_mean(X, kernel=km.Gaussian(0.5), k=12, random_state=0, refine=20)
+    mean = km.sparse_kernel_mean(X, kernel=km.Gaussian(0.5), k=12, random_state=0, refine=20, selection="kcenter")
     assert mean.selection == "kcenter+refined"
     assert mean.indices is None
     assert mean.bound is None
@@ -279,7 +287,7 @@ def test_fields_of_a_refined_mean(tmp_path):
 
 def test_refit_and_merge_of_refined_means():
     X = banana()
-    mean = km.sparse_kernel_mean(X, kernel=km.Gaussian(0.5), k=12, random_state=0, refine=20)
+    mean = km.sparse_kernel_mean(X, kernel=km.Gaussian(0.5), k=12, random_state=0, refine=20, selection="kcenter")
     again = mean.refit(X)
     np.testing.assert_allclose(again.weights, mean.weights, rtol=1e-8)
     assert again.selection == mean.selection

@@ -33,12 +33,22 @@ def test_the_share_of_training_outliers_is_the_contamination(contamination):
     np.testing.assert_array_equal(fitted.predict(X), np.where(fitted.decision_function(X) < 0, -1, 1))
 
 
-def test_outliers_are_found_as_well_as_by_the_exact_density():
+def test_outliers_are_found_nearly_as_well_as_by_the_exact_density():
+    """The exact estimate keeps a centre at each of these training points; about ninety centres for a thousand cannot."""
     X, y = with_outliers()
     sparse = roc_auc_score(y, -km.SparseKDEOutlierDetector(random_state=0).fit(X).score_samples(X))
     exact = roc_auc_score(y, -km.SparseKDEOutlierDetector(sparse=False).fit(X).score_samples(X))
-    assert sparse > exact - 0.005
+    assert sparse > exact - 0.03
     assert sparse > 0.95
+
+
+@pytest.mark.data
+def test_on_real_data_the_ranking_is_that_of_the_exact_density(data):
+    with np.load(data / "large" / "skin.npz", allow_pickle=False) as file:
+        X, y = file["X"][::12].astype(float), file["y"][::12]
+    sparse = roc_auc_score(y, -km.SparseKDEOutlierDetector(scale="std", random_state=0).fit(X).score_samples(X))
+    exact = roc_auc_score(y, -km.SparseKDEOutlierDetector(scale="std", sparse=False).fit(X).score_samples(X))
+    assert sparse > exact - 0.005
 
 
 def test_weights_count_in_the_threshold():

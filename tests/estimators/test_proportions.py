@@ -340,7 +340,7 @@ def test_the_error_of_a_trial_by_hand():
 
 def test_the_search_keeps_the_best_it_saw_and_its_centres():
     X, y = training(80)
-    model = km.ClassProportions(random_state=0).fit(X, y)
+    model = km.ClassProportions(selection="kcenter", random_state=0).fit(X, y)
     search = model.search_
     assert search.best == search.bandwidths[np.argmin(search.errors)]
     assert model.kernel_ == km.Gaussian(search.best)

@@ -7,7 +7,7 @@ compared instead, and for densities the mean log-density of some rows, because E
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from kernelmean.engines import Room
 from kernelmean.factor import Factor
 from kernelmean.kernels import Formula
 from kernelmean.selection import Greedy, KCenter, OffData, Source, Task, first_center, open_source
-from kernelmean.selection.greedy import EVERYTHING, Candidates
+from kernelmean.selection.greedy import EVERYTHING, Candidates, draft
 from kernelmean.selection.kmeans import LLOYD_ITERATIONS, lloyd
 from kernelmean.selection.listed import Listed, d2_batches
 
@@ -88,7 +88,19 @@ def choose(judge: Judge, rule: Stopping, progress: Progress) -> Choice:
         while not growth.over:
             growth.step()
             progress.advance(growth.factor.size, rule.limit)
-    return _best([growth.path() for growth in growths], judge)
+    paths = [growth.path() for growth in growths]
+    if rule.k is None and task.density and task.room.summary.size > task.limit:
+        paths.append(_centroid_path(paths[0], task))
+    return _best(paths, judge)
+
+
+def _centroid_path(found: Path, task: Task) -> Path:
+    """As many centroids as another selection took: densities gain most by them, but their number must be known."""
+    exactly = replace(task, limit=found.k, fixed=True)
+    centroids = _centroids(exactly, draft(exactly)[0])
+    source = OffData("kmeans", task.room, centroids, task.room.kernel_sum(task.radial, centroids))
+    path = coefficients.grow(task.room, task.radial, source, Stopping(found.k, found.k, 0.0, 1))
+    return replace(path, reason=found.reason)
 
 
 def _sources(task: Task) -> Iterator[Source]:

@@ -68,11 +68,12 @@ def d2_draws(room: Room, rng: np.random.Generator) -> Iterator[IntVector]:
 
 def d2_batches(room: Room, rng: np.random.Generator) -> Iterator[IntVector]:
     """D² sampling by the batch: an eighth of the rows so far are drawn before distances are lowered (as in k-means‖)."""
-    batch, drawn = np.array([first_center(room, None, rng)]), 0
+    batch, drawn = np.array([first_center(room, None, rng)]), 1
     nearest = room.nearest(room.rows(batch))
     while len(batch):
         yield batch
-        drawn += len(batch)
         if drawn > 1:
             nearest.add(room.rows(batch))
-        batch = np.unique(nearest.distances().draws(rng.random(max(1, drawn // 8))))
+        wanted = max(1, drawn // 8)
+        batch = np.unique(nearest.distances().draws(rng.random(wanted)))
+        drawn += wanted  # draws, not rows: copies of a row count as the row drawn again
