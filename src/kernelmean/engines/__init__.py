@@ -170,10 +170,10 @@ def open(engine: str | Engine, **options: Any) -> Engine:
     try:
         module = importlib.import_module(f"kernelmean.engines.{name}")
     except ModuleNotFoundError as error:
-        if error.name not in ("torch", "triton"):
+        if error.name != "torch":
             raise
         raise ImportError(
-            f"engine='gpu' needs {error.name}, which is not installed: pip install 'kernelmean[gpu]', or use engine='cpu'."
+            "engine='gpu' needs torch, which is not installed: pip install 'kernelmean[gpu]', or use engine='cpu'."
         ) from error
     opened: Engine = module.Engine(**options)
     return opened

@@ -7,6 +7,7 @@ certifies an error asks :func:`kernelmean.engines.precise` for float64 sums.
 
 from __future__ import annotations
 
+import importlib.util
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -45,6 +46,8 @@ class Engine:
             raise ValueError(f"device must be a CUDA device (or 'cpu', for tests), got {self.device!r}.")
         if kind == "cuda" and not torch.cuda.is_available():
             raise RuntimeError("engine='gpu' needs a CUDA device, and torch finds none here; use engine='cpu'.")
+        if kind == "cuda" and importlib.util.find_spec("triton") is None:
+            raise ImportError("engine='gpu' needs Triton, which comes with torch on Linux; install it, or use engine='cpu'.")
 
     def load(self, X: Points, weights: Vector | None = None) -> Room:
         """Take the points in: an array of the host is copied to the device, one that is there already is not."""
