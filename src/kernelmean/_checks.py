@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,22 +12,34 @@ import numpy as np
 from kernelmean._types import ArrayLike, IntVector, Matrix, Points, RandomState, Vector
 
 LARGEST = 1e150  # squares of larger numbers overflow
+HOST_MEMORY = (1, 3, 11)  # DLPack: plain, and pinned for CUDA or ROCm
 
 
 def points(X: ArrayLike, name: str = "X", columns: int | None = None) -> Points:
     """An (n, d) array of finite float64 numbers; a view of X where X is that already."""
     A = _array(X, name)
-    if A.ndim != 2:
+    table_shape(A.shape, name, columns)
+    return _finite(_float64(A, name), name)
+
+
+def table_shape(shape: Sequence[int], name: str, columns: int | None = None) -> None:
+    """One row per point, one column per coordinate, at least one of each."""
+    if len(shape) != 2:
         hint = {
             0: "got a single number; give one row per point",
             1: f"got one dimension; use {name}.reshape(-1, 1) for one column, {name}.reshape(1, -1) for one point",
-        }.get(A.ndim, f"got {A.ndim} dimensions; flatten all but the first with {name}.reshape(len({name}), -1)")
+        }.get(len(shape), f"got {len(shape)} dimensions; flatten all but the first with {name}.reshape(len({name}), -1)")
         raise ValueError(f"{name} must be a table of shape (points, coordinates): {hint}.")
-    if A.shape[0] == 0 or A.shape[1] == 0:
-        raise ValueError(f"{name} has shape {A.shape}: at least one point and one column are needed.")
-    if columns is not None and A.shape[1] != columns:
-        raise ValueError(f"{name} has {A.shape[1]} columns, but {columns} are expected as in the fitted data.")
-    return _finite(_float64(A, name), name)
+    if shape[0] == 0 or shape[1] == 0:
+        raise ValueError(f"{name} has shape {tuple(shape)}: at least one point and one column are needed.")
+    if columns is not None and shape[1] != columns:
+        raise ValueError(f"{name} has {shape[1]} columns, but {columns} are expected as in the fitted data.")
+
+
+def on_device(X: object) -> bool:
+    """Whether an array speaks DLPack and lives elsewhere than in the memory of the host."""
+    ask = None if isinstance(X, np.ndarray) else getattr(X, "__dlpack_device__", None)
+    return ask is not None and ask()[0] not in HOST_MEMORY
 
 
 def weights(sample_weight: ArrayLike | None, n: int) -> Vector | None:
@@ -165,6 +177,11 @@ def _finite(A: Points, name: str) -> Points:
         bad = A.size - np.count_nonzero(np.isfinite(A))
         what = "NaN" if np.isnan(A).any() else "infinite values"
         raise ValueError(f"{name} holds {what} ({bad} of {A.size} entries are not finite); remove or impute them first.")
+    within_reach(float(low), float(high), name)
+    return A
+
+
+def within_reach(low: float, high: float, name: str) -> None:
+    """Extremes whose squares are numbers too."""
     if max(-low, high) > LARGEST:
         raise ValueError(f"{name} holds values beyond {LARGEST:g}, whose squares overflow; rescale it first.")
-    return A

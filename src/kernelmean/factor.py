@@ -16,6 +16,7 @@ from scipy.linalg.blas import dgemm, dsyrk
 from scipy.spatial.distance import cdist
 
 from kernelmean._types import EPS, Matrix, Points, Vector
+from kernelmean.engines import Elimination
 from kernelmean.kernels import RadialFunction
 
 LARGEST_BOOST = 1e12
@@ -57,8 +58,8 @@ class Panel(NamedTuple):
 class Factor:
     """L and y, grown by blocks of centres. Time k³/3 in all, memory k²/2."""
 
-    def __init__(self, radial: RadialFunction) -> None:
-        self.radial = radial
+    def __init__(self, radial: RadialFunction, elimination: Elimination | None = None) -> None:
+        self.radial, self._eliminate = radial, elimination or self._on_the_host
         self._boost = 1.0  # what λ had to be multiplied by
         self.centers: Points = np.empty((0, 0))
         self.kappa: Vector = np.empty(0)
@@ -150,15 +151,19 @@ class Factor:
         """[L 0; Xᵀ M]: X = L⁻¹K₁₂, MMᵀ = K₂₂ + Λ₂ − XᵀX, y₂ = M⁻¹(κ₂ − Xᵀy₁)."""
         m = self.size
         old, new = self.centers[:m], self.centers[m : m + b]
-        X = self.forward_substitute(gram(self.radial, old, new)) if m else np.empty((0, b))
-        schur = gram(self.radial, new, new)
-        if m:
-            schur -= dsyrk(1.0, X.T, lower=1)  # the lower triangle, which is all that is read
-        schur[np.diag_indices(b)] += self._boost * 4 * EPS * np.arange(m + 1.0, m + b + 1)
-        M = cholesky(schur, lower=True, check_finite=False)
-        rest = self.kappa[m : m + b] - product(X.T, self.y) if m else self.kappa[m : m + b]
-        self._add(Panel(np.ascontiguousarray(X.T), M))
+        left, M = self._eliminate(old, new, self._boost * 4 * EPS * np.arange(m + 1.0, m + b + 1))
+        rest = self.kappa[m : m + b] - product(left, self.y) if m else self.kappa[m : m + b]
+        self._add(Panel(left, M))
         self.y = np.concatenate([self.y, solve_triangular(M, rest, lower=True, check_finite=False)])
+
+    def _on_the_host(self, old: Points, new: Points, jitter: Vector) -> tuple[Matrix, Matrix]:
+        """(Xᵀ, M)."""
+        X = self.forward_substitute(gram(self.radial, old, new)) if len(old) else np.empty((0, len(new)))
+        schur = gram(self.radial, new, new)
+        if len(old):
+            schur -= dsyrk(1.0, X.T, lower=1)  # the lower triangle, which is all that is read
+        schur[np.diag_indices(len(new))] += jitter
+        return np.ascontiguousarray(X.T), cholesky(schur, lower=True, check_finite=False)
 
     def _start_again(self) -> None:
         while self._boost < LARGEST_BOOST:

@@ -9,7 +9,7 @@ import numpy as np
 from kernelmean._lazy import lazy
 from kernelmean._types import Constraint, IntVector, Points, Solver, StopReason, Vector
 from kernelmean.coefficients import simplex, stopping
-from kernelmean.engines import Distances, Room
+from kernelmean.engines import Distances, Room, elimination
 from kernelmean.factor import Factor, gram
 from kernelmean.kernels import RadialFunction
 from kernelmean.selection import Source
@@ -70,7 +70,7 @@ class Growth:
 
     def __init__(self, room: Room, radial: RadialFunction, source: Source, rule: Stopping, target: Vector | None = None) -> None:
         self._room, self._source, self._rule, self._target = room, source, rule, target
-        self.factor = Factor(radial)
+        self.factor = Factor(radial, elimination(room, radial))
         self._indices: list[IntVector] = []
         self._end: tuple[int, StopReason] | None = None
 

@@ -6,17 +6,41 @@ means adding one module with these methods.
 
 from __future__ import annotations
 
+import functools
 import importlib
+import importlib.util
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from kernelmean import _checks
-from kernelmean._types import IntVector, Matrix, Points, Vector
+from kernelmean._types import ArrayLike, IntVector, Matrix, Points, Vector
 from kernelmean.engines.sample import Distances, Summary
 from kernelmean.kernels import Formula, RadialFunction
 
-ENGINES = ("naive", "cpu")
+ENGINES = ("naive", "cpu", "gpu", "auto")
+WORTH = 1e10  # kernel values from which "auto" wakes a device up: some seconds of work for a few cores
 
-__all__ = ["ENGINES", "Distances", "Engine", "Nearest", "Picks", "Room", "Shift", "Summary", "Traversal", "open"]
+__all__ = [
+    "ENGINES",
+    "Directions",
+    "Distances",
+    "Elimination",
+    "Engine",
+    "Nearest",
+    "Picks",
+    "Room",
+    "Shift",
+    "Summary",
+    "Traversal",
+    "choose",
+    "directions",
+    "elimination",
+    "host",
+    "open",
+    "points",
+    "precise",
+]
 
 
 class Picks(NamedTuple):
@@ -96,6 +120,32 @@ class Room(Protocol):
         """(M, 2): Σ_j p_j cos ω·(x_j − origin) and the same with sin."""
 
 
+class Elimination(Protocol):
+    """The cubic part of a growing Cholesky factor, for rooms on hardware that does it better than the host."""
+
+    def __call__(self, old: Points, new: Points, jitter: Vector) -> tuple[Matrix, Matrix]:
+        """(Xᵀ, M) for new centres after the old ones: X = L⁻¹K₁₂, MMᵀ = K₂₂ + Λ₂ − XᵀX; K + Λ = LLᵀ for the old ones."""
+
+
+class Directions(Protocol):
+    """Orthonormal directions V of the span of the picks so far, as (m, P) products with P candidates that may grow.
+
+    What greedy selection spends its time on, for rooms on hardware that does it better than the host.
+    """
+
+    def extend(self, points: Points, picks: IntVector) -> Matrix:
+        """(m, new): the products of the directions, which span the picks, with new candidates."""
+
+    def residual_gram(self, listed: IntVector) -> Matrix:
+        """K − VᵀV among some candidates."""
+
+    def residual(self, chosen: IntVector) -> Matrix:
+        """(b, P): K − VᵀV of the chosen candidates with all."""
+
+    def append(self, rows: Matrix) -> None:
+        """Further directions, by their (b, P) products with all candidates."""
+
+
 class Engine(Protocol):
     """Opens rooms."""
 
@@ -106,11 +156,77 @@ class Engine(Protocol):
 
 
 def open(engine: str | Engine, **options: Any) -> Engine:
-    """An engine by name (heavy imports happen here and nowhere else), or the instance given."""
+    """An engine by name (heavy imports happen here and nowhere else), or the instance given.
+
+    "auto" is "gpu" where torch and a CUDA device are present, else "cpu"; :func:`choose` also asks whether it is worth it.
+    """
     if not isinstance(engine, str):
         if not callable(getattr(engine, "load", None)):
             raise TypeError(f"engine must be a name ({', '.join(map(repr, ENGINES))}) or an engine, got {engine!r}.")
         return engine
-    _checks.choice(engine, "engine", ENGINES)
-    opened: Engine = importlib.import_module(f"kernelmean.engines.{engine}").Engine(**options)
+    name = _checks.choice(engine, "engine", ENGINES)
+    if name == "auto":
+        name = "gpu" if _device_present() else "cpu"
+    try:
+        module = importlib.import_module(f"kernelmean.engines.{name}")
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise ImportError(
+            "engine='gpu' needs torch, which is not installed: pip install 'kernelmean[gpu]', or use engine='cpu'."
+        ) from error
+    opened: Engine = module.Engine(**options)
     return opened
+
+
+def choose(engine: str | Engine, X: object, count: float) -> Engine:
+    """:func:`open`, where "auto" takes a device if the points are on one, or if ``count`` kernel values are worth one."""
+    if engine == "auto" and not _checks.on_device(X):
+        return open("gpu" if count >= WORTH and _device_present() else "cpu")
+    return open("gpu" if engine == "auto" else engine)
+
+
+def precise(engine: Engine) -> Engine:
+    """The engine for coefficients, inner products and certificates: its kernel sums are in float64."""
+    switch = getattr(engine, "precise", None)
+    exact: Engine = engine if switch is None else switch()
+    return exact
+
+
+def elimination(room: Room, radial: RadialFunction) -> Elimination | None:
+    """What a room offers for the k × k algebra; None where that is the host's."""
+    offer = getattr(room, "elimination", None)
+    offered: Elimination | None = None if offer is None else offer(radial)
+    return offered
+
+
+def directions(room: Room, radial: RadialFunction) -> Directions | None:
+    """What a room offers for greedy selection; None where that is the host's."""
+    offer = getattr(room, "directions", None)
+    offered: Directions | None = None if offer is None else offer(radial)
+    return offered
+
+
+def points(X: ArrayLike, engine: str | Engine, name: str = "X", columns: int | None = None) -> Points:
+    """:func:`kernelmean._checks.points` for an engine: what is on a device stays there, if the engine is there too."""
+    if not _checks.on_device(X):
+        return _checks.points(X, name, columns)
+    where = engine if isinstance(engine, str) else getattr(engine, "name", None)
+    if where not in ("gpu", "auto"):
+        raise TypeError(
+            f"{name} is on a device, but engine={where!r} works on the host: use engine='gpu', or copy {name} to NumPy."
+        )
+    open("gpu")  # says what is missing, if anything is
+    taken: Points = importlib.import_module("kernelmean.engines.gpu.arrays").take_in(X, name, columns)
+    return taken
+
+
+def host(X: Points) -> Points:
+    """Checked points as a NumPy array: themselves, or a copy from the device."""
+    return X if isinstance(X, np.ndarray) else X.double().cpu().numpy()
+
+
+@functools.cache
+def _device_present() -> bool:
+    """Whether torch is installed and finds a CUDA device; torch is imported only where it is installed."""
+    return importlib.util.find_spec("torch") is not None and bool(importlib.import_module("torch").cuda.is_available())

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from kernelmean import _checks, engines, kernels
+from kernelmean import engines, kernels
 from kernelmean._lazy import lazy
 from kernelmean._types import ArrayLike, Matrix, Points, Space, Vector
 from kernelmean.engines import Engine, Room
@@ -60,23 +60,23 @@ class KernelMean:
 
     def __call__(self, Q: ArrayLike) -> Vector:
         """f at the query points, (q,). Time O(qkd); far in the tails or in high dimension use :meth:`log`."""
-        mapped = self.map(_checks.points(Q, "Q", self.dimension))
-        return self._density_sum(self.kernel.formula(self.dimension), mapped, self.weights)
+        mapped = self.map(engines.points(Q, self.engine, "Q", self.dimension))
+        return self._density_sum(self.room_for(mapped), self.kernel.formula(self.dimension), mapped, self.weights)
 
     def log(self, Q: ArrayLike) -> Vector:
         """log f at the query points, without underflow; needs nonnegative weights."""
         self._need_density("log")
-        mapped = self.map(_checks.points(Q, "Q", self.dimension))
-        return self.room.log_kernel_sum(self.kernel.formula(self.dimension), mapped, self.weights) + self.log_constant
+        mapped = self.map(engines.points(Q, self.engine, "Q", self.dimension))
+        return self.room_for(mapped).log_kernel_sum(self.kernel.formula(self.dimension), mapped, self.weights) + self.log_constant
 
     def gradient(self, Q: ArrayLike) -> Points:
         """∇f at the query points, (q, d): 2·rate·Σ_a α_a ψ(s_a)(c_a − q), ψ = −dφ/ds; 0 from a centre at its own kink."""
-        mapped = self.map(_checks.points(Q, "Q", self.dimension))
+        mapped = self.map(engines.points(Q, self.engine, "Q", self.dimension))
         decay = self.kernel.decay(self.dimension)
         origin = np.median(self.mapped_centers, axis=0)  # amid the centres, whatever a few far ones do
         W = np.column_stack([self.weights[:, None] * (self.mapped_centers - origin), self.weights])
-        sums = self._density_sum(decay, mapped, W)
-        gradient: Points = 2 * decay.rate * (sums[:, :-1] - (mapped - origin) * sums[:, -1:])
+        sums = self._density_sum(self.room, decay, mapped, W)  # differences of sums: in float64
+        gradient: Points = 2 * decay.rate * (sums[:, :-1] - (engines.host(mapped) - origin) * sums[:, -1:])
         return scaling.pull_back(self.scale, gradient)
 
     def log_gradient(self, Q: ArrayLike) -> Points:
@@ -85,7 +85,7 @@ class KernelMean:
         2·rate·(Σ_a α_a ψ_a / Σ_a α_a φ_a)·step, the step being that of mean shift.
         """
         self._need_density("log_gradient")
-        mapped = self.map(_checks.points(Q, "Q", self.dimension))
+        mapped = self.map(engines.points(Q, self.engine, "Q", self.dimension))
         decay = self.kernel.decay(self.dimension)
         if self.kernel.formula(self.dimension).factor is not None:  # a profile of the user's own has no logarithm
             return self.gradient(Q) / self(Q)[:, None]
@@ -120,8 +120,19 @@ class KernelMean:
 
     @lazy
     def room(self) -> Room:
-        """The room that holds the centres."""
-        return engines.open(self.engine).load(self.mapped_centers)
+        """The room that holds the centres, for comparisons: in float64 whatever the engine's precision."""
+        return engines.precise(engines.open(self.engine)).load(self.mapped_centers)
+
+    def room_for(self, Q: Points) -> Room:
+        """The room that holds the centres, for evaluation at Q: in the engine's own precision."""
+        if self.engine == "auto":
+            return engines.choose(self.engine, Q, float(len(Q)) * self.k).load(self.mapped_centers)
+        return self._evaluation_room
+
+    @lazy
+    def _evaluation_room(self) -> Room:
+        opened = engines.open(self.engine)
+        return self.room if engines.precise(opened) is opened else opened.load(self.mapped_centers)
 
     @lazy
     def log_constant(self) -> float:
@@ -169,16 +180,16 @@ class KernelMean:
         squared = float(self.weights @ at_mine) - float(other.weights @ at_theirs)
         return float(scaling.times_exp(math.sqrt(max(squared, 0.0)), 0.5 * log_unit))
 
-    def _density_sum(self, formula: Formula, Q: Points, W: Matrix) -> Matrix:
+    def _density_sum(self, room: Room, formula: Formula, Q: Points, W: Matrix) -> Matrix:
         """c·Σ_a W_a g(‖q − c_a‖²), also where c and the sum do not fit a float but their product does."""
         if abs(self.log_constant) < LOG_DOMAIN:
-            return scaling.times_exp(self.room.kernel_sum(formula, Q, W), self.log_constant)
-        columns = [self._signed_sum(formula, Q, w) for w in W.reshape(self.k, -1).T]
+            return scaling.times_exp(room.kernel_sum(formula, Q, W), self.log_constant)
+        columns = [self._signed_sum(room, formula, Q, w) for w in W.reshape(self.k, -1).T]
         return np.stack(columns, axis=-1).reshape(len(Q), *W.shape[1:])
 
-    def _signed_sum(self, formula: Formula, Q: Points, w: Vector) -> Vector:
+    def _signed_sum(self, room: Room, formula: Formula, Q: Points, w: Vector) -> Vector:
         """The same for one column: positive and negative weights apart, in the log domain."""
-        positive, negative = (self.room.log_kernel_sum(formula, Q, np.maximum(part, 0.0)) for part in (w, -w))
+        positive, negative = (room.log_kernel_sum(formula, Q, np.maximum(part, 0.0)) for part in (w, -w))
         with np.errstate(over="ignore"):
             value: Vector = np.exp(positive + self.log_constant) - np.exp(negative + self.log_constant)
         return value

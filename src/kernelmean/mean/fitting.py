@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelmean import _checks, certificates, coefficients, kernels
+from kernelmean import _checks, certificates, coefficients, engines, kernels
 from kernelmean._types import ArrayLike, Constraint, IntVector, Matrix, Points, RandomState, Solver, Space
 from kernelmean.coefficients import Path, Stopping
 from kernelmean.engines import Engine, Room
@@ -64,7 +64,7 @@ def sparse_kernel_mean(
     constraint : None, "simplex" (exact: α ≥ 0, Σα = 1), "simplex-projection" (the paper's), "sum-to-one".
     solver : "cholesky", or "cg" as the paper used it.
     sample_weight : nonnegative; integer weights mean repeated rows.
-    engine : "cpu", "naive", or an engine instance.
+    engine : "cpu", "gpu" (X may then be on the device), "auto", "naive", or an engine instance.
     random_state : the first centre, and whatever else a selection draws.
     verbose : show a progress bar.
 
@@ -153,5 +153,5 @@ def _given_rows(selection: ArrayLike, rows: IntVector | None, n: int) -> IntVect
 def _original_centers(path: Path, sample: Points, A: Matrix | None) -> Points:
     """Rows of X where centres are rows, else mapped back."""
     if path.indices is not None:
-        return np.array(sample[path.indices])
-    return scaling.undo(A, path.centers, sample[0])
+        return np.array(engines.host(sample[path.indices]))
+    return scaling.undo(A, path.centers, engines.host(sample[:1])[0])

@@ -25,7 +25,7 @@ def merge(means: Sequence[SparseKernelMean], k: int | None = None, *, constraint
     first, points, target, total = _union(means)
     _checks.choice(constraint, "constraint", coefficients.CONSTRAINTS)
     limit = default_limit(total) if k is None else _checks.count(k, "k")
-    engine = engines.open(first.engine)
+    engine = engines.precise(engines.open(first.engine))
     room = engine.load(scaling.apply(first.scale, points, first.centers[0]))
     radial = first.kernel.radial(first.dimension, first.space)
     source = KCenter(room, int(np.argmax(np.abs(target))))

@@ -33,13 +33,15 @@ def prepare(
     X: ArrayLike, sample_weight: ArrayLike | None, scale: Any, kernel: Any, bandwidth: Any, engine: str | Engine
 ) -> Prepared:
     """Check, drop rows of weight zero, map, load, and find the kernel."""
-    checked = _checks.points(X)
+    checked = engines.points(X, engine)
     rows, weights = positive_rows(_checks.weights(sample_weight, len(checked)))
     sample = checked if rows is None else checked[rows]
-    opened = engines.open(engine)
-    A = scaling.resolve(scale, opened.load(sample, weights).summary)
-    mapped = sample if A is None else _checks.points(scaling.apply(A, sample, sample[0]), "X, mapped by scale,")
-    room = opened.load(mapped, weights)
+    opened = engines.precise(engines.choose(engine, sample, 3.0 * len(sample) ** 1.5))
+    room = opened.load(sample, weights)
+    A = scaling.resolve(scale, room.summary)
+    if A is not None:
+        mapped = scaling.apply(A, sample, engines.host(sample[:1])[0])
+        room = opened.load(engines.points(mapped, engine, "X, mapped by scale,"), weights)
     return Prepared(sample, weights, rows, len(checked), A, room, resolve_kernel(kernel, bandwidth, room), opened)
 
 
@@ -61,4 +63,6 @@ def kernel_mean(
     prepared = prepare(X, sample_weight, scale, kernel, bandwidth, engine)
     n, w = len(prepared.sample), prepared.weights
     p = np.full(n, 1.0 / n) if w is None else w / w.sum()
-    return KernelMean(prepared.sample, p, prepared.kernel, space, prepared.scale, prepared.room.summary.size, engine)
+    return KernelMean(
+        engines.host(prepared.sample), p, prepared.kernel, space, prepared.scale, prepared.room.summary.size, engine
+    )

@@ -25,9 +25,15 @@ def resolve(scale: Any, summary: Summary) -> Matrix | None:
     return _whitening(summary)
 
 
-def apply(scale: Matrix | None, X: Points, origin: Vector) -> Points:
+def apply(scale: Matrix | None, X: Any, origin: Vector) -> Points:
     """A(x − origin): only differences matter to a radial kernel, and far from the origin they keep their digits."""
-    return X if scale is None else (X - origin) @ scale.T
+    mapped: Points = X
+    if scale is not None and isinstance(X, np.ndarray):
+        mapped = (X - origin) @ scale.T
+    elif scale is not None:
+        on_device = X.double()  # a tensor: the points stay where they are
+        mapped = (on_device - on_device.new_tensor(origin)) @ on_device.new_tensor(scale.T)
+    return mapped
 
 
 def undo(scale: Matrix | None, Y: Points, origin: Vector) -> Points:

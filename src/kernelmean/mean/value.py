@@ -184,7 +184,7 @@ class SparseKernelMean:
         20 000 points unless rounding hides the answer, else spectral.
         """
         _checks.choice(method, "method", certificates.METHODS)
-        opened, centers = engines.open(self.engine), self.expansion.mapped_centers
+        opened, centers = engines.precise(engines.open(self.engine)), self.expansion.mapped_centers
         case = Comparison(self._load(X, sample_weight), opened, self.kernel, self.space, centers, self.weights)
         count = None if size is None else _checks.count(size, "size", least=2)
         found = certificates.measure(case, method, _checks.generator(random_state), count)
@@ -213,9 +213,10 @@ class SparseKernelMean:
         return float(scaling.times_exp(math.sqrt(squared), 0.5 * self.expansion.log_unit))
 
     def _load(self, X: ArrayLike, sample_weight: ArrayLike | None) -> Room:
-        checked = _checks.points(X, "X", self.dimension)
+        checked = engines.points(X, self.engine, "X", self.dimension)
         rows, weights = positive_rows(_checks.weights(sample_weight, len(checked)))
-        return engines.open(self.engine).load(self.expansion.map(checked if rows is None else checked[rows]), weights)
+        opened = engines.precise(engines.choose(self.engine, checked, float(len(checked)) * self.k))
+        return opened.load(self.expansion.map(checked if rows is None else checked[rows]), weights)
 
     def _other_kernel(self, kernel: str | Kernel | None, bandwidth: float | str | None, room: Room) -> Kernel:
         """The kernel asked for; a length or a rule rescales the present family."""

@@ -55,7 +55,7 @@ class Recipe:
 
         BLAS gets one thread: its threads spend longer waiting for one another than on matrices of a few hundred rows.
         """
-        engine = engines.open(self.engine)
+        engine = engines.precise(engines.open(self.engine))
         threads = getattr(engine, "threads", 1)
         with threadpool_limits(1, user_api="blas"):
             if not self.sparse or not 1 < threads <= len(samples):
@@ -83,7 +83,7 @@ def common(samples: Sequence[Points], kernel: Any, width: Any, scale: Any, engin
     A named scale is that of the pooled points. A bandwidth rule is read on each sample by itself, and the values averaged
     over the samples that have any spread: the width of a typical sample, not of the whole collection.
     """
-    opened = engines.open(engine)
+    opened = engines.precise(engines.open(engine))
     summary = opened.load(np.concatenate(samples) if isinstance(scale, str) else samples[0]).summary
     A = scaling.resolve(scale, summary)
     rooms = [opened.load(scaling.apply(A, X, X[0])) for X in samples]

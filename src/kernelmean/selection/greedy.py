@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from kernelmean._types import IntVector, Points, StopReason, Vector
-from kernelmean.engines import Distances, Room
+from kernelmean.engines import Distances, Room, directions
 from kernelmean.selection.base import Batch, Task, first_center
 from kernelmean.selection.listed import d2_batches, distinct_rows
 from kernelmean.selection.pursuit import Pursuit
@@ -88,7 +88,7 @@ class Greedy:
         self._on_data = off_data is None
         self.name = "greedy" if off_data is None else "greedy+kmeans"
         points, kappa = (np.empty((0, task.room.summary.dimension)), np.empty(0)) if off_data is None else off_data
-        self._pursuit = Pursuit(task.radial, task.unit_sum, points, kappa)
+        self._pursuit = Pursuit(task.radial, task.unit_sum, points, kappa, directions(task.room, task.radial))
         self._indices: IntVector = np.full(len(points), -1, np.intp)
         self._goal, self._handed = 0, 0
 

@@ -44,11 +44,12 @@ def k_center(
         ``indices``, ``points``, ``radii``, ``cover``. Each next centre is the point farthest from the earlier ones, the
         lowest row on ties; a prefix is the answer for every smaller k. At most O(nkd) time, O(nd) memory.
     """
-    checked = _checks.points(X)
+    checked = engines.points(X, engine)
     rows, weights = positive_rows(_checks.weights(sample_weight, len(checked)))
     if first is not None and _checks.count(first, "first", least=0) >= len(checked):
         raise ValueError(f"first must be a row of X, 0 to {len(checked) - 1}, got {first}.")
-    room = engines.open(engine).load(checked if rows is None else checked[rows], weights)
+    opened = engines.choose(engine, checked, float(len(checked)) * _checks.count(k, "k"))
+    room = opened.load(checked if rows is None else checked[rows], weights)
     start = first if first is None or rows is None else _position(rows, first)
     traversal = room.traverse(first_center(room, start, _checks.generator(random_state)))
     picks = traversal.take(_checks.count(k, "k"))

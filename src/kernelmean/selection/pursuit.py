@@ -13,6 +13,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from kernelmean._types import IntVector, Matrix, Points, Vector
+from kernelmean.engines import Directions
 from kernelmean.factor import gram, product
 from kernelmean.kernels import RadialFunction
 
@@ -62,28 +63,69 @@ class Residuals:
         self.sums += (y @ y, w @ y, w @ w)
 
 
+class HostDirections:
+    """V of :class:`kernelmean.engines.Directions` in NumPy.  Memory 8Pk bytes."""
+
+    def __init__(self, radial: RadialFunction) -> None:
+        self._radial, self._size = radial, 0
+        self._points: Points | None = None
+        self._rows: Matrix = np.empty((0, 0))  # row m: products of the m-th direction with all candidates
+
+    def extend(self, points: Points, picks: IntVector) -> Matrix:
+        """(m, new): L⁻¹K of the picks with the new candidates, L = V_picksᵀ."""
+        m, old = self._size, points[:0] if self._points is None else self._points
+        rows = np.empty((m, len(points)))
+        if m:
+            L = self._rows[:m, picks].T
+            rows[:] = solve_triangular(L, gram(self._radial, old[picks], points), lower=True, check_finite=False)
+        self._points = np.concatenate([old, points])
+        self._rows = np.concatenate([self._rows[:m], rows], axis=1)
+        return rows
+
+    def residual_gram(self, listed: IntVector) -> Matrix:
+        """K − VᵀV among some candidates."""
+        assert self._points is not None
+        known = self._rows[: self._size, listed]
+        return gram(self._radial, self._points[listed], self._points[listed]) - product(known.T, known)
+
+    def residual(self, chosen: IntVector) -> Matrix:
+        """K − VᵀV of the chosen candidates with all."""
+        assert self._points is not None
+        R, m = gram(self._radial, self._points[chosen], self._points), self._size
+        return R - product(np.ascontiguousarray(self._rows[:m, chosen].T), self._rows[:m]) if m else R
+
+    def append(self, rows: Matrix) -> None:
+        """Further directions, by their products with all candidates."""
+        stop = self._size + len(rows)
+        if stop > len(self._rows):
+            larger = np.empty((stop + stop // 4 + 32, self._rows.shape[1]))
+            larger[: self._size] = self._rows[: self._size]
+            self._rows = larger
+        self._rows[self._size : stop] = rows
+        self._size = stop
+
+
 class Pursuit:
     """Picks from a pool that may grow.  Time O(Pk² + Pkd) for k picks from P candidates, memory 8Pk bytes."""
 
-    def __init__(self, radial: RadialFunction, unit_sum: bool, points: Points, kappa: Vector) -> None:
-        self._radial, self._unit_sum = radial, unit_sum
+    def __init__(
+        self, radial: RadialFunction, unit_sum: bool, points: Points, kappa: Vector, directions: Directions | None = None
+    ) -> None:
+        self._unit_sum = unit_sum
         self.points, self.kappa, self.picks = points, kappa, np.empty(0, np.intp)
-        self._rows: Matrix = np.empty((0, len(points)))  # row m: products of the m-th direction with all candidates
+        self._directions = HostDirections(radial) if directions is None else directions
+        self._directions.extend(points, self.picks)
+        self._coordinates: Matrix = np.empty((0, 2))  # of z̄ and of the sum, in these directions
         self._left = Residuals(kappa.copy(), np.ones(len(kappa)), np.ones(len(kappa)), np.zeros(3))
 
     def extend(self, points: Points, kappa: Vector) -> None:
         """More candidates, as if they had been there from the start."""
         m = len(self.picks)
         new = Residuals(kappa.copy(), np.ones(len(kappa)), np.ones(len(kappa)), np.zeros(3))
-        rows = np.empty((m, len(points)))
+        rows = self._directions.extend(points, self.picks)
         if m:
-            L = self._rows[:m, self.picks].T
-            sides = np.column_stack([self.kappa[self.picks], np.ones(m)])
-            coordinates = solve_triangular(L, sides, lower=True, check_finite=False)
-            rows[:] = solve_triangular(L, gram(self._radial, self.points[self.picks], points), lower=True, check_finite=False)
-            new.project(rows, coordinates[:, 0], coordinates[:, 1])
+            new.project(rows, self._coordinates[:, 0], self._coordinates[:, 1])
         self.points, self.kappa = np.concatenate([self.points, points]), np.concatenate([self.kappa, kappa])
-        self._rows = np.concatenate([self._rows[:m], rows], axis=1)
         for name in ("r", "u", "squares"):
             setattr(self._left, name, np.concatenate([getattr(self._left, name), getattr(new, name)]))
 
@@ -96,19 +138,12 @@ class Pursuit:
     def take(self, m: int) -> IntVector:
         """The next m picks; fewer when P² of every other candidate is at the floor."""
         start = len(self.picks)
-        self._reserve(start + m)
         while len(self.picks) < start + m:
             chosen = self._block(start + m - len(self.picks))
             if not len(chosen):
                 break
             self._include(chosen)
         return self.picks[start:]
-
-    def _reserve(self, size: int) -> None:
-        if size > len(self._rows):
-            rows = np.empty((size, self._rows.shape[1]))
-            rows[: len(self.picks)] = self._rows[: len(self.picks)]
-            self._rows = rows
 
     def _block(self, most: int) -> IntVector:
         """The next picks: one where that is cheap, else a few that are exact within a shortlist."""
@@ -125,8 +160,7 @@ class Pursuit:
     def _shortlisted(self, listed: IntVector, size: int, bar: float) -> IntVector:
         """Positions of the picks, v = G_j/√G_jj for the residual Gram matrix G; ends where one outside may be better."""
         left, chosen = self._left.of(listed), np.empty(0, np.intp)
-        known = self._rows[: len(self.picks), listed]
-        G = gram(self._radial, self.points[listed], self.points[listed]) - product(known.T, known)
+        G = self._directions.residual_gram(listed)
         rows = np.empty((size, len(listed)))
         while len(chosen) < size:
             scores = left.scores(self._unit_sum)
@@ -142,11 +176,7 @@ class Pursuit:
 
     def _include(self, chosen: IntVector) -> None:
         """R = K(J, ·) − V_JᵀV, MMᵀ = R_J, V ← [V; M⁻¹R]: the new directions against the whole pool."""
-        m, b = len(self.picks), len(chosen)
-        self._reserve(m + b)
-        R = gram(self._radial, self.points[chosen], self.points)
-        if m:
-            R -= product(np.ascontiguousarray(self._rows[:m, chosen].T), self._rows[:m])
+        b, R = len(chosen), self._directions.residual(chosen)
         try:
             M = cholesky(R[:, chosen], lower=True, check_finite=False)
         except LinAlgError:  # within reach of the floor rounding may undo a block: one by one, without those at the floor
@@ -157,7 +187,8 @@ class Pursuit:
         rows = solve_triangular(M, R, lower=True, check_finite=False)
         sides = np.column_stack([self._left.r[chosen], self._left.u[chosen]])
         coordinates = solve_triangular(M, sides, lower=True, check_finite=False)
-        self._rows[m : m + b] = rows
+        self._directions.append(rows)
+        self._coordinates = np.concatenate([self._coordinates, coordinates])
         self._left.project(rows, coordinates[:, 0], coordinates[:, 1])
         self._left.squares[chosen] = 0.0
         self.picks = np.concatenate([self.picks, chosen])

@@ -1,0 +1,112 @@
+"""The engine for CUDA devices: torch holds the points, Triton compiles the loops.  Extra: ``gpu``.
+
+``precision`` is that of kernel *evaluation*: "float32" (added in float64; 1e-6 of Σ|w|g) or "float64" (1e-13). Whatever it is,
+selection compares exact float64 distances, so centres are those of the other engines, and whoever solves for coefficients or
+certifies an error asks :func:`kernelmean.engines.precise` for float64 sums.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+
+from kernelmean import _checks
+from kernelmean._lazy import lazy
+from kernelmean._types import IntVector, Matrix, Points, Vector
+from kernelmean.engines import Shift
+from kernelmean.engines.gpu.arrays import to_device, vector
+from kernelmean.engines.gpu.directions import Directions
+from kernelmean.engines.gpu.elimination import Elimination
+from kernelmean.engines.gpu.sample import DeviceSample, DeviceSummary
+from kernelmean.engines.gpu.sums import Sums
+from kernelmean.engines.gpu.traversal import Nearest, Traversal
+from kernelmean.kernels import Formula, RadialFunction
+
+PRECISIONS = ("float32", "float64")
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Opens rooms on a device; ``device="cpu"`` runs the same logic in plain torch, slowly, where there is none."""
+
+    precision: str = "float32"
+    device: str = "cuda"
+    name: str = field(default="gpu", init=False)
+
+    def __post_init__(self) -> None:
+        _checks.choice(self.precision, "precision", PRECISIONS)
+        try:
+            kind = torch.device(self.device).type
+        except (RuntimeError, TypeError) as error:
+            raise ValueError(f"device must name a torch device such as 'cuda' or 'cuda:1', got {self.device!r}.") from error
+        if kind not in ("cuda", "cpu"):
+            raise ValueError(f"device must be a CUDA device (or 'cpu', for tests), got {self.device!r}.")
+        if kind == "cuda" and not torch.cuda.is_available():
+            raise RuntimeError("engine='gpu' needs a CUDA device, and torch finds none here; use engine='cpu'.")
+        if kind == "cuda" and importlib.util.find_spec("triton") is None:
+            raise ImportError("engine='gpu' needs Triton, which comes with torch on Linux; install it, or use engine='cpu'.")
+
+    def load(self, X: Points, weights: Vector | None = None) -> Room:
+        """Take the points in: an array of the host is copied to the device, one that is there already is not."""
+        device = torch.device(self.device)
+        sample = DeviceSample(to_device(X, device), None if weights is None else vector(weights, device))
+        return Room(sample, self.precision)
+
+    def precise(self) -> Engine:
+        """The same engine with sums in float64."""
+        return self if self.precision == "float64" else replace(self, precision="float64")
+
+
+@dataclass(frozen=True, eq=False)
+class Room:
+    """n points on a device; what leaves it is small and NumPy. Queries and weights may be on the device already."""
+
+    sample: DeviceSample
+    precision: str
+
+    @property
+    def summary(self) -> DeviceSummary:
+        return DeviceSummary(self.sample)  # type: ignore[arg-type]
+
+    def rows(self, indices: IntVector) -> Points:
+        return self.sample.rows(indices)
+
+    def locate(self, u: Vector) -> IntVector:
+        return self.sample.locate(u)
+
+    def traverse(self, first: int) -> Traversal:
+        return Traversal(self.sample, first)
+
+    def nearest(self, centers: Points) -> Nearest:
+        return Nearest(self.sample, centers)
+
+    def kernel_sum(self, radial: RadialFunction, Q: Any, W: Any = None) -> Matrix:
+        return self._sums.kernel_sum(radial, Q, W)
+
+    def kernel_moments(self, radial: RadialFunction, Q: Any) -> Matrix:
+        return self._sums.kernel_moments(radial, Q)
+
+    def log_kernel_sum(self, radial: RadialFunction, Q: Any, w: Any = None) -> Vector:
+        return self._sums.log_kernel_sum(radial, Q, w)
+
+    def shift(self, decay: Formula, Q: Any, w: Any = None) -> Shift:
+        return self._sums.shift(decay, Q, w)
+
+    def quadratic(self, radial: RadialFunction) -> float:
+        return self._sums.quadratic(radial)
+
+    def fourier_sum(self, frequencies: Points, origin: Vector) -> Matrix:
+        return self._sums.fourier_sum(frequencies, origin)
+
+    def elimination(self, radial: RadialFunction) -> Elimination:
+        return Elimination(radial, self.sample.X.device)
+
+    def directions(self, radial: RadialFunction) -> Directions:
+        return Directions(radial, self.sample.X.device)
+
+    @lazy
+    def _sums(self) -> Sums:
+        return Sums(self.sample, self.precision == "float32")

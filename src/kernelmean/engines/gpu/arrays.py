@@ -1,0 +1,114 @@
+"""Transfers and number formats, in one place: what comes in, what it becomes on the device, what goes out.
+
+Points keep the precision they come in (float64 from the host; float32 or float64 on a device, without a copy). Exact doors
+read them as float64. Single-precision sums read a copy rounded to float32 *about the middle of the data* and in units of the
+kernel's own length, a power of two: an offset costs no digits, and coordinates have a relative error of 2⁻²⁴ of their
+distance from the middle.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import torch
+
+from kernelmean import _checks
+from kernelmean._types import Vector
+
+Tensor: TypeAlias = torch.Tensor
+
+PADDING = 512  # points are padded to a multiple of this, with weight zero
+FARTHEST = 2.0**55  # in units of the kernel's length; squares of as many as 1024 such coordinates stay finite in float32
+
+
+def take_in(X: Any, name: str, columns: int | None) -> Tensor:
+    """A table on a device as a tensor, without a copy; checked there."""
+    try:
+        A: Tensor = X.detach() if torch.is_tensor(X) else torch.from_dlpack(X)
+    except (RuntimeError, BufferError, AssertionError) as error:
+        raise ValueError(f"{name} is on a device that torch cannot read ({error}); copy it to the host first.") from error
+    _checks.table_shape(A.shape, name, columns)
+    if A.is_complex():
+        raise TypeError(f"{name} holds complex numbers, but real numbers are needed.")
+    A = A if A.dtype in (torch.float32, torch.float64) else A.to(torch.float64)
+    low, high = (float(extreme) for extreme in torch.aminmax(A))
+    if not (math.isfinite(low) and math.isfinite(high)):
+        bad = A.numel() - int(torch.isfinite(A).sum())
+        raise ValueError(f"{name} holds NaN or infinite values ({bad} of {A.numel()} entries); remove or impute them first.")
+    _checks.within_reach(low, high, name)
+    return A
+
+
+def to_device(X: Any, device: torch.device) -> Tensor:
+    """A checked array on the engine's device; host arrays are float64."""
+    if torch.is_tensor(X):
+        return X.to(device)
+    A = np.ascontiguousarray(X) if any(step < 0 for step in X.strides) else X
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # read-only arrays: nothing here writes to them
+        return torch.from_numpy(A).to(device)
+
+
+def to_host(A: Tensor) -> np.ndarray[Any, Any]:
+    """What leaves the room is NumPy."""
+    return A.cpu().numpy()
+
+
+def double_columns(X: Tensor, padding: int = PADDING) -> Tensor:
+    """(d, n padded) in float64: coordinate by coordinate, the first point repeated at the end."""
+    n, d = X.shape
+    columns = torch.empty((d, padded(n, padding)), dtype=torch.float64, device=X.device)
+    columns[:, :n] = X.T
+    columns[:, n:] = X[0].to(torch.float64)[:, None]
+    return columns
+
+
+class Frame(NamedTuple):
+    """Where single precision measures from, and in which unit: y = unit · (x − origin), the unit a power of two."""
+
+    origin: Tensor  # (d,) float64
+    unit: float
+
+    @property
+    def squared_unit(self) -> float:
+        return self.unit * self.unit
+
+    def columns(self, X: Tensor, padding: int = PADDING) -> Tensor:
+        """(d, n padded) in float32."""
+        n, d = X.shape
+        columns = torch.empty((d, padded(n, padding)), dtype=torch.float32, device=X.device)
+        for t in range(d):  # a column at a time: no float64 copy of the whole
+            y = (X[:, t].to(torch.float64) - self.origin[t]) * self.unit
+            columns[t, :n] = y.clamp(-FARTHEST, FARTHEST)
+        columns[:, n:] = columns[:, :1]
+        return columns
+
+
+def unit_for(rate: float) -> float:
+    """The power of two next to √rate, one over the kernel's length."""
+    return float(2.0 ** round(0.5 * math.log2(rate)))
+
+
+def middle(X: Tensor) -> Tensor:
+    """A point amid the sample, whatever a few far ones do: the medians of at most 16384 rows."""
+    return X[:: max(1, len(X) // 8192)].to(torch.float64).median(dim=0).values
+
+
+def padded(n: int, padding: int) -> int:
+    """The least multiple of ``padding`` that holds n."""
+    return -(-n // padding) * padding
+
+
+def spread(w: Tensor, n: int, dtype: torch.dtype, fill: float = 0.0) -> Tensor:
+    """(c, n padded): columns of weights, ``fill`` where there are no points."""
+    rows = torch.full((w.shape[1], n), fill, dtype=dtype, device=w.device)
+    rows[:, : len(w)] = w.T
+    return rows
+
+
+def vector(w: Vector | Tensor, device: torch.device) -> Tensor:
+    """Weights in float64 on the device."""
+    return to_device(w, device).to(torch.float64)

@@ -1,0 +1,148 @@
+"""The same loops in plain torch: what a device without Triton runs, and what tests the host's logic on any machine."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+from kernelmean.engines.gpu.arrays import PADDING, Tensor
+from kernelmean.engines.gpu.plan import Plan
+from kernelmean.engines.gpu.radial import FUNCTIONS, source
+from kernelmean.kernels.radials import Formula
+
+PAIRS = 1 << 20  # distances at a time
+LOWERED = PADDING
+
+
+def kernel_sums(plan: Plan, X: Tensor, n: int, W: Tensor, Q: Tensor, shift: Tensor | None = None) -> Tensor:
+    """(c, q): Σ_j W_cj g, or Σ_j exp(W_cj + log g − shift_i) where a shift is given."""
+    value, log_value = _functions(plan)
+    total = torch.zeros((len(W), Q.shape[1]), dtype=torch.float64, device=X.device)
+    for cols in _pieces(n, Q.shape[1]):
+        r2 = squared_distances(Q, X[:, cols])
+        if shift is None:
+            total += W[:, cols].double() @ value(r2).T.double()
+        else:
+            total += torch.exp(W[0, cols] + (log_value(r2) - shift[:, None])).double().sum(dim=1)
+    return total
+
+
+def kernel_pulls(plan: Plan, X: Tensor, n: int, w: Tensor, Q: Tensor, shift: Tensor | None = None) -> Tensor:
+    """(d, q): the terms of kernel_sums times x_j − q_i."""
+    value, log_value = _functions(plan)
+    pulls = torch.zeros((len(X), Q.shape[1]), dtype=torch.float64, device=X.device)
+    for cols in _pieces(n, Q.shape[1]):
+        r2 = squared_distances(Q, X[:, cols])
+        terms = w[0, cols] * value(r2) if shift is None else torch.exp(w[0, cols] + (log_value(r2) - shift[:, None]))
+        pulls += torch.stack([(terms * (x[None, cols] - q[:, None])).sum(dim=1) for x, q in zip(X, Q, strict=True)])
+    return pulls
+
+
+def dot_sums(plan: Plan, X: Tensor, n: int, W: Tensor, Q: Tensor, norms: tuple[Tensor, Tensor]) -> Tensor:
+    """(1, q): Σ_j w_j g by matrix products, for float32 in high dimension."""
+    value, _ = _functions(plan)
+    total = torch.zeros((len(W), Q.shape[1]), dtype=torch.float64, device=X.device)
+    for cols in _pieces(n, Q.shape[1]):
+        r2 = norms[1][:, None] + norms[0][None, cols] - 2.0 * (Q.T @ X[:, cols])
+        total += W[:, cols].double() @ value(r2.clamp(min=0.0)).T.double()
+    return total
+
+
+def log_peaks(plan: Plan, X: Tensor, n: int, log_w: Tensor, Q: Tensor) -> Tensor:
+    """(q,): max_j log w_j + log g."""
+    _, log_value = _functions(plan)
+    top = torch.full((Q.shape[1],), -torch.inf, dtype=X.dtype, device=X.device)
+    for cols in _pieces(n, Q.shape[1]):
+        terms = log_value(squared_distances(Q, X[:, cols])) + log_w[0, cols]
+        top = torch.maximum(top, terms.amax(dim=1))
+    return top
+
+
+def fourier_sums(X: Tensor, n: int, w: Tensor, frequencies: Tensor, origin: Tensor) -> Tensor:
+    """(2, M): Σ_j w_j (cos, sin)(ω·(x_j − origin)) in float64."""
+    total = torch.zeros((2, frequencies.shape[1]), dtype=torch.float64, device=X.device)
+    for cols in _pieces(n, frequencies.shape[1]):
+        phase = frequencies.T @ (X[:, cols] - origin[:, None])
+        total += torch.stack([torch.cos(phase) @ w[0, cols], torch.sin(phase) @ w[0, cols]])
+    return total
+
+
+def lower(X: Tensor, centers: Tensor, near: Tensor, labels: Tensor | None = None, first_label: int = 0) -> Tensor:
+    """near ← min(near, ‖x − c‖²) over the rows of ``centers``, with their labels; the largest of each block."""
+    for a, center in enumerate(centers, start=first_label):
+        r2 = squared_distances(center[:, None], X)[0]
+        if labels is not None:
+            labels[r2 < near] = a
+        torch.minimum(near, r2, out=near)
+    return near.reshape(-1, LOWERED).amax(dim=1)
+
+
+def pick(P: Tensor, near: Tensor, rows: Tensor, bar: tuple[Tensor, Tensor], most: int) -> tuple[Tensor, Tensor]:
+    """Rows and squared radii of the next centres among the pool; ``near`` is lowered by them."""
+    picked: list[int] = []
+    squared: list[float] = []
+    bound, rival = float(bar[0]), int(bar[1])
+    while len(picked) < most:
+        far = float(near.max())
+        j = int(torch.nonzero(near == far)[0])
+        row = int(rows[j])
+        if far <= 0.0 or far < bound or (far == bound and row >= rival):
+            break
+        picked.append(row)
+        squared.append(far)
+        torch.minimum(near, squared_distances(P[:, j : j + 1], P)[0], out=near)
+    return torch.tensor(picked, dtype=torch.int64, device=P.device), torch.tensor(squared, dtype=torch.float64, device=P.device)
+
+
+def squared_distances(Q: Tensor, X: Tensor) -> Tensor:
+    """(q, n) by direct differences, added in coordinate order."""
+    total = torch.zeros((Q.shape[1], X.shape[1]), dtype=X.dtype, device=X.device)
+    for q, x in zip(Q, X, strict=True):
+        z = x[None, :] - q[:, None]
+        total += z * z
+    return total
+
+
+def values(plan: Plan, r2: Tensor) -> Tensor:
+    """g of squared distances."""
+    return _functions(plan)[0](r2)
+
+
+def _pieces(n: int, q: int) -> Iterator[slice]:
+    size = max(1, PAIRS // q)
+    return (slice(start, min(start + size, n)) for start in range(0, n, size))
+
+
+def _functions(plan: Plan) -> tuple[Callable[[Tensor], Tensor], Callable[[Tensor], Tensor]]:
+    """g and log g of squared distances."""
+    if not isinstance(plan.function, Formula):
+        return lambda r2: torch.exp(_table_log(plan, r2)), lambda r2: _table_log(plan, r2)
+    code = source(plan.function)
+    value, log_value = _compiled(code.value, "value"), _compiled(code.log_value, "log_value")
+    return lambda r2: value(plan.rate * r2, plan.shape), lambda r2: log_value(plan.rate * r2, plan.shape)
+
+
+@functools.lru_cache(maxsize=512)
+def _compiled(text: str, name: str) -> Callable[[Tensor, float], Tensor]:
+    names: dict[str, Any] = {function: getattr(torch, function, None) for function in FUNCTIONS}
+    names |= {"fabs": torch.abs, "where": torch.where, "zeros_like": torch.zeros_like}
+    exec(text, names)  # noqa: S102 — written by kernelmean.engines.gpu.radial from a formula
+    compiled: Callable[[Tensor, float], Tensor] = names[name]
+    return compiled
+
+
+def _table_log(plan: Plan, r2: Tensor) -> Tensor:
+    """A quintic in the fraction of a cell of u = log(1 + √s); beyond the last cell a straight line."""
+    assert plan.table is not None
+    x = torch.log1p(torch.sqrt(plan.rate * r2)) * plan.shape
+    inside = x.clamp(max=float(plan.cells))
+    cell = inside.long().clamp(max=plan.cells - 1)
+    f, c = inside - cell, plan.table[cell]
+    value = c[..., 5]
+    for power in (4, 3, 2, 1, 0):
+        value = value * f + c[..., power]
+    slope = sum(power * c[..., power] for power in range(1, 6))
+    return value + torch.where(x > inside, (x - inside) * slope, torch.zeros_like(x))

@@ -1,0 +1,169 @@
+"""Exact farthest-first traversal on a device: a pool per round, one pass over the points per batch of centres.
+
+The points of largest distance form a pool. While the best of the pool beats every point outside (farther, or as far with a
+lower row), it is the next centre, and only the pool needs to hear of it; one program picks them all. Then all points meet the
+batch in one pass that lowers their distances and keeps the largest of each block, from which the next pool is found.
+Distances are float64 sums of squared differences in coordinate order, unfused: bit for bit those of the other engines.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from kernelmean._types import Points, Vector
+from kernelmean.engines import Picks
+from kernelmean.engines.gpu.arrays import Tensor, to_device
+from kernelmean.engines.gpu.sample import DeviceDistances, DeviceSample
+from kernelmean.engines.gpu.sums import loops
+
+POOL = 4096  # points among which the next centres are sought, in low dimension
+SMALL_POOL = 1024  # where their coordinates do not fit registers
+BLOCKS = 2048  # blocks that are searched for them
+BATCH = 2048  # most centres per pass
+
+
+class Pool(NamedTuple):
+    """The farthest points; every other point ranks at or below (bound, rival)."""
+
+    rows: Tensor  # (p,) ascending; n where there is no point
+    points: Tensor  # (d, p)
+    near: Tensor  # (p,) squared distance to the nearest centre, picks of this pool included
+    bound: Tensor  # no point outside is farther than this (squared)
+    rival: Tensor  # the lowest row outside that is as far
+
+
+class Traversal:
+    """Farthest-first order from row ``first``.  Time O(nkd), memory 8 bytes a point beside the columns."""
+
+    def __init__(self, sample: DeviceSample, first: int) -> None:
+        self._sample, self._first, self._taken = sample, first, 0
+        self._X, self._n = sample.columns, len(sample.X)
+        self._loops = loops(sample.X.device)
+        self._near = boundless(self._X, self._n)
+        self._unmet = [torch.tensor([first], device=self._X.device)]
+        self._meet()
+
+    def take(self, m: int) -> Picks:
+        """The next m centres; fewer when every distinct point is a centre."""
+        rows: list[Tensor] = []
+        squares: list[Tensor] = []
+        done = 0
+        if self._taken == 0 and m > 0:
+            rows.append(torch.tensor([self._first]))
+            squares.append(torch.tensor([torch.inf], dtype=torch.float64))
+            done = 1
+        while done < m:
+            found, squared = self._pick(min(m - done, BATCH))
+            if len(found) == 0:
+                break
+            rows.append(found.cpu())
+            squares.append(squared.cpu())
+            done += len(found)
+        self._taken += done
+        picked = torch.cat(rows) if rows else torch.empty(0, dtype=torch.int64)
+        squared_radii = torch.cat(squares) if squares else torch.empty(0, dtype=torch.float64)
+        return Picks(picked.numpy().astype(np.intp), np.sqrt(squared_radii.numpy()))
+
+    def distances(self) -> DeviceDistances:
+        """Each point's squared distance to the centres taken so far."""
+        if self._unmet:
+            self._meet()
+        return DeviceDistances(self._near[: self._n].clone(), self._sample.p)
+
+    def _pick(self, most: int) -> tuple[Tensor, Tensor]:
+        """The next centres, from the pool at hand if it has any, else from a new one, else from the ties of the best."""
+        found, squared = self._from_pool(most)
+        if len(found) == 0 and self._unmet:
+            self._meet()
+            found, squared = self._from_pool(most)
+        if len(found) == 0:
+            self._pool = self._tied_pool()
+            found, squared = self._from_pool(most)
+        return found, squared
+
+    def _from_pool(self, most: int) -> tuple[Tensor, Tensor]:
+        pool = self._pool
+        found, squared = self._loops.pick(pool.points, pool.near, pool.rows, (pool.bound, pool.rival), most)
+        if len(found):
+            self._unmet.append(found)
+        return found, squared
+
+    def _meet(self) -> None:
+        """Lower all distances by the centres not met; then a new pool."""
+        centers = self._X[:, torch.cat(self._unmet)].T.contiguous()
+        peaks = self._loops.lower(self._X, centers, self._near)
+        self._unmet = []
+        self._pool = self._farthest(peaks)
+
+    def _farthest(self, peaks: Tensor) -> Pool:
+        """The farthest points: all that are farther than the best of the blocks not searched, as far as the pool goes."""
+        size, blocks = self._pool_size, min(BLOCKS, len(peaks))
+        best = torch.topk(peaks, min(blocks + 1, len(peaks)))
+        nothing = torch.tensor(-1.0, dtype=torch.float64, device=peaks.device)
+        bound = best.values[blocks] if len(peaks) > blocks else nothing
+        searched = best.indices[:blocks]
+        near = self._near.reshape(len(peaks), -1)[searched]
+        rows = searched[:, None] * near.shape[1] + torch.arange(near.shape[1], device=near.device)
+        top = torch.topk(near.flatten(), min(size + 1, near.numel()))
+        bound = torch.maximum(bound, top.values[size]) if near.numel() > size else bound
+        inside = top.values[:size] > bound
+        chosen = torch.where(inside, rows.flatten()[top.indices[:size]], self._n)
+        return self._pool_of(chosen, bound, torch.zeros((), dtype=torch.int64, device=near.device))
+
+    def _tied_pool(self) -> Pool:
+        """Where more points share the largest distance than a pool holds: the lowest rows of them."""
+        bound = self._near.max()
+        level = torch.nonzero(self._near == bound)[: self._pool_size + 1, 0]
+        rival = level[-1] if len(level) > self._pool_size else torch.tensor(self._n, device=bound.device)
+        return self._pool_of(level[: self._pool_size], bound, rival)
+
+    def _pool_of(self, chosen: Tensor, bound: Tensor, rival: Tensor) -> Pool:
+        rows = torch.full((self._pool_size,), self._n, dtype=torch.int64, device=chosen.device)
+        rows[: len(chosen)] = chosen
+        rows = rows.sort().values
+        at = rows.clamp(max=self._n - 1)
+        near = torch.where(rows < self._n, self._near[at], -1.0)
+        return Pool(rows, self._X[:, at].contiguous(), near, bound, rival)
+
+    @property
+    def _pool_size(self) -> int:
+        return POOL if len(self._X) <= 8 else SMALL_POOL
+
+
+class Nearest:
+    """Each point's nearest centre, the lowest on ties."""
+
+    def __init__(self, sample: DeviceSample, centers: Points) -> None:
+        self._sample, self._X, self._n = sample, sample.columns, len(sample.X)
+        self._near = boundless(self._X, self._n)
+        self._labels = torch.zeros(self._X.shape[1], dtype=torch.int32, device=self._X.device)
+        self._centers = to_device(centers[:0], self._X.device)
+        self.add(centers)
+
+    def add(self, centers: Points) -> None:
+        """D² ← min(D², min_a ‖x − c_a‖²)."""
+        more = to_device(centers, self._X.device).to(torch.float64).contiguous()
+        loops(self._X.device).lower(self._X, more, self._near, self._labels, len(self._centers))
+        self._centers = torch.cat([self._centers, more])
+
+    def distances(self) -> DeviceDistances:
+        """The squared distances, behind reductions."""
+        return DeviceDistances(self._near[: self._n].clone(), self._sample.p)
+
+    def masses(self) -> Vector:
+        """Σ of p over the points of each centre."""
+        return self._sample.group_masses(self._labels[: self._n], len(self._centers))
+
+    def means(self) -> Points:
+        """Weighted mean of the points of each centre; the centre itself where there are none."""
+        return self._sample.group_means(self._labels[: self._n], self._centers)
+
+
+def boundless(X: Tensor, n: int) -> Tensor:
+    """Before the first centre every point is infinitely far; padding is never far."""
+    near = torch.full((X.shape[1],), torch.inf, dtype=torch.float64, device=X.device)
+    near[n:] = -1.0
+    return near

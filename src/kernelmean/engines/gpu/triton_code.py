@@ -1,0 +1,280 @@
+"""What Triton compiles: plain loops over columns of points, lanes along the points.
+
+A program holds a few queries in registers and streams over the points; each lane keeps its own sums, in float32 for at most
+RUN terms and in float64 beyond, and lanes meet once, at the end. Nothing is masked: arrays come padded. Names in capitals
+that are not parameters (VALUE, LOG_VALUE) are bound when the radial is known.
+"""
+
+from __future__ import annotations
+
+import triton
+import triton.language as tl
+from triton.language.extra import libdevice
+
+LOG2E = tl.constexpr(1.4426950408889634)
+
+
+@triton.jit
+def exp2_single(t):
+    """2^t by the special function unit, to 2 ulp; below 2⁻¹²⁶ zero."""
+    return tl.inline_asm_elementwise("ex2.approx.ftz.f32 $0, $1;", "=f,f", [t], dtype=tl.float32, is_pure=True, pack=1)
+
+
+@triton.jit
+def exp_single(t):
+    return exp2_single(t * LOG2E)
+
+
+@triton.jit
+def fabs(t):
+    return tl.abs(t)
+
+
+@triton.jit
+def table_log(s, per_step, table, cells):
+    """A quintic in the fraction of a cell of u = log(1 + √s); beyond the last cell a straight line."""
+    x = libdevice.log1p(tl.sqrt(s)) * per_step
+    inside = tl.minimum(x, cells.to(x.dtype))
+    cell = tl.minimum(inside.to(tl.int32), cells - 1)
+    f = inside - cell.to(x.dtype)
+    at = table + 6 * cell
+    c1, c2, c3, c4, c5 = tl.load(at + 1), tl.load(at + 2), tl.load(at + 3), tl.load(at + 4), tl.load(at + 5)
+    slope = c1 + 2.0 * c2 + 3.0 * c3 + 4.0 * c4 + 5.0 * c5
+    inner = tl.load(at) + f * (c1 + f * (c2 + f * (c3 + f * (c4 + f * c5))))
+    return inner + tl.where(x > inside, (x - inside) * slope, 0.0 * f)
+
+
+def formula_value(r2, rate, shape, table, cells):
+    return FUNCTION(rate * r2, shape)
+
+
+def table_value(r2, rate, shape, table, cells):
+    return EXP(table_log(rate * r2, shape, table, cells))
+
+
+def table_log_value(r2, rate, shape, table, cells):
+    return table_log(rate * r2, shape, table, cells)
+
+
+def plain_term(r2, w, shift, rate, shape, table, cells):
+    """w g."""
+    return w[None, :] * VALUE(r2, rate, shape, table, cells)
+
+
+def shifted_term(r2, w, shift, rate, shape, table, cells):
+    """exp(log w + log g − shift)."""
+    return EXP((LOG_VALUE(r2, rate, shape, table, cells) - shift[:, None]) + w[None, :])
+
+
+@triton.jit
+def own_coordinates(Q, stride, rows, D: tl.constexpr):
+    """The queries of a program, held in registers; in high dimension they are read as they are needed."""
+    held = ()
+    for t in tl.static_range(D):
+        held = held + (tl.load(Q + t * stride + rows),)
+    return held
+
+
+@triton.jit
+def squares(X, Q, held, stride, q_stride, cols, rows, d, D: tl.constexpr, BQ: tl.constexpr, BX: tl.constexpr):
+    """(BQ, BX) squared distances, added in coordinate order."""
+    r2 = tl.zeros((BQ, BX), X.dtype.element_ty)
+    if D > 0:
+        for t in tl.static_range(D):
+            z = tl.load(X + t * stride + cols)[None, :] - held[t][:, None]
+            r2 += z * z
+    else:
+        for t in tl.range(0, d, loop_unroll_factor=4):
+            z = tl.load(X + t * stride + cols)[None, :] - tl.load(Q + t * q_stride + rows)[:, None]
+            r2 += z * z
+    return r2
+
+
+def kernel_sums(X, W, Q, shift, out, stride, w_stride, q_stride, n, per, d, numbers, table, cells,
+                D: tl.constexpr, C: tl.constexpr, BQ: tl.constexpr, BX: tl.constexpr, RUN: tl.constexpr,
+                UNROLL: tl.constexpr):  # fmt: skip
+    """out[split, c, i] = Σ_j term over the points of one split."""
+    rows = tl.program_id(0) * BQ + tl.arange(0, BQ)
+    start = tl.program_id(1) * per
+    stop = tl.minimum(start + per, n)
+    stride, w_stride, q_stride = stride.to(tl.int64), w_stride.to(tl.int64), q_stride.to(tl.int64)
+    rate, shape = tl.load(numbers), tl.load(numbers + 1)
+    held = own_coordinates(Q, q_stride, rows, D)
+    level = tl.load(shift + rows)
+    zeros = ()
+    totals = ()
+    for _ in tl.static_range(C):
+        zeros = zeros + (tl.zeros((BQ, BX), X.dtype.element_ty),)
+        totals = totals + (tl.zeros((BQ, BX), tl.float64),)
+    for first in range(start, stop, BX * RUN):
+        parts = zeros
+        for run in tl.range(first, tl.minimum(first + BX * RUN, stop), BX, loop_unroll_factor=UNROLL):
+            cols = run + tl.arange(0, BX)
+            r2 = squares(X, Q, held, stride, q_stride, cols, rows, d, D, BQ, BX)
+            grown = ()
+            for c in tl.static_range(C):
+                w = tl.load(W + c * w_stride + cols)
+                grown = grown + (parts[c] + TERM(r2, w, level, rate, shape, table, cells),)
+            parts = grown
+        added = ()
+        for c in tl.static_range(C):
+            added = added + (totals[c] + parts[c].to(tl.float64),)
+        totals = added
+    base = out + tl.program_id(1) * C * q_stride + rows
+    for c in tl.static_range(C):
+        tl.store(base + c * q_stride, tl.sum(totals[c], 1))
+
+
+def kernel_pulls(X, W, Q, shift, out, stride, q_stride, n, per, d, axis, numbers, table, cells,
+                 D: tl.constexpr, C: tl.constexpr, BQ: tl.constexpr, BX: tl.constexpr):  # fmt: skip
+    """out[split, c, i] = Σ_j term · (x_j − q_i) in C coordinates from ``axis`` on, over the points of one split; float64."""
+    rows = tl.program_id(0) * BQ + tl.arange(0, BQ)
+    start = tl.program_id(1) * per
+    stride, q_stride = stride.to(tl.int64), q_stride.to(tl.int64)
+    rate, shape = tl.load(numbers), tl.load(numbers + 1)
+    held = own_coordinates(Q, q_stride, rows, D)
+    level = tl.load(shift + rows)
+    totals = ()
+    for _ in tl.static_range(C):
+        totals = totals + (tl.zeros((BQ, BX), tl.float64),)
+    for first in range(start, tl.minimum(start + per, n), BX):
+        cols = first + tl.arange(0, BX)
+        r2 = squares(X, Q, held, stride, q_stride, cols, rows, d, D, BQ, BX)
+        g = TERM(r2, tl.load(W + cols), level, rate, shape, table, cells)
+        grown = ()
+        for c in tl.static_range(C):
+            t = tl.minimum(axis + c, d - 1)
+            z = tl.load(X + t * stride + cols)[None, :] - tl.load(Q + t * q_stride + rows)[:, None]
+            grown = grown + (totals[c] + g * z,)
+        totals = grown
+    base = out + tl.program_id(1) * C * q_stride + rows
+    for c in tl.static_range(C):
+        tl.store(base + c * q_stride, tl.sum(totals[c], 1))
+
+
+def log_peaks(X, W, Q, out, stride, q_stride, n, per, d, numbers, table, cells,
+              D: tl.constexpr, BQ: tl.constexpr, BX: tl.constexpr):  # fmt: skip
+    """out[split, i] = max_j log w_j + log g over the points of one split."""
+    rows = tl.program_id(0) * BQ + tl.arange(0, BQ)
+    start = tl.program_id(1) * per
+    stride, q_stride = stride.to(tl.int64), q_stride.to(tl.int64)
+    rate, shape = tl.load(numbers), tl.load(numbers + 1)
+    held = own_coordinates(Q, q_stride, rows, D)
+    top = tl.full((BQ, BX), float("-inf"), X.dtype.element_ty)
+    for first in range(start, tl.minimum(start + per, n), BX):
+        cols = first + tl.arange(0, BX)
+        r2 = squares(X, Q, held, stride, q_stride, cols, rows, d, D, BQ, BX)
+        top = tl.maximum(top, LOG_VALUE(r2, rate, shape, table, cells) + tl.load(W + cols)[None, :])
+    tl.store(out + tl.program_id(1) * q_stride + rows, tl.max(top, 1))
+
+
+def dot_sums(X, XX, W, Q, QQ, out, stride, q_stride, n, per, d, numbers, table, cells,
+             BQ: tl.constexpr, BX: tl.constexpr, BD: tl.constexpr):  # fmt: skip
+    """out[split, i] = Σ_j w_j g(|q|² + |x|² − 2q·x): products on tensor cores, each of three TF32 parts."""
+    rows = tl.program_id(0) * BQ + tl.arange(0, BQ)
+    start = tl.program_id(1) * per
+    stride, q_stride = stride.to(tl.int64), q_stride.to(tl.int64)
+    rate, shape = tl.load(numbers), tl.load(numbers + 1)
+    coordinates = tl.arange(0, BD)
+    qq = tl.load(QQ + rows)
+    total = tl.zeros((BQ,), tl.float64)
+    for first in range(start, tl.minimum(start + per, n), BX):
+        cols = first + tl.arange(0, BX)
+        product = tl.zeros((BQ, BX), tl.float32)
+        for t in range(0, d, BD):
+            at = t + coordinates
+            y = tl.load(Q + at[None, :] * q_stride + rows[:, None], mask=at[None, :] < d, other=0.0)
+            x = tl.load(X + at[:, None] * stride + cols[None, :], mask=at[:, None] < d, other=0.0)
+            product = tl.dot(y, x, product, input_precision="tf32x3")
+        r2 = tl.maximum(qq[:, None] + tl.load(XX + cols)[None, :] - 2.0 * product, 0.0)
+        g = VALUE(r2, rate, shape, table, cells)
+        total += tl.sum((tl.load(W + cols)[None, :] * g).to(tl.float64), 1)
+    tl.store(out + tl.program_id(1) * q_stride + rows, total)
+
+
+@triton.jit
+def fourier_sums(X, W, F, origin, out, stride, f_stride, n, per, d, BM: tl.constexpr, BX: tl.constexpr):
+    """out[split, (cos, sin), m] = Σ_j w_j (cos, sin)(ω_m·(x_j − origin))."""
+    rows = tl.program_id(0) * BM + tl.arange(0, BM)
+    start = tl.program_id(1) * per
+    stride, f_stride = stride.to(tl.int64), f_stride.to(tl.int64)
+    cosines = tl.zeros((BM, BX), tl.float64)
+    sines = tl.zeros((BM, BX), tl.float64)
+    for first in range(start, tl.minimum(start + per, n), BX):
+        cols = first + tl.arange(0, BX)
+        phase = tl.zeros((BM, BX), tl.float64)
+        for t in range(0, d):
+            x = tl.load(X + t * stride + cols) - tl.load(origin + t)
+            phase += tl.load(F + t * f_stride + rows)[:, None] * x[None, :]
+        w = tl.load(W + cols)[None, :]
+        cosines += w * libdevice.cos(phase)
+        sines += w * libdevice.sin(phase)
+    base = out + tl.program_id(1) * 2 * f_stride + rows
+    tl.store(base, tl.sum(cosines, 1))
+    tl.store(base + f_stride, tl.sum(sines, 1))
+
+
+@triton.jit(do_not_specialize=["centers", "first_label"])
+def lower(X, C, near, labels, peaks, stride, centers, first_label, d,
+          D: tl.constexpr, LABELS: tl.constexpr, BP: tl.constexpr):  # fmt: skip
+    """near_i ← min(near_i, ‖x_i − c‖²) over the centres, in coordinate order and unfused; the largest of the block."""
+    cols = tl.program_id(0) * BP + tl.arange(0, BP)
+    stride = stride.to(tl.int64)
+    closest = tl.load(near + cols)
+    own = tl.zeros((BP,), tl.int32)
+    if LABELS:
+        own = tl.load(labels + cols)
+    held = ()
+    for t in tl.static_range(D):
+        held = held + (tl.load(X + t * stride + cols),)
+    for a in range(0, centers):
+        r2 = tl.zeros((BP,), tl.float64)
+        if D > 0:
+            for t in tl.static_range(D):
+                z = held[t] - tl.load(C + a * D + t)
+                r2 = r2 + z * z
+        else:
+            for t in tl.range(0, d, loop_unroll_factor=8):
+                z = tl.load(X + t * stride + cols) - tl.load(C + a * d + t)
+                r2 = r2 + z * z
+        if LABELS:
+            own = tl.where(r2 < closest, first_label + a, own)
+        closest = tl.minimum(closest, r2)
+    tl.store(near + cols, closest)
+    if LABELS:
+        tl.store(labels + cols, own)
+    tl.store(peaks + tl.program_id(0), tl.max(closest, 0))
+
+
+@triton.jit(do_not_specialize=["most"])
+def pick(P, near, rows, bound, rival, picked, squared, found, most, d, D: tl.constexpr, POOL: tl.constexpr):
+    """Farthest-first among the pool while its best beats (bound, rival); one program, no return to the host."""
+    lanes = tl.arange(0, POOL)
+    held = ()
+    for t in tl.static_range(D):
+        held = held + (tl.load(P + t * POOL + lanes),)
+    closest = tl.load(near + lanes)
+    limit, level = tl.load(bound), tl.load(rival)
+    count = 0
+    going = most > 0
+    while going:
+        far, j = tl.max(closest, 0, return_indices=True, return_indices_tie_break_left=True)
+        row = tl.load(rows + j)
+        going = (far > 0.0) & ((far > limit) | ((far == limit) & (row < level)))
+        if going:
+            tl.store(picked + count, row)
+            tl.store(squared + count, far)
+            count += 1
+            r2 = tl.zeros((POOL,), tl.float64)
+            if D > 0:
+                for t in tl.static_range(D):
+                    z = held[t] - tl.load(P + t * POOL + j)
+                    r2 = r2 + z * z
+            else:
+                for t in range(0, d):
+                    z = tl.load(P + t * POOL + lanes) - tl.load(P + t * POOL + j)
+                    r2 = r2 + z * z
+            closest = tl.minimum(closest, r2)
+            going = count < most
+    tl.store(near + lanes, closest)
+    tl.store(found, count)

@@ -1,0 +1,211 @@
+"""The loops on a CUDA device: which program, in tiles of which size, over how many splits of the points."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import linecache
+import types
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+import triton
+import triton.language as tl
+from triton.language.extra import libdevice
+
+from kernelmean.engines.gpu import triton_code as code
+from kernelmean.engines.gpu.arrays import PADDING, Tensor
+from kernelmean.engines.gpu.plan import Plan
+from kernelmean.engines.gpu.radial import FUNCTIONS, source
+from kernelmean.kernels.radials import Formula, gaussian_decay, log_gaussian
+
+LOG2E = 1.4426950408889634
+UNROLLED = 16  # coordinates up to which queries and points stay in registers
+PROGRAMS = 4096  # about as many as fill any device, whatever its size: results do not depend on it
+PULLS = 4  # coordinates per launch of kernel_pulls
+RUN = 64  # float32 terms a lane adds before it turns to float64
+LOWERED = PADDING  # points per program when distances are lowered
+EXACT = {"enable_fp_fusion": False}  # bit for bit what the host computes
+
+
+class Tile(NamedTuple):
+    """Queries and points per program."""
+
+    queries: int
+    points: int
+    warps: int
+    unroll: int = 1  # points per lane and step: loads of the next run ahead
+
+
+def tile(d: int, columns: int, double: bool) -> Tile:
+    """What registers hold: the coordinates of the queries and, for each pair of a lane, a sum for every column.
+
+    The best of those tried on a Hopper chip: few queries and many runs ahead beat many queries, most of all from d = 8 on.
+    """
+    if d > UNROLLED:
+        return Tile(4, 128, 4) if columns > 1 or double else Tile(16, 256, 8)
+    if columns > 1:
+        return Tile(4, 128, 4)
+    return Tile(4, 128, 4, 4) if double else Tile(8, 128, 4, 8)
+
+
+def kernel_sums(plan: Plan, X: Tensor, n: int, W: Tensor, Q: Tensor, shift: Tensor | None = None) -> Tensor:
+    """(c, q): Σ_j W_cj g, or Σ_j exp(W_cj + log g − shift_i) where a shift is given."""
+    double = X.dtype == torch.float64
+    d, c, q = len(X), len(W), Q.shape[1]
+    size = tile(d, c, double)
+    kernel, rate = _kernel("kernel_sums", plan, double, shift is not None)
+    splits, per = _splits(q // size.queries, n, size.points)
+    out = torch.empty((splits, c, q), dtype=torch.float64, device=X.device)
+    kernel[(q // size.queries, splits)](
+        *(X, W, Q, Q if shift is None else shift, out, X.stride(0), W.stride(0), q, _whole(n, size.points), per, d),
+        *(_numbers(rate, plan, X), _table(plan, X), plan.cells),
+        D=d if d <= UNROLLED else 0, C=c, BQ=size.queries, BX=size.points, RUN=RUN, UNROLL=size.unroll,
+        num_warps=size.warps,
+    )  # fmt: skip
+    return out.sum(dim=0)
+
+
+def kernel_pulls(plan: Plan, X: Tensor, n: int, w: Tensor, Q: Tensor, shift: Tensor | None = None) -> Tensor:
+    """(d, q): the terms of kernel_sums times x_j − q_i, in float64, a few coordinates per launch."""
+    d, q = len(X), Q.shape[1]
+    kernel, rate = _kernel("kernel_pulls", plan, True, shift is not None)
+    splits, per = _splits(q // 4, n, 128)
+    pulls = torch.empty((_whole(d, PULLS), q), dtype=torch.float64, device=X.device)
+    for axis in range(0, d, PULLS):
+        out = torch.empty((splits, PULLS, q), dtype=torch.float64, device=X.device)
+        kernel[(q // 4, splits)](
+            *(X, w, Q, Q if shift is None else shift, out, X.stride(0), q, _whole(n, 128), per, d, axis),
+            *(_numbers(rate, plan, X), _table(plan, X), plan.cells),
+            D=d if d <= UNROLLED else 0, C=PULLS, BQ=4, BX=128, num_warps=4,
+        )  # fmt: skip
+        torch.sum(out, dim=0, out=pulls[axis : axis + PULLS])
+    return pulls[:d]
+
+
+def dot_sums(plan: Plan, X: Tensor, n: int, W: Tensor, Q: Tensor, norms: tuple[Tensor, Tensor]) -> Tensor:
+    """(1, q): Σ_j w_j g by matrix products, for float32 in high dimension."""
+    d, q = len(X), Q.shape[1]
+    kernel, rate = _kernel("dot_sums", plan, False, False)
+    splits, per = _splits(q // 64, n, 128)
+    out = torch.empty((splits, q), dtype=torch.float64, device=X.device)
+    kernel[(q // 64, splits)](
+        *(X, norms[0], W, Q, norms[1], out, X.stride(0), q, _whole(n, 128), per, d),
+        *(_numbers(rate, plan, X), _table(plan, X), plan.cells),
+        BQ=64, BX=128, BD=32, num_warps=4,
+    )  # fmt: skip
+    return out.sum(dim=0)[None]
+
+
+def log_peaks(plan: Plan, X: Tensor, n: int, log_w: Tensor, Q: Tensor) -> Tensor:
+    """(q,): max_j log w_j + log g."""
+    double = X.dtype == torch.float64
+    d, q = len(X), Q.shape[1]
+    size = tile(d, 1, double)
+    kernel, rate = _kernel("log_peaks", plan, double, True)
+    splits, per = _splits(q // size.queries, n, size.points)
+    out = torch.empty((splits, q), dtype=X.dtype, device=X.device)
+    kernel[(q // size.queries, splits)](
+        *(X, log_w, Q, out, X.stride(0), q, _whole(n, size.points), per, d),
+        *(_numbers(rate, plan, X), _table(plan, X), plan.cells),
+        D=d if d <= UNROLLED else 0, BQ=size.queries, BX=size.points, num_warps=size.warps,
+    )  # fmt: skip
+    return out.amax(dim=0)
+
+
+def fourier_sums(X: Tensor, n: int, w: Tensor, frequencies: Tensor, origin: Tensor) -> Tensor:
+    """(2, M): Σ_j w_j (cos, sin)(ω·(x_j − origin)) in float64."""
+    d, m = frequencies.shape
+    splits, per = _splits(m // 4, n, 128)
+    out = torch.empty((splits, 2, m), dtype=torch.float64, device=X.device)
+    code.fourier_sums[(m // 4, splits)](
+        *(X, w, frequencies, origin, out, X.stride(0), m, _whole(n, 128), per, d), BM=4, BX=128, num_warps=4
+    )
+    return out.sum(dim=0)
+
+
+def lower(X: Tensor, centers: Tensor, near: Tensor, labels: Tensor | None = None, first_label: int = 0) -> Tensor:
+    """near ← min(near, ‖x − c‖²) over the rows of ``centers``, with their labels; the largest of each block."""
+    d, blocks = len(X), X.shape[1] // LOWERED
+    peaks = torch.empty(blocks, dtype=torch.float64, device=X.device)
+    code.lower[(blocks,)](
+        *(X, centers, near, near if labels is None else labels, peaks, X.stride(0), len(centers), first_label, d),
+        D=d if d <= UNROLLED else 0, LABELS=labels is not None, BP=LOWERED, num_warps=4, **EXACT,
+    )  # fmt: skip
+    return peaks
+
+
+def pick(P: Tensor, near: Tensor, rows: Tensor, bar: tuple[Tensor, Tensor], most: int) -> tuple[Tensor, Tensor]:
+    """Rows and squared radii of the next centres among the pool; ``near`` is lowered by them."""
+    d, pool = P.shape
+    picked = torch.empty(most, dtype=torch.int64, device=P.device)
+    squared = torch.empty(most, dtype=torch.float64, device=P.device)
+    found = torch.empty(1, dtype=torch.int32, device=P.device)
+    code.pick[(1,)](
+        *(P, near, rows, *bar, picked, squared, found, most, d),
+        D=d if d <= 8 else 0, POOL=pool, num_warps=min(32, max(4, pool // 128)), **EXACT,
+    )  # fmt: skip
+    count = int(found)
+    return picked[:count], squared[:count]
+
+
+def _splits(tiles: int, n: int, points: int) -> tuple[int, int]:
+    """How many programs share the points, and the points of each: decided by sizes alone."""
+    blocks = -(-n // points)
+    share = -(-blocks // max(1, min(PROGRAMS // max(tiles, 1), blocks // 8)))
+    return -(-blocks // share), share * points
+
+
+def _whole(n: int, points: int) -> int:
+    return -(-n // points) * points
+
+
+def _numbers(rate: float, plan: Plan, X: Tensor) -> Tensor:
+    """Rate and shape in the precision of the points: as an argument a number would become float32."""
+    return torch.tensor([rate, plan.shape], dtype=X.dtype).to(X.device)
+
+
+def _table(plan: Plan, X: Tensor) -> Tensor:
+    return X if plan.table is None else plan.table
+
+
+def _kernel(loop: str, plan: Plan, double: bool, logarithm: bool) -> tuple[Any, float]:
+    """The loop with its radial bound, and the rate it takes."""
+    function = plan.function
+    if not isinstance(function, Formula):
+        return _bound(loop, None, double, logarithm), plan.rate
+    # Where log g = −s, a rate in powers of two saves a product per pair.
+    binary = not double and not logarithm and function.log_value is log_gaussian and function.factor in (None, gaussian_decay)
+    key = (source(function).value, source(function).log_value)
+    return _bound(loop, key, double, logarithm, binary), plan.rate * (LOG2E if binary else 1.0)
+
+
+@functools.lru_cache(maxsize=512)
+def _bound(loop: str, key: tuple[str, str] | None, double: bool, logarithm: bool, binary: bool = False) -> Any:
+    exp = tl.exp if double else code.exp2_single if binary else code.exp_single
+    if key is None:
+        value, log_value = _bind(code.table_value, EXP=exp), _bind(code.table_log_value)
+    else:
+        value, log_value = (_bind(code.formula_value, FUNCTION=_compiled(text, exp)) for text in key)
+    term = _bind(code.shifted_term, EXP=exp, LOG_VALUE=log_value) if logarithm else _bind(code.plain_term, VALUE=value)
+    return _bind(getattr(code, loop), TERM=term, VALUE=value, LOG_VALUE=log_value)
+
+
+def _bind(function: Callable[..., Any], **names: Any) -> Any:
+    """A Triton function in which ``names`` are known."""
+    known = function.__globals__ | names
+    twin = types.FunctionType(function.__code__, known, function.__name__, function.__defaults__, function.__closure__)
+    twin.__annotations__, twin.__module__ = function.__annotations__, function.__module__
+    return triton.jit(twin)
+
+
+def _compiled(text: str, exp: Any) -> Any:
+    """Generated source as a Triton function; kept in linecache, where Triton reads it."""
+    file = f"<kernelmean radial {hashlib.sha256(text.encode()).hexdigest()[:16]}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    names: dict[str, Any] = {name: getattr(libdevice, name) for name in FUNCTIONS if name != "fabs"}
+    names |= {"exp": exp, "log": tl.log, "sqrt": tl.sqrt, "fabs": code.fabs, "where": tl.where, "zeros_like": tl.zeros_like}
+    names["__name__"] = __name__
+    exec(compile(text, file, "exec"), names)  # noqa: S102 — written by kernelmean.engines.gpu.radial from a formula
+    return triton.jit(names[text.split("(", 1)[0].removeprefix("def ")])
