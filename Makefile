@@ -19,7 +19,8 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/lint-imports
 
 bench: $(VENV)/bench.stamp
-	$(BIN)/python -m benchmarks.speed --output docs/speed.md
+	for name in speed density meanshift embedding proportions two_sample; do \
+	  $(BIN)/python -m benchmarks.$$name --output docs/$$name.md || exit 1; done
 
 clean:
 	rm -rf $(VENV) build dist demo.png .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

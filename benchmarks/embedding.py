@@ -8,8 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 import kernelmean as km
-from benchmarks.measuring import Row, machine, seconds, table
-from benchmarks.speed import DATA
+from benchmarks.measuring import DATA, Row, run, seconds
 from kernelmean import engines
 from kernelmean.engines.cpu.threads import default_count
 from kernelmean.measures.recipe import Recipe, common
@@ -100,11 +99,5 @@ def errors() -> list[Row]:
 TABLES = {"Distance matrix": distance_matrices, "Fits": fits, "Relative error of the distances": errors}
 
 
-def main() -> None:
-    print(f"Measured on: {machine()}\n", flush=True)
-    for name, measure in TABLES.items():
-        print(table(name, measure()), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    run("Embedding of distributions", "Written by `make bench`. Ratios of times, except where a row says otherwise.", TABLES)

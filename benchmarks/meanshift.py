@@ -11,8 +11,8 @@ import numpy as np
 
 import kernelmean as km
 from benchmarks import lsh
-from benchmarks.measuring import Row, machine, table
-from benchmarks.speed import DATA, HERE
+from benchmarks.measuring import DATA, Row, run
+from benchmarks.speed import HERE
 from kernelmean.applications.meanshift import Ascent, Hill, Rules, climb, cluster, density
 from kernelmean.applications.meanshift.colors import as_unit_values
 from kernelmean.applications.meanshift.images import features
@@ -126,6 +126,11 @@ def memory() -> int:
     return int(done.stdout)
 
 
+TABLES = {"The Mondrian image, 487 × 500 pixels, colour and position": against_the_full_density}
+
 if __name__ == "__main__":
-    print(f"Measured on: {machine()}\n")
-    print(table("Mean shift: the Mondrian image, 487 × 500 pixels, colour and position", against_the_full_density()))
+    run(
+        "Mean shift on sparse densities",
+        "Written by `make bench`. The full density climbs from some of the pixels; its time is scaled.",
+        TABLES,
+    )

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import gzip
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,8 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 import kernelmean as km
-from benchmarks.measuring import Row, machine, seconds, table
-from benchmarks.speed import DATA
+from benchmarks.measuring import DATA, Row, run, seconds
 from kernelmean.applications.proportions import means, searching
 
 CLASSES = 5
@@ -152,15 +150,10 @@ def search_time() -> list[Row]:
 TABLES = {"Proportions of digits": digit_errors, "Proportions of MNIST": mnist_errors, "Bandwidth search": search_time}
 
 
-def main() -> None:
-    print(
-        f"Measured on: {machine()} Ratios: ℓ1 error of blind guesses to that of the method; time of a bandwidth with full means to that with sparse ones.\n",
-        flush=True,
-    )
-    for name, measure in TABLES.items():
-        if not sys.argv[1:] or name in sys.argv[1:]:
-            print(table(name, measure()), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    run(
+        "Class proportions",
+        "Written by `make bench`. Ratios: ℓ1 error of blind guesses to that of the method; time of a bandwidth with full means to "
+        "that with sparse ones.",
+        TABLES,
+    )
