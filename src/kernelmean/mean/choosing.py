@@ -109,8 +109,10 @@ def _sources(task: Task) -> Iterator[Source]:
         yield KCenter(task.room, first_center(task.room, None, task.rng))
     if task.room.summary.size <= task.limit:  # every distinct point becomes a centre
         return
+    slow = task.density and task.limit > MANY  # weights of each contender take seconds, and centroids won wherever measured
     if not task.fixed:
-        yield Greedy(task)
+        if not slow:
+            yield Greedy(task)
         return
     # Centroids make up for draws: each draw per centre costs an n × k sum and, from a thousand centres on, as much in algebra.
     candidates = Candidates(task, draws=2 if task.limit <= MANY else 1)
@@ -118,9 +120,8 @@ def _sources(task: Task) -> Iterator[Source]:
     kappas = [task.room.kernel_sum(task.radial, centroids) for centroids in starts]
     for centroids, kappa in zip(starts, kappas, strict=True):
         yield OffData("kmeans", task.room, centroids, kappa)
-    if task.density and task.limit > MANY:  # centroids alone won there in every case measured; weights for each take seconds
-        return
-    yield Greedy(task, candidates, (np.concatenate(starts), np.concatenate(kappas)))
+    if not slow:
+        yield Greedy(task, candidates, (np.concatenate(starts), np.concatenate(kappas)))
 
 
 def _centroids(task: Task, draft: Room) -> Points:
