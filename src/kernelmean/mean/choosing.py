@@ -32,6 +32,8 @@ COVERED_DIMENSION = 3
 MANY = 1024  # centres
 STARTS = 3  # of Lloyd's iteration, where the rows are few
 DRAFT_ITERATIONS = 10  # of Lloyd's, where the centroids are those of a sample anyway
+FRINGE = 8  # one in so many centres of a density in low dimension is a farthest-first row among centroids
+APART = 1e-12  # squared distance, in units of the kernel's, below which two centres are one
 TIE = 1e-14  # differences below this share of the objective are rounding
 
 
@@ -97,8 +99,7 @@ def choose(judge: Judge, rule: Stopping, progress: Progress) -> Choice:
 def _centroid_path(found: Path, task: Task) -> Path:
     """As many centroids as another selection took: densities gain most by them, but their number must be known."""
     exactly = replace(task, limit=found.k, fixed=True)
-    centroids = _centroids(exactly, draft(exactly)[0])
-    source = OffData("kmeans", task.room, centroids, task.room.kernel_sum(task.radial, centroids))
+    source = _off_data(exactly, _centroids(exactly, draft(exactly)[0]))
     path = coefficients.grow(task.room, task.radial, source, Stopping(found.k, found.k, 0.0, 1))
     return replace(path, reason=found.reason)
 
@@ -119,15 +120,40 @@ def _sources(task: Task) -> Iterator[Source]:
     starts = [_centroids(task, candidates.draft) for _ in range(STARTS if task.room.summary.size <= EVERYTHING else 1)]
     kappas = [task.room.kernel_sum(task.radial, centroids) for centroids in starts]
     for centroids, kappa in zip(starts, kappas, strict=True):
-        yield OffData("kmeans", task.room, centroids, kappa)
+        yield _off_data(task, centroids, kappa)
     if not slow:
         yield Greedy(task, candidates, (np.concatenate(starts), np.concatenate(kappas)))
 
 
 def _centroids(task: Task, draft: Room) -> Points:
-    """Lloyd's centroids of the draft; fewer steps where it is a sample anyway."""
-    seeds = Listed("kmeans++", draft, d2_batches(draft, task.rng)).take(task.limit).points
-    return lloyd(draft, seeds, LLOYD_ITERATIONS if draft is task.room else DRAFT_ITERATIONS)
+    """Lloyd's centroids of the draft, fewer steps where it is a sample anyway; for densities in low dimension with a fringe.
+
+    Centroids shun the tails, and a density without centres there loses more likelihood than all the rest.
+    """
+    wanted = task.limit // FRINGE if _fringed(task) else 0
+    seeds = Listed("kmeans++", draft, d2_batches(draft, task.rng)).take(task.limit - wanted).points
+    centroids = lloyd(draft, seeds, LLOYD_ITERATIONS if draft is task.room else DRAFT_ITERATIONS)
+    return np.concatenate([centroids, *_fringe(task, centroids, wanted)]) if wanted else centroids
+
+
+def _fringe(task: Task, centroids: Points, wanted: int) -> Iterator[Points]:
+    """Farthest-first rows that are no centroids themselves, as a lonely point may be."""
+    traversal = task.room.traverse(first_center(task.room, None, task.rng))
+    while wanted and len(picks := traversal.take(wanted).indices):
+        rows = task.room.rows(picks)
+        squared = task.engine.load(rows).nearest(centroids).distances().squared
+        rows = rows[task.radial.rate * squared > APART]
+        wanted -= len(rows)
+        yield rows
+
+
+def _fringed(task: Task) -> bool:
+    return task.density and task.room.summary.dimension <= COVERED_DIMENSION
+
+
+def _off_data(task: Task, points: Points, kappa: Vector | None = None) -> OffData:
+    summed = task.room.kernel_sum(task.radial, points) if kappa is None else kappa
+    return OffData("kmeans+kcenter" if _fringed(task) else "kmeans", task.room, points, summed)
 
 
 def _winner_of_trial(growths: list[Growth], judge: Judge) -> Growth:
