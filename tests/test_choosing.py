@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import kernelmean as km
+from kernelmean import engines
 from kernelmean.factor import Factor
-from kernelmean.selection import greedy
+from kernelmean.mean import choosing
+from kernelmean.selection import Task, greedy
 from tests import brute
 
 SIGMA = 0.5
@@ -117,3 +119,25 @@ def test_integer_weights_are_repeated_rows_in_every_choice(options):
         assert weighted.selection == repeated.selection
         np.testing.assert_allclose(weighted.centers, repeated.centers, rtol=0, atol=1e-12)
         np.testing.assert_allclose(weighted.weights, repeated.weights, rtol=0, atol=1e-12)
+
+
+def test_large_densities_in_low_dimension_keep_a_fringe(monkeypatch):
+    monkeypatch.setattr(choosing, "MANY", 20)
+    X = np.random.default_rng(3).standard_t(3.0, size=(3000, 2))
+    X[7] = 60.0  # a lonely point: centroid and fringe at once, but one centre
+    mean = km.sparse_kernel_mean(X, k=64, space="l2", constraint="simplex", bandwidth=0.4, random_state=0)
+    assert mean.selection in ("kmeans+kcenter", "kcenter")
+    assert mean.k == 64
+    assert mean.jitter < 1e-8
+    assert len(np.unique(mean.centers, axis=0)) == 64
+    centers = choosing._centroids(*_task(X, 64))
+    rows = (centers[:, None] == X[None]).all(axis=2).any(axis=1)
+    assert 8 <= rows.sum() <= 20  # the fringe, and lonely points among the centroids
+    assert len(centers) == 64
+
+
+def _task(X, k):
+    engine = engines.open("cpu")
+    room = engine.load(X)
+    radial = km.Gaussian(0.4).radial(2, "l2")
+    return Task(room, engine, radial, k, True, True, True, np.random.default_rng(0)), room

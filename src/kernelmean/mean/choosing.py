@@ -126,7 +126,7 @@ def _sources(task: Task) -> Iterator[Source]:
 
 
 def _centroids(task: Task, draft: Room) -> Points:
-    """Lloyd's centroids of the draft, fewer steps where it is a sample anyway; for densities in low dimension with a fringe.
+    """Lloyd's centroids of the draft, fewer steps where it is a sample anyway; large densities in low dimension get a fringe.
 
     Centroids shun the tails, and a density without centres there loses more likelihood than all the rest.
     """
@@ -148,7 +148,8 @@ def _fringe(task: Task, centroids: Points, wanted: int) -> Iterator[Points]:
 
 
 def _fringed(task: Task) -> bool:
-    return task.density and task.room.summary.dimension <= COVERED_DIMENSION
+    """With fewer centres than MANY the bulk needs them all."""
+    return task.density and task.room.summary.dimension <= COVERED_DIMENSION and task.limit > MANY
 
 
 def _off_data(task: Task, points: Points, kappa: Vector | None = None) -> OffData:
