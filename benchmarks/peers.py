@@ -11,9 +11,9 @@ import importlib.metadata
 import json
 import time
 from collections import defaultdict
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
-
-import numpy as np
 
 from benchmarks import contenders, datasets, page, parts
 from benchmarks.contenders import CONSTRAINTS, HERDING, STEPS, Case
@@ -21,8 +21,10 @@ from benchmarks.exact import Exact
 from benchmarks.measuring import machine
 
 POINTS = 4096  # a power of four, which goodpoints thins to; all pairs are still cheap
-HALVINGS = (7, 6, 5, 4, 3, 2)  # k = ⌊n/2^m⌋: 32 … 1024
-L2_HALVINGS = (6, 4)
+# k = ⌊n/2^m⌋: 32 … 1024 in the RKHS, 64 and 256 in L2; all sets at some k before any set at the others
+STAGES = ({"rkhs": (7, 6, 4), "l2": (6, 4)}, {"rkhs": (5, 3)}, {"rkhs": (2,)})
+QUICK_STAGES = ({"rkhs": (7, 5), "l2": (6,)},)
+WIDE_MOST = 512  # centres for a wide kernel, which needs fewer
 LEAST = 30  # centres
 OWN_WEIGHTS = (64, 256)  # k at which coreax's own optimisers are tried
 VERSIONS = ("kernelmean", "coreax", "jax", "goodpoints", "scikit-learn", "fpsample", "skmatter", "torch", "torch-cluster")
@@ -30,21 +32,27 @@ VERSIONS += ("pykeops", "geomloss", "numpy", "scipy")
 FOLDER = Path(__file__).parents[1] / "docs"
 
 
-def cells_of(name: str, halvings: tuple[int, ...], l2_halvings: tuple[int, ...], extra: dict[str, float]) -> list[dict]:
-    """Every kernel, bandwidth, space, k and constraint on one sample; ``extra`` gathers the time of compilation."""
-    X = datasets.load(name, POINTS)
-    found = []
-    for kernel in ("gaussian", "laplacian"):
-        for width, sigma in datasets.bandwidths(X).items():
-            for space, sizes in (("rkhs", halvings), ("l2", l2_halvings)):
-                exact = None
-                for k in sorted({len(X) >> m for m in sizes if len(X) >> m >= LEAST}):
-                    case = Case(X, kernel, sigma, space, k)
-                    exact = exact or Exact(X, kernel, case.length, space)
-                    facts = {"data": name, "n": len(X), "d": X.shape[1], "kernel": kernel, "width": width, "space": space, "k": k}
-                    own_weights = k in OWN_WEIGHTS and (kernel, width, space) == ("gaussian", "narrow", "rkhs")
-                    found += [facts | cell for cell in compared(case, exact, extra, own_weights)]
-    return found
+class Sample:
+    """One set with its evaluators, and the cells measured on it."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.X = name, datasets.load(name, POINTS)
+        self.bandwidths = datasets.bandwidths(self.X)
+        self._exact: dict[tuple[str, str, str], Exact] = {}
+
+    def cells(self, stage: dict[str, tuple[int, ...]], extra: dict[str, float]) -> Iterator[dict]:
+        """Every kernel, bandwidth, space, k and constraint; ``extra`` gathers the time of compilation."""
+        X, n = self.X, len(self.X)
+        for kernel, width, space in product(("gaussian", "laplacian"), self.bandwidths, stage):
+            sizes = sorted({n >> m for m in stage[space]} & set(range(LEAST, WIDE_MOST + 1 if width == "wide" else n)))
+            for k in sizes:
+                case = Case(X, kernel, self.bandwidths[width], space, k)
+                if (kernel, width, space) not in self._exact:
+                    self._exact[kernel, width, space] = Exact(X, kernel, case.length, space)
+                facts = {"data": self.name, "n": n, "d": X.shape[1], "kernel": kernel, "width": width, "space": space, "k": k}
+                own_weights = k in OWN_WEIGHTS and (kernel, width, space) == ("gaussian", "narrow", "rkhs")
+                for cell in compared(case, self._exact[kernel, width, space], extra, own_weights):
+                    yield facts | cell
 
 
 def compared(case: Case, exact: Exact, extra: dict[str, float], own_weights: bool) -> list[dict]:
@@ -61,7 +69,7 @@ def compared(case: Case, exact: Exact, extra: dict[str, float], own_weights: boo
     for name, chosen in contenders.peers(case):
         extra[name] += chosen.extra
         C = chosen.result
-        best = {constraint: contenders.clock(lambda c=constraint: case.optimal(C, c)) for constraint in cells}
+        best = {constraint: contenders.clock(lambda c=constraint: case.optimal(C, c), warm=True) for constraint in cells}
         errors = exact.errors(C, [found.result for found in best.values()])
         for (constraint, found), error in zip(best.items(), errors, strict=True):
             cell = cells[constraint]
@@ -101,28 +109,37 @@ def write(results: dict, folder: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="two sets, k = 32 and 128, small samples in the other parts")
-    parser.add_argument("--sets", nargs="*", help=f"some of {', '.join(datasets.SETS)}")
+    parser.add_argument(
+        "--minutes", type=float, default=1e9, help="begin nothing new after so many; the page says what is missing"
+    )
     parser.add_argument("--draw", action="store_true", help="only write the page and the picture again, from the JSON file")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where to write")
     arguments = parser.parse_args()
     if arguments.draw:
         write(json.loads((arguments.folder / "benchmarks.json").read_text()), arguments.folder)
-        return
+    else:
+        measure(arguments.quick, arguments.minutes, arguments.folder)
+
+
+def measure(quick: bool, minutes: float, folder: Path) -> None:
+    """All parts; what is done is written after every step."""
     contenders.prepare()
     start, extra = time.perf_counter(), defaultdict(float)
-    results = {"machine": machine(), "versions": versions(), "quick": arguments.quick, "tables": {}, "cells": []}
+    results = {"machine": machine(), "versions": versions(), "quick": quick, "tables": {}, "cells": [], "left_out": []}
     results["absent"] = [name for name in datasets.SETS if name not in datasets.present()]
-    for title, measure in parts.TABLES.items():
-        results["tables"][title] = [list(row) for row in measure(arguments.quick)]
+    for title, part in parts.TABLES.items():
+        results["tables"][title] = [list(row) for row in part(quick)]
         print(f"{time.perf_counter() - start:6.0f} s  {title}", flush=True)
-    sizes = ((7, 5), (6,)) if arguments.quick else (HALVINGS, L2_HALVINGS)
-    for name in arguments.sets or (("banana", "mixture") if arguments.quick else datasets.present()):
-        if name in datasets.present():
-            results["cells"] += cells_of(name, *sizes, extra)
+    samples = [Sample(name) for name in (("banana", "mixture") if quick else datasets.present())]
+    for stage, sample in product(QUICK_STAGES if quick else STAGES, samples):
+        sizes = ", ".join(str(len(sample.X) >> m) for m in stage["rkhs"])
+        if time.perf_counter() - start > 60.0 * minutes:
+            results["left_out"].append(f"{sample.name} at k = {sizes}")
+        else:
+            results["cells"] += sample.cells(stage, extra)
         results |= {"seconds": time.perf_counter() - start, "first_runs": dict(extra)}
-        write(results, arguments.folder)
-        print(f"{results['seconds']:6.0f} s  {name}", flush=True)
-    print(np.array2string(np.array(page.summary(results["cells"]), dtype=object)))
+        write(results, folder)
+        print(f"{results['seconds']:6.0f} s  {sample.name}, k = {sizes}", flush=True)
 
 
 if __name__ == "__main__":
