@@ -9,7 +9,7 @@ import pytest
 
 import kernelmean as km
 from kernelmean.factor import Factor
-from kernelmean.mean import fitting, refining
+from kernelmean.mean import choosing, fitting, refining
 from kernelmean.selection import greedy
 from tests import brute
 
@@ -36,9 +36,9 @@ def test_auto_with_k_centres_is_no_worse_than_what_it_chooses_from(sigma, constr
     X = np.random.default_rng(0).normal(size=(400, 2))
     options = {"k": 40, "constraint": constraint, "bandwidth": sigma}
     auto, kcenter = fitted(X, **options), fitted(X, "kcenter", **options)
-    assert chosen(auto) in ("kcenter", "kmeans", "greedy+kmeans")
+    assert chosen(auto) in ("kcenter", "kmeans", "greedy", "greedy+kmeans")
     assert objective(auto) <= objective(kcenter) + 1e-12
-    assert (auto.indices is None) == (auto.selection != "kcenter")
+    assert (auto.indices is None) == (auto.selection not in ("kcenter", "greedy"))
 
 
 def test_each_candidate_can_win():
@@ -48,6 +48,16 @@ def test_each_candidate_can_win():
     assert chosen(fitted(clusters, k=4)) == "kmeans"
     assert chosen(fitted(rng.normal(size=(500, 5)), k=60)) == "greedy+kmeans"
     assert fitted(rng.uniform(size=(900, 1)), k=40, bandwidth=0.1).selection == "kcenter"
+
+
+@pytest.mark.parametrize("constraint", [None, "simplex"])
+def test_where_centres_gain_next_to_nothing_rows_alone_are_tried_too(constraint):
+    X = np.random.default_rng(5).standard_t(3, (500, 2))
+    options = {"k": 100, "constraint": constraint, "bandwidth": 1.5}
+    auto, greedy = fitted(X, **options), fitted(X, "greedy", **options)
+    assert objective(auto) <= objective(greedy) + 1e-14
+    y2 = -np.diff(greedy.indicator)
+    assert y2[-8:].mean() < choosing.NEXT_TO_NOTHING * -greedy.indicator[-1]
 
 
 @pytest.mark.parametrize("constraint", [None, "simplex"])
