@@ -11,7 +11,7 @@ import importlib.metadata
 import json
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 
@@ -97,11 +97,16 @@ def versions() -> dict[str, str]:
     return {name: installed.get(name, "not installed") for name in VERSIONS}
 
 
-def write(results: dict, folder: Path) -> None:
-    """The figures behind the page, one cell per line; the page; the picture."""
+def save(results: dict, folder: Path) -> None:
+    """The figures behind the page, one cell per line."""
     lines = ",\n".join(json.dumps(rounded(cell), ensure_ascii=False, separators=(",", ":")) for cell in results["cells"])
     head = json.dumps(rounded({key: value for key, value in results.items() if key != "cells"}), ensure_ascii=False, indent=1)
     (folder / "benchmarks.json").write_text(f'{head[:-2]},\n"cells": [\n{lines}\n]}}\n')
+
+
+def show(folder: Path) -> None:
+    """The page and the picture, from the figures saved."""
+    results = json.loads((folder / "benchmarks.json").read_text())
     (folder / "benchmarks.md").write_text(page.render(results))
     page.draw(results["cells"], folder / "benchmarks.png")
 
@@ -115,33 +120,45 @@ def main() -> None:
     parser.add_argument("--draw", action="store_true", help="only write the page and the picture again, from the JSON file")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where to write")
     arguments = parser.parse_args()
-    if arguments.draw:
-        write(json.loads((arguments.folder / "benchmarks.json").read_text()), arguments.folder)
-    else:
-        measure(arguments.quick, arguments.minutes, arguments.folder)
+    if not arguments.draw:
+        measure(arguments.quick, 60.0 * arguments.minutes, arguments.folder)
+    show(arguments.folder)
 
 
-def measure(quick: bool, minutes: float, folder: Path) -> None:
-    """All parts; what is done is written after every step."""
+def measure(quick: bool, limit: float, folder: Path) -> None:
+    """All parts, saved after every step; what would begin after ``limit`` seconds is left out, and the page says so."""
     contenders.prepare()
     start, extra = time.perf_counter(), defaultdict(float)
     results = {"machine": machine(), "versions": versions(), "quick": quick, "tables": {}, "cells": [], "left_out": []}
     results["absent"] = [name for name in datasets.SETS if name not in datasets.present()]
-    samples = [Sample(name) for name in (("banana", "mixture") if quick else datasets.present())]
-    for stage, sample in product(QUICK_STAGES if quick else STAGES, samples):
-        sizes = ", ".join(str(len(sample.X) >> m) for m in stage["rkhs"])
-        if time.perf_counter() - start > 60.0 * minutes:
-            results["left_out"].append(f"{sample.name} at k = {sizes}")
+    for title, step in _steps(quick, results, extra):
+        if time.perf_counter() - start > limit:
+            results["left_out"].append(title)
         else:
-            results["cells"] += sample.cells(stage, extra)
+            step()
         results |= {"seconds": time.perf_counter() - start, "first_runs": dict(extra)}
-        write(results, folder)
-        print(f"{results['seconds']:6.0f} s  {sample.name}, k = {sizes}", flush=True)
-        if sample is samples[-1] and not results["tables"]:  # before the costliest k, should the time run out
-            for title, part in parts.TABLES.items():
-                results["tables"][title] = [list(row) for row in part(quick)]
-                print(f"{time.perf_counter() - start:6.0f} s  {title}", flush=True)
-            write(results, folder)
+        save(results, folder)
+        print(f"{results['seconds']:6.0f} s  {title}", flush=True)
+
+
+def _steps(quick: bool, results: dict, extra: dict[str, float]) -> Iterator[tuple[str, Callable[[], None]]]:
+    """The first stage on every set, the other parts, then the costlier stages: what matters most comes first."""
+    samples = [Sample(name) for name in (("banana", "mixture") if quick else datasets.present())]
+    first, *others = [(stage, samples) for stage in (QUICK_STAGES if quick else STAGES)]
+    yield from _stage(*first, results["cells"], extra)
+    for title, part in parts.TABLES.items():
+        yield title, lambda t=title, p=part: results["tables"].update({t: [list(row) for row in p(quick)]})
+    for stage in others:
+        yield from _stage(*stage, results["cells"], extra)
+
+
+def _stage(
+    stage: dict[str, tuple[int, ...]], samples: list[Sample], cells: list[dict], extra: dict[str, float]
+) -> Iterator[tuple[str, Callable[[], None]]]:
+    for sample in samples:
+        sizes = [len(sample.X) >> m for m in stage["rkhs"]]
+        title = f"{sample.name} at k = {', '.join(str(k) for k in sizes if k >= LEAST)}"
+        yield title, lambda s=sample: cells.extend(s.cells(stage, extra))
 
 
 if __name__ == "__main__":
