@@ -263,7 +263,7 @@ def draw(cells: list[dict], path: Path) -> None:
     labels = {label: handle for ax in axes.flat for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
     figure.legend(labels.values(), labels.keys(), loc="lower center", ncols=5, fontsize=8, frameon=False)
     figure.suptitle("Relative RKHS error against k, signed optimal weights", fontsize=10)
-    figure.tight_layout(rect=(0, 0.6 / height, 1, 1))
+    figure.tight_layout(rect=(0, 0.45 / height, 1, 1))
     figure.savefig(path, dpi=90)
     plt.close(figure)
 
@@ -279,6 +279,8 @@ def _panel(ax, cells: list[dict]) -> None:
         color, style, line = styles.get(contender, (f"C{number + (number > 2)}", marker, 0.8))
         if points:
             ax.loglog(*zip(*points, strict=True), style, color=color, lw=line, ms=3.5, label=contender)
+    ax.set_xscale("log", base=2)
+    ax.xaxis.set_major_formatter("{x:.0f}")
     ax.yaxis.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0) if _span(cells) < 100 else (1.0,)))
     ax.yaxis.set_minor_formatter(NullFormatter())
     ax.tick_params(labelsize=6)
