@@ -3,8 +3,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PEERS := .venv-peers
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench bench-peers clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/kernelmean demo --figure demo.png
@@ -22,8 +23,12 @@ bench: $(VENV)/bench.stamp
 	for name in speed density meanshift embedding proportions two_sample; do \
 	  $(BIN)/python -m benchmarks.$$name --output docs/$$name.md || exit 1; done
 
+# Half an hour on two cores, and a few minutes before that to install the peers, one by one: not all install everywhere.
+bench-peers: $(PEERS)/peers.stamp
+	$(PEERS)/bin/python -m benchmarks.peers
+
 clean:
-	rm -rf $(VENV) build dist demo.png .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) build dist demo.png .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -40,4 +45,14 @@ $(VENV)/bench.stamp: $(BIN)/python pyproject.toml
 
 $(VENV)/dev.stamp: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+$(PEERS)/peers.stamp: pyproject.toml
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --upgrade pip
+	$(PEERS)/bin/python -m pip install --quiet --editable '.[report]' ninja setuptools wheel
+	for peer in coreax goodpoints fpsample skmatter pykeops geomloss; do $(PEERS)/bin/python -m pip install --quiet $$peer \
+	  || echo "$$peer could not be installed; the page will say so"; done
+	$(PEERS)/bin/python -m pip install --quiet --no-build-isolation torch-cluster \
+	  || echo "torch-cluster could not be installed; the page will say so"
 	touch $@

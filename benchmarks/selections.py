@@ -7,43 +7,17 @@ the weights optimised afterwards, as coreax does it; it and the exact evaluator 
 from __future__ import annotations
 
 import functools
-import os
 import sys
-from pathlib import Path
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
 import kernelmean as km
+from benchmarks.datasets import SETS, bandwidths, load
 
 POINTS = 2500
 SIZES = (32, 128, 512)
 OWN = ("auto", "greedy", "kcenter", "kmeans", "kmeans++", "random")
-SETS = ("banana", "skin", "flights", "lakes", "mixture", "itn", "cover", "image", "german", "waveform")
-
-
-def load(name: str) -> np.ndarray:
-    """At most POINTS distinct rows, standardised."""
-    rng = np.random.default_rng(0)
-    folder = Path(os.environ.get("KERNELMEAN_DATA", "../shared/data"))
-    if name == "mixture":
-        X = rng.normal(size=(6, 5))[rng.integers(6, size=POINTS)] * 2 + rng.normal(size=(POINTS, 5)) * rng.uniform(
-            0.3, 1, (POINTS, 1)
-        )
-    elif name in ("lakes", "itn"):
-        with np.load(folder / {"lakes": "flow_lakes36/flow_lakes36.npz", "itn": "flow_itn15/flow_itn15.npz"}[name]) as file:
-            X = np.arcsinh(file["X"].reshape(-1, file["X"].shape[-1])[:10_000].astype(float))
-    else:
-        place = {"skin": "large/skin", "flights": "large/flights_1m", "cover": "large/cover"}.get(name, f"benchmark11/{name}")
-        with np.load(folder / f"{place}.npz") as file:
-            X = file["X"].astype(float)
-    X = np.unique(X[rng.permutation(len(X))[:POINTS]], axis=0)
-    return (X - X.mean(axis=0)) / X.std(axis=0)
-
-
-def bandwidths(X: np.ndarray) -> dict[str, float]:
-    """Scott's rule, and half the median distance."""
-    return {"narrow": km.bandwidth.scott(X), "wide": 0.5 * float(np.median(cdist(X[::7], X[3::7])))}
 
 
 def gram(kernel, A: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -73,7 +47,7 @@ def main() -> None:
     print("| data | d | kernel | k | weights | best other | auto / it | auto chose | " + " | ".join((*OWN, "herding")) + " |")
     print("|" + "---|" * (9 + len(OWN)))
     for name in sys.argv[1:] or SETS:
-        X = load(name)
+        X = load(name, POINTS)
         for width, h in bandwidths(X).items():
             for kernel in (km.Gaussian(h), km.Laplacian(1.7 * h)):
                 K = functools.partial(gram, kernel)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 import kernelmean as km
 from kernelmean import engines
 from kernelmean.factor import Factor
-from kernelmean.mean import choosing
+from kernelmean.mean import choosing, fitting, refining
 from kernelmean.selection import Task, greedy
 from tests import brute
 
@@ -17,6 +19,11 @@ SIGMA = 0.5
 
 def fitted(X, selection="auto", seed=0, **options):
     return km.sparse_kernel_mean(X, **{"bandwidth": SIGMA, "selection": selection, "random_state": seed, **options})
+
+
+def chosen(mean):
+    """What won, before it was polished."""
+    return mean.selection.removesuffix("+refined")
 
 
 def objective(mean):
@@ -30,18 +37,49 @@ def test_auto_with_k_centres_is_no_worse_than_what_it_chooses_from(sigma, constr
     X = np.random.default_rng(0).normal(size=(400, 2))
     options = {"k": 40, "constraint": constraint, "bandwidth": sigma}
     auto, kcenter = fitted(X, **options), fitted(X, "kcenter", **options)
-    assert auto.selection in ("kcenter", "kmeans", "greedy+kmeans")
+    assert chosen(auto) in ("kcenter", "kmeans", "greedy", "greedy+kmeans")
     assert objective(auto) <= objective(kcenter) + 1e-12
-    assert (auto.indices is None) == (auto.selection != "kcenter")
+    assert (auto.indices is None) == (auto.selection not in ("kcenter", "greedy"))
 
 
 def test_each_candidate_can_win():
     """Tight clusters suit centroids, a narrow kernel in five dimensions the greedy selection, a line the paper's."""
     rng = np.random.default_rng(1)
     clusters = np.concatenate([rng.normal(size=(60, 2)) * 0.05 + c for c in ([0, 0], [5, 0], [0, 5], [5, 5])])
-    assert fitted(clusters, k=4).selection == "kmeans"
-    assert fitted(rng.normal(size=(500, 5)), k=60).selection == "greedy+kmeans"
+    assert chosen(fitted(clusters, k=4)) == "kmeans"
+    assert chosen(fitted(rng.normal(size=(500, 5)), k=60)) == "greedy+kmeans"
     assert fitted(rng.uniform(size=(900, 1)), k=40, bandwidth=0.1).selection == "kcenter"
+
+
+@pytest.mark.parametrize("constraint", [None, "simplex"])
+def test_where_centres_gain_next_to_nothing_rows_alone_are_tried_too(constraint):
+    X = np.random.default_rng(5).standard_t(3, (500, 2))
+    options = {"k": 100, "constraint": constraint, "bandwidth": 1.5}
+    auto, greedy = fitted(X, **options), fitted(X, "greedy", **options)
+    assert objective(auto) <= objective(greedy) + 1e-14
+    y2 = -np.diff(greedy.indicator)
+    assert y2[-8:].mean() < choosing.NEXT_TO_NOTHING * -greedy.indicator[-1]
+
+
+@pytest.mark.parametrize("constraint", [None, "simplex"])
+def test_centroids_that_win_are_polished(constraint, monkeypatch):
+    X = np.random.default_rng(4).normal(size=(500, 3))
+    options = {"k": 30, "constraint": constraint}
+    polished = fitted(X, **options)
+    assert polished.selection.endswith("+refined")
+    monkeypatch.setattr(fitting, "worth_polishing", lambda *_: False)
+    assert objective(polished) < objective(fitted(X, **options))
+
+
+def test_polishing_is_left_out_where_it_may_cost_more_than_it_gains(monkeypatch):
+    """Densities, kernels that may not know their slope, many centres, and every selection that was asked for by name."""
+    X = np.random.default_rng(4).normal(size=(500, 3))
+    own = km.Radial(lambda s: math.exp(-0.5 * s), 0.5)
+    assert "refined" not in fitted(X, k=30, space="l2", constraint="simplex").selection
+    assert "refined" not in fitted(X, k=30, kernel=own, bandwidth="scott").selection
+    assert fitted(X, "kmeans", k=30).selection == "kmeans"
+    monkeypatch.setattr(refining, "MANY", 29)
+    assert "refined" not in fitted(X, k=30).selection
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])

@@ -26,6 +26,7 @@ from kernelmean._types import EPS, IntVector, Points, Vector
 from kernelmean.engines import Engine, Room
 from kernelmean.factor import Factor, gram, product
 from kernelmean.kernels import RadialFunction, Slope
+from kernelmean.selection.pursuit import Pursuit
 
 MEMORY = 20  # pairs of (step, change of gradient)
 SUFFICIENT = 1e-4  # share of the linear decrease that a step must reach
@@ -219,25 +220,11 @@ def half_radius(radial: RadialFunction) -> float:
 
 
 def greedy_order(radial: RadialFunction, centers: Points, kappa: Vector) -> IntVector:
-    """Each next centre is the one that lowers E most, argmax r(c)²/P(c)²; then prefixes are good means. Time k³.
+    """Each next centre is about the one that lowers E most; then prefixes are good means. Time k³.
 
-    r = z̄ − z is the residual of the centres before and P² what is left of g(0); a centre that adds nothing float64 can
-    see comes last.
+    The centres are their own pool of candidates; one that adds nothing float64 can see comes last.
     """
-    k = len(centers)
-    K, V = gram(radial, centers, centers), np.zeros((k, k))
-    r, power, left = kappa.copy(), np.ones(k), np.ones(k, dtype=bool)
-    order: list[int] = []
-    for m in range(k):
-        seen = left & (power > 4 * k * EPS)
-        if not seen.any():
-            break
-        gain = np.divide(r**2, power, out=np.full(k, -1.0), where=seen)
-        j = int(np.argmax(gain))
-        # v = (K_j − VᵀV_j)/P_j: the new coordinate of every centre
-        V[m] = (K[j] - product(V[:m].T, V[:m, j].copy())) / np.sqrt(power[j]) if m else K[j] / np.sqrt(power[j])
-        r -= V[m] * (r[j] / np.sqrt(power[j]))
-        power -= V[m] ** 2
-        left[j] = False
-        order.append(j)
-    return np.concatenate([np.array(order, dtype=np.intp), np.flatnonzero(left)])
+    picks = Pursuit(radial, False, centers, kappa).take(len(centers))
+    left = np.ones(len(centers), dtype=bool)
+    left[picks] = False
+    return np.concatenate([picks, np.flatnonzero(left)])

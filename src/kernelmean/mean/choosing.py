@@ -34,6 +34,7 @@ STARTS = 3  # of Lloyd's iteration, where the rows are few
 DRAFT_ITERATIONS = 10  # of Lloyd's, where the centroids are those of a sample anyway
 FRINGE = 8  # one in so many centres of a density in low dimension is a farthest-first row among centroids
 APART = 1e-12  # squared distance, in units of the kernel's, below which two centres are one
+LAST, NEXT_TO_NOTHING = 8, 1e-7  # centres at the end, and the share of Σy² that each of them gains
 TIE = 1e-14  # differences below this share of the objective are rounding
 
 
@@ -93,7 +94,22 @@ def choose(judge: Judge, rule: Stopping, progress: Progress) -> Choice:
     paths = [growth.path() for growth in growths]
     if rule.k is None and task.density and task.room.summary.size > task.limit:
         paths.append(_centroid_path(paths[0], task))
+    if rule.k is not None and _rows_may_serve_better(paths, task):
+        paths.append(coefficients.grow(task.room, task.radial, Greedy(task), rule, progress=progress))
     return _best(paths, judge)
+
+
+def _rows_may_serve_better(paths: list[Path], task: Task) -> bool:
+    """Whether the greedy selection from the rows alone is worth its time: k is so large that centres gain next to nothing.
+
+    Centroids that were taken early are then in the way of rows. Only where rows are few: then all of them are candidates,
+    and their κ is soon summed again.
+    """
+    if task.density or not task.limit < task.room.summary.size <= EVERYTHING:
+        return False
+    best = min(paths, key=_indicator)
+    y = best.factor.y[: best.k]
+    return float(np.mean(y[-LAST:] ** 2)) < NEXT_TO_NOTHING * float(y @ y)
 
 
 def _centroid_path(found: Path, task: Task) -> Path:

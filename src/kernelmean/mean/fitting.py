@@ -16,7 +16,7 @@ from kernelmean.mean import scaling
 from kernelmean.mean.choosing import Judge, select
 from kernelmean.mean.preparing import prepare
 from kernelmean.mean.progress import progress_bar
-from kernelmean.mean.refining import refined
+from kernelmean.mean.refining import POLISH, refined, worth_polishing
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.selection import Task, picking_radii
 
@@ -56,7 +56,7 @@ def sparse_kernel_mean(
         ``patience=1`` is the paper's rule.
     selection : "kcenter" (farthest-first, the paper's), "greedy" (orthogonal greedy from a pool of rows), "kmeans++",
         "kmeans" (centroids), "random", an array of rows, or "auto": the best of several, compared by what they achieve;
-        with a given k also off the data, where ``indices`` is None.
+        with a given k also off the data, where ``indices`` is None; such centres then take a few steps of ``refine``.
     refine : steps of L-BFGS that move the selected centres off the data, down the error itself; none by default. The mean
         is never worse for it, and says "+refined" in its ``selection`` where centres moved: they are then no rows of X
         (``indices`` is None, no ``bound``), in the order in which each lowers the error most, so that truncating is
@@ -85,6 +85,8 @@ def sparse_kernel_mean(
     with progress_bar(verbose) as progress:
         judge = Judge(task, constraint, solver, chosen.formula(sample.shape[1]))
         choice = select(which, judge, rule, progress)
+        if isinstance(which, str) and which == "auto" and worth_polishing(choice, judge, chosen):
+            steps, slope = max(steps, POLISH), chosen.slope(sample.shape[1], space)
         if slope is not None:
             choice = refined(choice, judge, slope, steps)
     path, alpha = choice

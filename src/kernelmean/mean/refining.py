@@ -6,9 +6,23 @@ from kernelmean import coefficients, refinement
 from kernelmean._types import Vector
 from kernelmean.coefficients import Path
 from kernelmean.factor import Factor
-from kernelmean.kernels import Slope
-from kernelmean.mean.choosing import Choice, Judge
+from kernelmean.kernels import Kernel, Radial, Slope
+from kernelmean.mean.choosing import MANY, Choice, Judge
 from kernelmean.selection import OffData
+from kernelmean.selection.greedy import EVERYTHING
+
+POLISH = 3  # steps: the first ones gain most, and each costs about as much as κ with 1 + d columns
+
+
+def worth_polishing(choice: Choice, judge: Judge, kernel: Kernel) -> bool:
+    """Whether a few steps cost little and nothing is lost by them: the centres are no rows already.
+
+    Not for densities, whose tails the error hardly sees; not for many points or centres, where the steps would cost more than
+    the choice; not for a kernel that may not know its slope.
+    """
+    task, k = judge.task, choice.path.k
+    small = task.room.summary.size <= EVERYTHING and k <= MANY
+    return choice.path.indices is None and small and not task.density and not isinstance(kernel, Radial)
 
 
 def refined(choice: Choice, judge: Judge, slope: Slope, iterations: int) -> Choice:
