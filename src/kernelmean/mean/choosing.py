@@ -128,7 +128,7 @@ def _sources(task: Task) -> Iterator[Source]:
         return
     slow = task.density and task.limit > MANY  # weights of each contender take seconds, and centroids won wherever measured
     if not task.fixed:
-        if not slow:
+        if not task.density:  # there farthest-first finds how many, and as many centroids are compared with it
             yield Greedy(task)
         return
     # Centroids make up for draws: each draw per centre costs an n × k sum and, from a thousand centres on, as much in algebra.
