@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 
@@ -11,8 +9,7 @@ import numpy as np
 
 import kernelmean as km
 from benchmarks import lsh
-from benchmarks.measuring import DATA, Row, run
-from benchmarks.speed import HERE
+from benchmarks.measuring import DATA, Row, fresh_growth, run
 from kernelmean.applications.meanshift import Ascent, Hill, Rules, climb, cluster, density
 from kernelmean.applications.meanshift.colors import as_unit_values
 from kernelmean.applications.meanshift.images import features
@@ -113,7 +110,7 @@ def ridges(full: Hill, starts: np.ndarray, exact: Ascent) -> Row:
 
 def memory() -> int:
     """Growth of a fresh process during a fit whose loops are compiled."""
-    code = (
+    return fresh_growth(
         "import numpy as np, kernelmean as km\n"
         "from benchmarks.measuring import peak_growth\n"
         "from benchmarks.meanshift import pixels\n"
@@ -122,8 +119,6 @@ def memory() -> int:
         "fit(np.ascontiguousarray(X[::20]))\n"
         "print(peak_growth(lambda: fit(X)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=HERE.parent)
-    return int(done.stdout)
 
 
 TABLES = {"The Mondrian image, 487 × 500 pixels, colour and position": against_the_full_density}

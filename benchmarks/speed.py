@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import numpy as np
 from numba import njit
 
 import kernelmean as km
-from benchmarks.measuring import DATA, Row, run, seconds
+from benchmarks.measuring import DATA, Row, fresh_growth, run, seconds
 from kernelmean import engines
 from kernelmean.coefficients import simplex
 from kernelmean.engines.cpu import narrow
@@ -194,7 +193,7 @@ def complete_fit() -> list[Row]:
 
 def memory_in_a_fresh_process() -> int:
     """Growth of the resident set by a fit after a small one: here, memory kept from earlier fits would hide it."""
-    code = (
+    return fresh_growth(
         "from benchmarks.measuring import peak_growth\n"
         "from benchmarks.speed import km, normal\n"
         "X = normal(1_000_000, 5)\n"
@@ -202,8 +201,6 @@ def memory_in_a_fresh_process() -> int:
         "fit(X[:100_000], 300)\n"
         "print(peak_growth(lambda: fit(X, 3000)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=HERE.parent)
-    return int(done.stdout)
 
 
 def weights() -> list[Row]:

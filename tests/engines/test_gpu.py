@@ -540,3 +540,11 @@ def test_profiles_with_branches_powers_and_helpers(profile, device):
 
 def helper(s):
     return math.exp(-s)
+
+
+@pytest.mark.parametrize("variant", ["nearest", "cross"])
+def test_jaakkolas_rule_is_that_of_the_host(variant):
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    y = (X[:, 0] > 0.2).astype(int)
+    found = km.bandwidth.jaakkola(X, y, variant=variant, engine=engines.open("gpu", device="cpu"))
+    assert found == pytest.approx(km.bandwidth.jaakkola(X, y, variant=variant), rel=1e-12)

@@ -71,7 +71,8 @@ def jaakkola(
     labels = _checks.labels(y, len(checked))
     measure = labelled.VARIANTS[_checks.choice(variant, "variant", tuple(labelled.VARIANTS))]
     sample = Sample(checked, _checks.weights(sample_weight, len(checked)))
-    return _positive(LABELLED_RULE, measure(engines.open(engine), sample, labels, _checks.generator(random_state)))
+    opened = engines.precise(engines.open(engine))
+    return _positive(LABELLED_RULE, measure(opened, sample, labels, _checks.generator(random_state)))
 
 
 def by_rule(rule: str, room: Room) -> float:
@@ -98,7 +99,7 @@ def _positive(rule: str, sigma: float) -> float:
 
 def _room(X: ArrayLike, sample_weight: ArrayLike | None, engine: str | Engine = "naive") -> Room:
     checked = _checks.points(X)
-    return engines.open(engine).load(checked, _checks.weights(sample_weight, len(checked)))
+    return engines.precise(engines.open(engine)).load(checked, _checks.weights(sample_weight, len(checked)))
 
 
 RULES: dict[str, Callable[[Room], float]] = {

@@ -22,7 +22,7 @@ def nearest_other(engine: Engine, sample: Sample, labels: IntVector, rng: np.ran
     for label in np.unique(labels[chosen]):
         mine, theirs = np.flatnonzero(labels[chosen] == label), labels != label
         room = engine.load(np.ascontiguousarray(sample.X[chosen[mine]]))
-        found[mine] = np.sqrt(room.nearest(np.ascontiguousarray(sample.X[theirs])).distances().squared)
+        found[mine] = np.sqrt(room.nearest(np.ascontiguousarray(sample.X[theirs])).distances().values())
     return float(Sample(found[:, None], weights).summary.quantiles(np.array([0.5]))[0, 0])
 
 

@@ -155,6 +155,10 @@ class Distances:
         """Covering radius max_j D_j."""
         return float(np.sqrt(self.squared.max()))
 
+    def values(self) -> Vector:
+        """D² of every point, on the host: for rooms of few points."""
+        return self.squared
+
     def coincident(self) -> tuple[IntVector, Vector]:
         """Rows at distance 0 from a centre (the centres and their duplicates), and their weights."""
         rows = np.flatnonzero(self.squared <= 0.0)

@@ -38,7 +38,8 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         "iqr", "median", "mode", "likelihood"; "jaakkola" where ``fit`` is given labels.
     kernel : "gaussian", "laplacian" (or "exponential"), "cauchy", or a kernel such as ``km.Student(3, 1.0)``.
     scale : None, "std", "cov" or a matrix that maps the data first; log-densities carry its Jacobian.
-    k : "auto", or the number of centres. k_max, tol, patience, selection, refine : see ``km.sparse_kernel_mean``.
+    k : "auto", or the number of centres. k_max : most that "auto" may take; by default below 3√n, but at least 600.
+    tol, patience, selection, refine : see ``km.sparse_kernel_mean``.
     sparse : False keeps every point as a centre: the exact kernel density estimate, through the same fast sums.
     engine : "cpu", "naive", or an engine instance; threads are the engine's.
     random_state : the first centre, and whatever else the selection draws.

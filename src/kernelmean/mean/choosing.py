@@ -26,8 +26,8 @@ from kernelmean.selection.listed import Listed, d2_batches
 
 TRIAL = 128  # centres after which the worse of two growing selections is given up
 LIKELIHOOD_ROWS = 2000
-# From four dimensions on farthest-first was never better than the greedy selection, and up to fourteen times worse, in the
-# table of benchmarks/selections.py; below, it can win where k covers the support many times over. Densities need its tails.
+# From four dimensions on farthest-first is never better than the greedy selection in the table of benchmarks/selections.py;
+# below, it can win where k covers the support many times over. Densities need its tails.
 COVERED_DIMENSION = 3
 MANY = 1024  # centres
 STARTS = 3  # of Lloyd's iteration, where the rows are few
@@ -126,9 +126,8 @@ def _sources(task: Task) -> Iterator[Source]:
         yield KCenter(task.room, first_center(task.room, None, task.rng))
     if task.room.summary.size <= task.limit:  # every distinct point becomes a centre
         return
-    slow = task.density and task.limit > MANY  # weights of each contender take seconds, and centroids won wherever measured
     if not task.fixed:
-        if not task.density:  # there farthest-first finds how many, and as many centroids are compared with it
+        if not task.density:  # for densities farthest-first finds how many, and as many centroids are compared with it
             yield Greedy(task)
         return
     # Centroids make up for draws: each draw per centre costs an n × k sum and, from a thousand centres on, as much in algebra.
@@ -137,7 +136,7 @@ def _sources(task: Task) -> Iterator[Source]:
     kappas = [task.room.kernel_sum(task.radial, centroids) for centroids in starts]
     for centroids, kappa in zip(starts, kappas, strict=True):
         yield _off_data(task, centroids, kappa)
-    if not slow:
+    if not (task.density and task.limit > MANY):  # its weights would take seconds, and centroids won wherever measured
         yield Greedy(task, candidates, (np.concatenate(starts), np.concatenate(kappas)))
 
 
@@ -157,7 +156,7 @@ def _fringe(task: Task, centroids: Points, wanted: int) -> Iterator[Points]:
     traversal = task.room.traverse(first_center(task.room, None, task.rng))
     while wanted and len(picks := traversal.take(wanted).indices):
         rows = task.room.rows(picks)
-        squared = task.engine.load(rows).nearest(centroids).distances().squared
+        squared = task.engine.load(rows).nearest(centroids).distances().values()
         rows = rows[task.radial.rate * squared > APART]
         wanted -= len(rows)
         yield rows

@@ -43,7 +43,7 @@ class Settings:
         paper's amortisation). Narrower kernels do no better with centres of their own; refined centres do.
         """
         own = self.resolved(X, weights)
-        room = engines.open(self.engine).load(apply(own.scale, X, X[0]), weights)
+        room = engines.precise(engines.open(self.engine)).load(apply(own.scale, X, X[0]), weights)
         kernel = resolve_kernel(self.kernel, self.bandwidth, room)
         chosen_for = kernel if self.refine else _at_scotts_bandwidth(kernel, room)
         most = max(default_limit(room.summary.size), FEWEST) if self.k_max is None else self.k_max

@@ -86,7 +86,7 @@ class Hill:
         if len(live) == mean.k:
             return cls(mean.room, mean.mapped_centers, mean.weights, decay, length)
         centers = mean.mapped_centers[live]
-        return cls(engines.open(mean.engine).load(centers), centers, mean.weights[live], decay, length)
+        return cls(engines.precise(engines.open(mean.engine)).load(centers), centers, mean.weights[live], decay, length)
 
     def at(self, x: Points) -> Place:
         """log f = log Σ w_a φ_a and the step of mean shift, by Weiszfeld's rule at a kink.

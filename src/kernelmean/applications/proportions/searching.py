@@ -166,7 +166,7 @@ class Pairs:
         self._Q = Q
         keep = Q.shape[1] >= KEPT_COLUMNS and len(Q) * len(X) <= budget
         self._squared = squared_distances(Q, X) if keep else None
-        self._room: Room | None = None if keep else engines.open(engine).load(X)
+        self._room: Room | None = None if keep else engines.precise(engines.open(engine)).load(X)
 
     def sums(self, radial: RadialFunction, W: Matrix) -> Matrix:
         if self._room is not None:
@@ -233,7 +233,7 @@ def _mixtures(labels: IntVector, pool: Vector, rng: np.random.Generator) -> tupl
 
 def _range(X: Points, engine: str | Engine) -> tuple[float, float]:
     """From a fraction of a typical distance (median, root mean square) to a few times it."""
-    room = engines.open(engine).load(X)
+    room = engines.precise(engines.open(engine)).load(X)
     squares = math.sqrt(2.0 * float(np.sum(room.summary.std**2)))
     typical = bandwidth.by_rule("median", room), squares
     return NARROWEST * min(typical), WIDEST * max(typical)

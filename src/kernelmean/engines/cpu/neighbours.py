@@ -7,6 +7,7 @@ Box distances are summed like point distances, in coordinate order, and rounding
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import numpy as np
 from numba import types
@@ -18,13 +19,10 @@ from kernelmean.engines.cpu.loops import Loop, read, write
 FEWEST_CENTERS = 8  # fewer are measured against every point
 
 
-@functools.lru_cache(maxsize=64)
-def nearest(d: int) -> Loop:
-    """D²_j and the label of the nearest of some more centres, the lowest label on ties; as ``loops.nearest``."""
+def screening(d: int) -> Any:
+    """Squared distances of the listed centres to the near side of a box; the least to its far side, and whose."""
 
-    @part(EXACT_MATH)
     def screen(lower, upper, c, centers, listed, gaps):
-        """Squared distances of the listed centres to the near side of box c; the least to its far side, and whose."""
         bar, champion = np.inf, -1
         for i in range(len(listed)):
             near, far = 0.0, 0.0
@@ -38,9 +36,13 @@ def nearest(d: int) -> Loop:
                 bar, champion = far, i
         return bar, champion
 
-    @part(EXACT_MATH)
+    return part(EXACT_MATH)(screen)
+
+
+def meeting(d: int) -> Any:
+    """Lower the distances of one cell by one centre; the largest that is left."""
+
     def meet(block, start, center, label, squared, labels):
-        """Lower the distances of one cell; the largest that is left."""
         peak = 0.0
         for j in range(start, start + CELL):
             s = 0.0
@@ -52,6 +54,14 @@ def nearest(d: int) -> Loop:
             squared[j] = s if closer else squared[j]
             peak = squared[j] if squared[j] > peak else peak
         return peak
+
+    return part(EXACT_MATH)(meet)
+
+
+@functools.lru_cache(maxsize=64)
+def nearest(d: int) -> Loop:
+    """D²_j and the label of the nearest of some more centres, the lowest label on ties; as ``loops.nearest``."""
+    screen, meet = screening(d), meeting(d)
 
     def nearest_by_boxes_loop(X, lower, upper, box_lower, box_upper, centers, first_label, squared, labels):
         k = len(centers)

@@ -143,6 +143,11 @@ class DeviceDistances:
         """Covering radius max_j D_j."""
         return float(np.sqrt(float(self.squared.max())))
 
+    def values(self) -> Vector:
+        """D² of every point, on the host: for rooms of few points."""
+        squared: Vector = to_host(self.squared)
+        return squared
+
     def coincident(self) -> tuple[IntVector, Vector]:
         """Rows at distance 0 from a centre (the centres and their duplicates), and their weights."""
         rows = torch.nonzero(self.squared <= 0.0)[:, 0]
