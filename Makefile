@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEERS := .venv-peers
 
-.PHONY: demo test lint bench bench-peers clean
+.PHONY: demo test lint docs bench bench-peers clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/kernelmean demo --figure demo.png
@@ -19,6 +19,10 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# The site, in site/: runs every example of the gallery; a broken link, a missing docstring or a lost figure fails.
+docs: $(VENV)/docs.stamp
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
 bench: $(VENV)/bench.stamp
 	for name in speed density meanshift embedding proportions two_sample; do \
 	  $(BIN)/python -m benchmarks.$$name --output docs/$$name.md || exit 1; done
@@ -28,7 +32,7 @@ bench-peers: $(PEERS)/peers.stamp
 	$(PEERS)/bin/python -m benchmarks.peers
 
 clean:
-	rm -rf $(VENV) $(PEERS) build dist demo.png .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) build dist site demo.png .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -37,6 +41,10 @@ $(BIN)/python:
 
 $(VENV)/demo.stamp: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[report]'
+	touch $@
+
+$(VENV)/docs.stamp: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	touch $@
 
 $(VENV)/bench.stamp: $(BIN)/python pyproject.toml

@@ -1,0 +1,58 @@
+"""What MkDocs calls while it builds the site."""
+
+from __future__ import annotations
+
+import html
+import logging
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from latex2mathml.converter import convert
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from pages import diagram, figures, gallery
+
+LOGGER = logging.getLogger("mkdocs.plugins.pages.hooks")
+INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', flags=re.DOTALL)
+DISPLAY = re.compile(r'<div class="arithmatex">\s*\\\[(.*?)\\\]\s*</div>', flags=re.DOTALL)
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """The gallery's part of the navigation follows the examples."""
+    config.nav = [{"Gallery": gallery.navigation()} if "Gallery" in entry else entry for entry in config.nav or []]
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Run the examples and add their pages."""
+    for made in gallery.pages():
+        if made.text is not None:
+            files.append(File.generated(config, made.path, content=made.text))
+        else:
+            files.append(File.generated(config, made.path, abs_src_path=str(made.source)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Figures quoted from generated pages, and the diagram of the layers."""
+    try:
+        markdown = figures.fill_in(markdown)
+    except LookupError as error:
+        LOGGER.warning("%s: %s", page.file.src_uri, error)
+    return markdown.replace("[[layers]]", diagram.svg()).replace("[[layers-table]]", diagram.table())
+
+
+def on_page_content(content: str, **_: Any) -> str:
+    """Formulas as MathML, made here: the page needs no script and no network to show them."""
+    content = DISPLAY.sub(lambda match: f'<div class="formula">{_mathml(match[1], "block")}</div>', content)
+    return INLINE.sub(lambda match: _mathml(match[1], "inline"), content)
+
+
+def _mathml(formula: str, display: str) -> str:
+    return convert(html.unescape(formula).strip(), display=display)
