@@ -8,15 +8,17 @@ docstring is a warning, which strict mode turns into an error.
 from __future__ import annotations
 
 import logging
-import re
+import sys
+from pathlib import Path
 from typing import Any
 
 import griffe
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from pages.wording import rewritten
+
 LOGGER = logging.getLogger("mkdocs.plugins.pages.docstrings")
-SECTION = re.compile(r"^(Parameters|Attributes|Returns|Notes|Examples|References)\n-+$", flags=re.MULTILINE)
-ENTRY = re.compile(r"^(\w+(?:, \w+)*) : (.+(?:\n[ ]+.+)*)$", flags=re.MULTILINE)
-ROLE = re.compile(r":(?:class|func|meth|attr):`([\w.]+)`")
 
 
 class Plain(griffe.Extension):
@@ -32,37 +34,12 @@ class Plain(griffe.Extension):
 
 
 def _rewrite(parent: griffe.Object, public: set[str]) -> None:
+    around = {} if parent.is_module else {name: member.path for name, member in parent.members.items()}
     for member in parent.members.values():
         if member.is_alias:
             continue
+        inside = {name: inner.path for name, inner in member.members.items()} if member.is_class else around
         if member.docstring is not None:
-            member.docstring.value = rewritten(member.docstring.value, public, member)
+            member.docstring.value = rewritten(member.docstring.value, public, inside)
         if member.is_module or member.is_class:
             _rewrite(member, public)
-
-
-def rewritten(text: str, public: set[str], owner: griffe.Object | None = None) -> str:
-    """A docstring with its entries as name and description, and its roles as links."""
-    parts = SECTION.split(text)
-    head, sections = parts[0], list(zip(parts[1::2], parts[2::2], strict=True))
-    done = [head]
-    for title, body in sections:
-        moved = ENTRY.sub(_described, body) if title in ("Parameters", "Attributes") else body
-        done.append(f"{title}\n{'-' * len(title)}{moved}")
-    return ROLE.sub(lambda match: _link(match[1], public, owner), "".join(done))
-
-
-def _described(match: re.Match[str]) -> str:
-    """Each of the names that share a description, with it: the renderer gives a group the type of its first member."""
-    return "\n".join(f"{name}\n    {match[2]}" for name in match[1].split(", "))
-
-
-def _link(name: str, public: set[str], owner: griffe.Object | None) -> str:
-    last = name.split(".")[-1]
-    if last in public:
-        return f"[`{last}`][kernelmean.{last}]"
-    while owner is not None and not owner.is_module:
-        if owner.is_class and last in owner.members:
-            return f"[`{last}`][{owner.path}.{last}]"
-        owner = owner.parent
-    return f"`{name.removeprefix('kernelmean.')}`"

@@ -13,9 +13,11 @@ import contextlib
 import hashlib
 import io
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -69,7 +71,7 @@ def parse(path: Path) -> Script:
 
 def _cells(lines: list[str], start: int) -> Iterator[Cell]:
     marks = [start, *(i for i, line in enumerate(lines) if i >= start and line.startswith("# %%")), len(lines)]
-    for begin, end in zip(marks, marks[1:], strict=False):
+    for begin, end in pairwise(marks):
         first = begin + 1 if begin < len(lines) and lines[begin].startswith("# %%") else begin
         text = []
         while first < end and lines[first].startswith("#") and first > begin:
@@ -89,7 +91,8 @@ def results(script: Script) -> tuple[Path, list[Ran]]:
         folder.mkdir(parents=True, exist_ok=True)
         source = EXAMPLES / f"{script.name}.py"
         command = [sys.executable, "-m", "pages.examples", str(source), str(folder)]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=LIMIT, check=False)
+        alone = os.environ | {"OPENBLAS_NUM_THREADS": "1"}  # two examples run at a time; threads that spin would slow both
+        done = subprocess.run(command, cwd=ROOT, env=alone, capture_output=True, text=True, timeout=LIMIT, check=False)
         if done.returncode:
             raise RuntimeError(f"examples/{script.name}.py failed:\n{done.stderr}")
     return folder, [Ran(**cell) for cell in json.loads(record.read_text())]

@@ -1,4 +1,12 @@
-"""Rules for the scale. Each follows the data's scale and gives the σ of an isotropic Gaussian."""
+"""Rules for the scale. Each follows the data's scale and gives the σ of an isotropic Gaussian.
+
+Examples
+--------
+>>> import numpy as np, kernelmean as km
+>>> X = np.random.default_rng(0).normal(size=(500, 2))
+>>> bool(np.isclose(km.bandwidth.scott(10 * X), 10 * km.bandwidth.scott(X)))
+True
+"""
 
 from __future__ import annotations
 
@@ -18,27 +26,113 @@ __all__ = ["RULES", "by_rule", "iqr", "jaakkola", "likelihood", "median", "mode"
 
 
 def scott(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """s·n^{−1/(d+4)}, s the mean over coordinates of the standard deviation (ddof = 1)."""
+    """s·n^{−1/(d+4)}, s the mean over coordinates of the standard deviation (ddof = 1).
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    sample_weight : nonnegative; integer weights mean repeated rows.
+
+    Returns
+    -------
+    float
+        Time and memory O(n·d).
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> float(round(km.bandwidth.scott(np.random.default_rng(0).normal(size=(500, 2))), 3))
+    0.347
+    """
     return by_rule("scott", _room(X, sample_weight))
 
 
 def silverman(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """s·(4/((d+2)n))^{1/(d+4)}; in one dimension .9·min(s, IQR/1.349)·n^{−1/5}."""
+    """s·(4/((d+2)n))^{1/(d+4)}; in one dimension .9·min(s, IQR/1.349)·n^{−1/5}.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    sample_weight : nonnegative; integer weights mean repeated rows.
+
+    Returns
+    -------
+    float
+        Time and memory O(n·d).
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> float(round(km.bandwidth.silverman(np.random.default_rng(0).normal(size=(500, 2))), 3))
+    0.347
+    """
     return by_rule("silverman", _room(X, sample_weight))
 
 
 def mode(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """s·(4/((d+4)n))^{1/(d+6)}: wider than Scott's, for modes and mean shift (Chen, Genovese & Wasserman 2016)."""
+    """s·(4/((d+4)n))^{1/(d+6)}: wider than Scott's, for modes and mean shift (Chen, Genovese & Wasserman 2016).
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    sample_weight : nonnegative; integer weights mean repeated rows.
+
+    Returns
+    -------
+    float
+        Time and memory O(n·d).
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> float(round(km.bandwidth.mode(np.random.default_rng(0).normal(size=(500, 2))), 3))
+    0.427
+    """
     return by_rule("mode", _room(X, sample_weight))
 
 
 def iqr(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Mean over coordinates of IQR/1.35, the paper's rule for flow cytometry: a scale, without a factor in n."""
+    """Mean over coordinates of IQR/1.35, the paper's rule for flow cytometry: a scale, without a factor in n.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    sample_weight : nonnegative; integer weights mean repeated rows.
+
+    Returns
+    -------
+    float
+        Time O(n·d), for quantiles O(n log n·d); memory O(n·d).
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> float(round(km.bandwidth.iqr(np.random.default_rng(0).normal(size=(500, 2))), 3))
+    0.964
+    """
     return by_rule("iqr", _room(X, sample_weight))
 
 
 def median(X: ArrayLike, sample_weight: ArrayLike | None = None, *, random_state: RandomState = 0) -> float:
-    """Median of the nonzero pairwise distances, over 1000 points drawn by weight where there are more."""
+    """Median of the nonzero pairwise distances, over 1000 points drawn by weight where there are more.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    sample_weight : nonnegative; integer weights mean repeated rows.
+    random_state : which points, where there are more than 1000.
+
+    Returns
+    -------
+    float
+        Time O(n + 1000²·d), memory O(n·d).
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> float(round(km.bandwidth.median(np.random.default_rng(0).normal(size=(500, 2))), 3))
+    1.614
+    """
     return _positive("median", moments.median(_room(X, sample_weight), _checks.generator(random_state)))
 
 
@@ -49,6 +143,24 @@ def likelihood(
 
     Exact over all rows while that takes at most 10⁹ kernel values per σ (4·10⁹ in up to three dimensions); beyond, exact
     sums at as many rows as that allows, at least 1000. About 15 values of σ are tried.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    sample_weight : nonnegative; integer weights mean repeated rows.
+    random_state : which rows, where not all.
+    engine : "cpu", "gpu", "naive", or an engine instance.
+
+    Returns
+    -------
+    float
+        At most about 15 · 4·10⁹ kernel values; memory O(n·d).
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> float(round(km.bandwidth.likelihood(np.random.default_rng(0).normal(size=(500, 2))), 3))
+    VALUE_likelihood
     """
     return _positive("likelihood", _likelihood(_room(X, sample_weight, engine), _checks.generator(random_state)))
 
@@ -66,6 +178,26 @@ def jaakkola(
 
     ``"nearest"``: median over points of the distance to the nearest point of another class. ``"cross"``: median of all
     distances between points of different classes. Beyond 10⁹ distances, over points drawn by weight.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    y : (n,) labels.
+    sample_weight : nonnegative; integer weights mean repeated rows.
+    variant : "nearest" or "cross".
+    random_state : which points, where not all.
+    engine : "cpu", "naive", or an engine instance.
+
+    Returns
+    -------
+    float
+        Time O(n²·d) up to 10⁹ distances, memory O(n·d).
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> km.bandwidth.jaakkola(np.array([[0.0], [1.0], [3.0], [4.0]]), [0, 0, 1, 1])
+    2.5
     """
     checked = _checks.points(X)
     labels = _checks.labels(y, len(checked))

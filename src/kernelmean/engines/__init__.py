@@ -2,6 +2,13 @@
 
 Every room has the same few doors. The k × k algebra is not done here: it has one home for all engines. Adding hardware
 means adding one module with these methods.
+
+Examples
+--------
+>>> import numpy as np, kernelmean as km
+>>> room = km.engines.open("naive").load(np.array([[0.0], [3.0]]))
+>>> room.kernel_sum(km.Gaussian(1.0).radial(1, "rkhs"), np.array([[0.0]])).round(3)
+array([0.506])
 """
 
 from __future__ import annotations
@@ -159,6 +166,22 @@ def open(engine: str | Engine, **options: Any) -> Engine:
     """An engine by name (heavy imports happen here and nowhere else), or the instance given.
 
     "auto" is "gpu" where torch and a CUDA device are present, else "cpu"; :func:`choose` also asks whether it is worth it.
+
+    Parameters
+    ----------
+    engine : "naive", "cpu", "gpu", "auto", or an engine.
+    **options : of the engine: ``threads`` for "cpu", ``precision`` and ``device`` for "gpu".
+
+    Returns
+    -------
+    Engine
+        Costs nothing but imports; O(n·d) memory is taken when points are loaded.
+
+    Examples
+    --------
+    >>> import kernelmean as km
+    >>> km.engines.open("cpu", threads=1).name
+    'cpu'
     """
     if not isinstance(engine, str):
         if not callable(getattr(engine, "load", None)):

@@ -31,7 +31,20 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     classes_ : labels
     means_ : list of the class densities
     class_prior_ : (classes,)
-    n_features_in_, feature_names_in_
+    n_features_in_, feature_names_in_ : as in scikit-learn.
+
+    Notes
+    -----
+    Fitting costs O(n·k·d + k³) in all classes together, predicting O(Σk·d) per point.
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 200)
+    >>> X = rng.normal(size=(400, 2)) + 3.0 * y[:, None]
+    >>> km.SparseKDEClassifier(k=40, random_state=0).fit(X, y).predict([[0.0, 0.0], [3.0, 3.0]])
+    array([0, 1])
     """
 
     def __init__(

@@ -38,7 +38,8 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         "iqr", "median", "mode", "likelihood"; "jaakkola" where ``fit`` is given labels.
     kernel : "gaussian", "laplacian" (or "exponential"), "cauchy", or a kernel such as ``km.Student(3, 1.0)``.
     scale : None, "std", "cov" or a matrix that maps the data first; log-densities carry its Jacobian.
-    k : "auto", or the number of centres. k_max : most that "auto" may take; by default below 3√n, but at least 600.
+    k : "auto", or the number of centres.
+    k_max : most that "auto" may take; by default below 3√n, but at least 600.
     tol, patience, selection, refine : see ``km.sparse_kernel_mean``.
     sparse : False keeps every point as a centre: the exact kernel density estimate, through the same fast sums.
     engine : "cpu", "naive", or an engine instance; threads are the engine's.
@@ -49,7 +50,21 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
     mean_ : the fitted density, a :class:`SparseKernelMean` (a :class:`KernelMean` with ``sparse=False``)
     bandwidth_ : length of the fitted kernel (σ, γ, √β)
     log_quantiles_ : (1001,) quantiles of the training points' log-density, at levels 0, .001, …, 1
-    n_features_in_, feature_names_in_
+    n_features_in_, feature_names_in_ : as in scikit-learn.
+
+    Notes
+    -----
+    Fitting costs time O(n·k·d + k³) and memory O(n·d + k²); scoring O(k·d) per point.
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> X = np.random.default_rng(0).normal(size=(1000, 2))
+    >>> density = km.SparseKDE(k=60, random_state=0).fit(X)
+    >>> density.score_samples([[0.0, 0.0], [3.0, 3.0]]).round(0)
+    array([ -2., -10.])
+    >>> density.sample(3, random_state=0).shape
+    (3, 2)
     """
 
     def __init__(

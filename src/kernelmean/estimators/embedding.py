@@ -61,6 +61,15 @@ class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[mi
     sample_errors_, distance_errors_ : (N,) and (N, N) with ``error_bars``, else None; two standard errors up where a
         certificate is an estimate.
     divergences_ : with "kl", D(p_a|p_b) one way as (values, standard_errors, largest_terms), (N, N) each; else None.
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> rng = np.random.default_rng(0)
+    >>> samples = [rng.normal(m, 1.0, (200, 2)) for m in (0.0, 0.0, 2.0, 2.0)]
+    >>> embedding = km.DistributionEmbedding(embedding="mds", random_state=0).fit(samples)
+    >>> embedding.embedding_.shape, bool(embedding.distances_[0, 1] < embedding.distances_[0, 2])
+    ((4, 2), True)
     """
 
     def __init__(

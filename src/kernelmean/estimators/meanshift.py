@@ -38,7 +38,22 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     cluster_centers_ : (clusters, d) the peaks, to a step of 1e-9 bandwidths.
     cluster_densities_, cluster_log_densities_ : (clusters,) the density at the peaks, falling.
     shifted_ : (n, d) where each point ended, for :func:`discrepancy_index`.
-    mean_ : the density that was climbed. bandwidth_ : its kernel's length. n_iter_ : steps of the slowest point.
+    mean_ : the density that was climbed.
+    bandwidth_ : its kernel's length.
+    n_iter_ : steps of the slowest point.
+
+    Notes
+    -----
+    A fit of the density, then O(n·k·d) per step; memory O(n·d).
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(0.0, 0.5, (200, 2)), rng.normal(4.0, 0.5, (100, 2))])
+    >>> shift = km.MeanShift(random_state=0).fit(X)
+    >>> np.bincount(shift.labels_), shift.predict([[3.5, 4.5]])
+    (array([200, 100]), array([1]))
     """
 
     def __init__(

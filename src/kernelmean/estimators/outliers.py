@@ -34,7 +34,18 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
     density_ : the fitted :class:`SparseKDE`
     offset_ : log-density below which a point is an outlier
     log_quantiles_ : (1001,) quantiles of the training points' log-density, for other thresholds
-    n_features_in_, feature_names_in_
+    n_features_in_, feature_names_in_ : as in scikit-learn.
+
+    Notes
+    -----
+    Fitting costs O(n·k·d + k³), scoring O(k·d) per point.
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> X = np.random.default_rng(0).normal(size=(500, 2))
+    >>> km.SparseKDEOutlierDetector(contamination=0.01, random_state=0).fit(X).predict([[0.0, 0.0], [9.0, 9.0]])
+    array([ 1, -1])
     """
 
     def __init__(

@@ -31,6 +31,18 @@ class Radial(Kernel):
     (φ∗φ divided by its peak, and the logarithm of that peak) for ``space="l2"``, ``l2_decay_function``
     (−d l2_profile/ds) for moving centres there, ``scales(size, d, rng)`` for the spectral certificate, and
     ``sampler(size, d, rng)`` for random points; all at h = 1.
+
+    Parameters
+    ----------
+    profile_function : profile(s), s = r²/h².
+    bandwidth : h > 0.
+    decay_function, log_constant, l2_profile, l2_constant, l2_decay_function, scales, sampler : see above; None where unknown.
+
+    Examples
+    --------
+    >>> import math, kernelmean as km
+    >>> km.Radial(lambda s: 1.0 / (1.0 + s), 2.0).profile(4.0, 2)
+    np.float64(0.5)
     """
 
     profile_function: ScalarProfile

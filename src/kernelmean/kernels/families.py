@@ -20,7 +20,16 @@ LOG2 = math.log(2.0)
 
 @dataclass(frozen=True)
 class Gaussian(Kernel):
-    """φ(r) = c exp(−r²/2σ²), c = (2π)^{−d/2} σ^{−d}."""
+    """φ(r) = c exp(−r²/2σ²), c = (2π)^{−d/2} σ^{−d}.
+
+    ``bandwidth`` is σ > 0.
+
+    Examples
+    --------
+    >>> import kernelmean as km
+    >>> km.Gaussian(2.0).profile(4.0, 2).round(4)
+    np.float64(0.6065)
+    """
 
     bandwidth: float
     name: ClassVar[str] = "gaussian"
@@ -78,7 +87,16 @@ class Gaussian(Kernel):
 
 @dataclass(frozen=True)
 class Laplacian(Kernel):
-    """φ(r) = c exp(−r/γ), c = 1/(γ^d 2^d π^{(d−1)/2} Γ((d+1)/2))."""
+    """φ(r) = c exp(−r/γ), c = 1/(γ^d 2^d π^{(d−1)/2} Γ((d+1)/2)).
+
+    ``scale`` is γ > 0.
+
+    Examples
+    --------
+    >>> import kernelmean as km
+    >>> km.Laplacian(2.0).profile(4.0, 2).round(4)
+    np.float64(0.3679)
+    """
 
     scale: float
     name: ClassVar[str] = "laplacian"
@@ -188,7 +206,16 @@ class _StudentFamily(Kernel):
 
 @dataclass(frozen=True)
 class Student(_StudentFamily):
-    """φ(r) = c (1 + r²/β)^{−α}, c = Γ(α)/(Γ(α−d/2)(πβ)^{d/2}); a density needs α > d/2."""
+    """φ(r) = c (1 + r²/β)^{−α}, c = Γ(α)/(Γ(α−d/2)(πβ)^{d/2}); a density needs α > d/2.
+
+    ``alpha`` is α > 0, ``beta`` β > 0.
+
+    Examples
+    --------
+    >>> import kernelmean as km
+    >>> km.Student(3.0, 4.0).profile(4.0, 2).round(4)
+    np.float64(0.125)
+    """
 
     alpha: float
     beta: float
@@ -230,7 +257,16 @@ class Student(_StudentFamily):
 
 @dataclass(frozen=True)
 class Cauchy(_StudentFamily):
-    """Student with α = (d+1)/2: the multivariate Cauchy density of scale √β."""
+    """Student with α = (d+1)/2: the multivariate Cauchy density of scale √β.
+
+    ``beta`` is β > 0.
+
+    Examples
+    --------
+    >>> import kernelmean as km
+    >>> km.Cauchy(4.0).profile(4.0, 2).round(4)
+    np.float64(0.3536)
+    """
 
     beta: float
     name: ClassVar[str] = "cauchy"

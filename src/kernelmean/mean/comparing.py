@@ -21,6 +21,25 @@ def distance_matrix(means: Sequence[AnyMean], others: Sequence[AnyMean] | None =
 
     D_ab = √(G_aa + G_bb − 2G_ab), G_ab = ⟨z_a, z_b⟩: one kernel sum per mean over the centres of all, O((Σk)²d), half of it
     by symmetry. Means that nearly coincide are compared again term by term, where that difference has no digits left.
+
+    Parameters
+    ----------
+    means : N means of one kernel, space and scale, sparse or full.
+    others : M further ones, or None.
+
+    Returns
+    -------
+    Matrix
+        (N, N), or (N, M) with ``others``. Memory O(Σk·d + N·M).
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> rng = np.random.default_rng(0)
+    >>> means = [km.sparse_kernel_mean(rng.normal(m, 1, (200, 2)), kernel=km.Gaussian(1.0), k=20, random_state=0) for m in (0, 0, 3)]
+    >>> D = km.distance_matrix(means)
+    >>> D.shape, bool(D[0, 1] < D[0, 2])
+    ((3, 3), True)
     """
     rows = expansions(means)
     if others is None:

@@ -28,7 +28,23 @@ class AnyMean(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class KernelMean:
-    """f = Σ_a α_a φ(·, c_a): evaluated, differentiated and compared. With every point a centre, the full kernel mean."""
+    """f = Σ_a α_a φ(·, c_a): evaluated, differentiated and compared. With every point a centre, the full kernel mean.
+
+    O(k·d) per evaluated point, O(k·k′·d) to compare with another; k = n for a full mean.
+
+    Attributes
+    ----------
+    centers, weights : (k, d), and (k,) α.
+    kernel, space, scale : what the mean is made of; ``scale`` is a (d, d) map applied before the kernel, or None.
+    n_points : n, or the effective size of a weighted sample.
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> full = km.kernel_mean(np.array([[0.0], [2.0]]), kernel=km.Gaussian(1.0), space="l2")
+    >>> full.k, full([[1.0]]).round(4)
+    (2, array([0.242]))
+    """
 
     centers: Points  # (k, d)
     weights: Vector  # (k,) α

@@ -24,7 +24,28 @@ MALFORMED = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 
 
 def load(path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> SparseKernelMean:
-    """A mean from its file; ``kernel`` only for one that was fitted with a kernel of the user's own."""
+    """A mean from its file.
+
+    Parameters
+    ----------
+    path : a file that ``save`` wrote; a damaged or foreign one is a ValueError.
+    kernel : the kernel, only for a mean that was fitted with one of the user's own (:class:`Radial`).
+
+    Returns
+    -------
+    SparseKernelMean
+        Equal to the one saved, bit for bit. Time and memory O(k·d).
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, numpy as np, kernelmean as km
+    >>> mean = km.sparse_kernel_mean(np.random.default_rng(0).normal(size=(300, 2)), k=30, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     mean.save(pathlib.Path(folder) / "mean.km")
+    ...     again = km.load(pathlib.Path(folder) / "mean.km")
+    >>> again.distance(mean)
+    0.0
+    """
     header, arrays = storage.read(path)
     try:
         fields = {**_words(header), **_numbers(arrays.pop("numbers")), **_arrays(arrays)}

@@ -21,6 +21,26 @@ def merge(means: Sequence[SparseKernelMean], k: int | None = None, *, constraint
 
     The target is exact: signed weights stay signed. Without ``k``, the largest integer below 3√N; with k at least the
     number of distinct centres the merged mean equals the target.
+
+    Parameters
+    ----------
+    means : sparse means of one kernel, space and scale.
+    k : number of centres of the result, or None.
+    constraint : of the new weights, as in :func:`sparse_kernel_mean`.
+
+    Returns
+    -------
+    SparseKernelMean
+        Without ``bound``; time O(K·k·d + k³), memory O(K·d + k²), K the number of centres of all.
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> X = np.random.default_rng(0).normal(size=(600, 2))
+    >>> halves = [km.sparse_kernel_mean(part, kernel=km.Gaussian(0.8), k=40, random_state=0) for part in (X[:300], X[300:])]
+    >>> union = km.merge(halves, k=50)
+    >>> union.n_points, union.k, union.selection
+    (600, 50, 'merged')
     """
     first, points, target, total = _union(means)
     _checks.choice(constraint, "constraint", coefficients.CONSTRAINTS)

@@ -57,7 +57,24 @@ def kernel_mean(
 ) -> KernelMean:
     """The full kernel mean Σ_j p_j φ(·, x_j): every point a centre, nothing approximated.
 
-    What :func:`sparse_kernel_mean` approximates, with the same arguments; O(n) per evaluation, and n² to compare.
+    What :func:`sparse_kernel_mean` approximates, with the same arguments.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    kernel, bandwidth, scale, space, sample_weight, engine : as in :func:`sparse_kernel_mean`.
+
+    Returns
+    -------
+    KernelMean
+        Time and memory O(n·d); then O(n·d) per evaluated point, and O(n²·d) to compare.
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> full = km.kernel_mean(np.random.default_rng(0).normal(size=(500, 2)), kernel=km.Gaussian(0.5))
+    >>> full.k
+    500
     """
     _checks.choice(space, "space", kernels.SPACES)
     prepared = prepare(X, sample_weight, scale, kernel, bandwidth, engine)

@@ -31,7 +31,32 @@ WORDS = ("space", "selection", "stop_reason", "constraint", "solver")
 class SparseKernelMean:
     """z = Σ_a α_a φ(·, c_a) ≈ z̄ = Σ_j p_j φ(·, x_j), with k centres for n points.
 
-    Quantities of the k × k problem (``kappa``, ``indicator``, ``incoherence``, ``jitter``) are in units of g(0).
+    A frozen value: it evaluates itself at O(k·d) per point, and needs O(k·d) memory. Quantities of the k × k problem
+    (``kappa``, ``indicator``, ``incoherence``, ``jitter``) are in units of g(0).
+
+    Attributes
+    ----------
+    centers, weights : (k, d) in selection order, and (k,) α.
+    kernel, space, scale : what the mean is made of; ``scale`` is a (d, d) map applied before the kernel, or None.
+    selection, indices : how centres were found; their rows of X, None off the data.
+    radii, cover : (k,) distance of each centre to the earlier ones; largest distance of a point to its nearest centre.
+    incoherence : ν = g(cover).
+    kappa, indicator : (k,) κ_a = Σ_j p_j g(‖c_a − x_j‖), and E_1, …, E_k with err² = ‖z̄‖² + E.
+    jitter, stop_reason, n_points : of the factor; "tol", "k_max", "rank", "distinct" or "fixed"; n, or the effective size.
+    constraint, solver : of the weights.
+    columns, log_quantiles : names of coordinates, and quantiles of the training log-density, where an estimator knew them.
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> X = np.random.default_rng(0).normal(size=(500, 2))
+    >>> mean = km.sparse_kernel_mean(X, kernel=km.Gaussian(0.8), k=40, constraint="simplex", random_state=0)
+    >>> mean(X[:3]).shape, mean.gradient(X[:3]).shape
+    ((3,), (3, 2))
+    >>> mean.truncate(10).k, mean.refit(constraint=None).constraint
+    (10, None)
+    >>> mean.distance(mean)
+    0.0
     """
 
     centers: Points  # (k, d), in selection order

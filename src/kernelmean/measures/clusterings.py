@@ -12,7 +12,21 @@ from kernelmean._types import ArrayLike, IntVector
 def discrepancy_index(Y_a: ArrayLike, Y_b: ArrayLike, delta: float) -> float:
     """Share of the points that two mean shifts take more than ``delta`` apart: mean of 1[‖y_a − y_b‖ > δ].
 
-    Y_a, Y_b : arrays of shape (n, d), the ends of the same n points; the paper takes three bandwidths as ``delta``.
+    Parameters
+    ----------
+    Y_a, Y_b : arrays of shape (n, d), the ends of the same n points.
+    delta : a distance; the paper takes three bandwidths.
+
+    Returns
+    -------
+    float
+        From 0 to 1; time and memory O(n·d).
+
+    Examples
+    --------
+    >>> import kernelmean as km
+    >>> km.discrepancy_index([[0.0], [1.0]], [[0.0], [5.0]], 1.0)
+    0.5
     """
     A = _checks.points(Y_a, "Y_a")
     B = _checks.points(Y_b, "Y_b", A.shape[1])
@@ -26,7 +40,22 @@ def clustering_hausdorff(labels_a: ArrayLike, labels_b: ArrayLike) -> float:
     """Hausdorff distance of two clusterings of n points (Chacón 2015), from 0 (equal) to below 1.
 
     d_H = max(max_A min_B |A Δ B|, max_B min_A |A Δ B|)/n with |A Δ B| = |A| + |B| − 2|A ∩ B|, all from the contingency table.
-    Labels of any kind and shape, images too. Only cells of the table that are not empty are kept: time O(n log n), memory O(n).
+    Only cells of the table that are not empty are kept.
+
+    Parameters
+    ----------
+    labels_a, labels_b : labels of the same points, of any kind and shape, images too.
+
+    Returns
+    -------
+    float
+        Time O(n log n), memory O(n).
+
+    Examples
+    --------
+    >>> import kernelmean as km
+    >>> km.clustering_hausdorff([0, 0, 1, 1, 2], [0, 0, 0, 1, 1])
+    0.4
     """
     if np.shape(labels_a) != np.shape(labels_b):
         raise ValueError(

@@ -30,7 +30,25 @@ def mmd(
     MMD² = mean g(a, a′) + mean g(b, b′) − 2·mean g(a, b) over all pairs, at O((n + m)k) by sparse means; ``sparse=False``
     takes all pairs. A rule for the bandwidth is averaged over both samples, a named scale is that of both together; the
     default is the distance in :class:`DistributionEmbedding`. ``space="l2"`` gives the L2 distance of the two densities.
-    Either argument may be a mean: it then says which kernel, scale and space to use.
+
+    Parameters
+    ----------
+    A, B : arrays of shape (n, d) and (m, d), or means; a mean says which kernel, scale and space to use.
+    kernel, bandwidth, scale, space, engine, random_state : as in :func:`sparse_kernel_mean`.
+    sparse : False for the full means.
+
+    Returns
+    -------
+    float
+        Time O((n + m)·k·d + k³), memory O((n + m)·d + k²).
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> rng = np.random.default_rng(0)
+    >>> A, B, C = rng.normal(size=(300, 2)), rng.normal(size=(300, 2)), rng.normal(1.0, 1.0, (300, 2))
+    >>> bool(km.mmd(A, B, random_state=0) < km.mmd(A, C, random_state=0))
+    True
     """
     settings = _given(kernel, bandwidth, scale, space)
     means = mean_in(A), mean_in(B)

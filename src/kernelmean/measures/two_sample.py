@@ -40,7 +40,23 @@ ROUNDING = 1e-12  # statistics this close, relative to the bins' own, are ties
 
 @dataclass(frozen=True, eq=False)
 class TwoSampleTest:
-    """What :func:`mmd_test` found. Reject at level a where ``p_value <= a``."""
+    """What :func:`mmd_test` found. Reject at level a where ``p_value <= a``.
+
+    Attributes
+    ----------
+    statistic, p_value : MMD for a kernel with g(0) = 1; (1 + permutations as large)/(1 + permutations).
+    null : statistics of the permutations, ascending.
+    bins, bin_size : bins of A and of B that are permuted, and points per bin.
+    k, kernel : common centres, None where the means are full; the kernel.
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> X = np.random.default_rng(0).normal(size=(200, 1))
+    >>> found = km.mmd_test(X[:100], X[100:] + 1.0, random_state=0)
+    >>> found.p_value <= 0.05, found.statistic > found.threshold(0.05)
+    (True, True)
+    """
 
     statistic: float  # MMD between A and B, for a kernel with g(0) = 1
     p_value: float  # (1 + permutations with a statistic as large) / (1 + permutations)
@@ -91,6 +107,13 @@ def mmd_test(
     -------
     TwoSampleTest
         Time O(n·k·d + k³ + permutations·bins²), memory O(n·d + k²), n = n_A + n_B. All points equal: p = 1.
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> rng = np.random.default_rng(0)
+    >>> km.mmd_test(rng.normal(size=(500, 2)), rng.normal(0.5, 1.0, (500, 2)), random_state=0).p_value
+    0.001
     """
     first, second = _samples(A, B)
     _checks.choice(sparse, "sparse", (True, False))

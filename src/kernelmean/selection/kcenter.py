@@ -13,7 +13,21 @@ from kernelmean.selection.base import Batch, first_center
 
 
 class Centers(NamedTuple):
-    """k points that cover the sample, in the order they were picked."""
+    """k points that cover the sample, in the order they were picked.
+
+    Attributes
+    ----------
+    indices, points : (k,) rows of X, and (k, d) the rows themselves.
+    radii : (k,) distance to the earlier centres when picked; the first is inf.
+    cover : largest distance from a point of the sample to its nearest centre.
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> centers = km.k_center(np.array([[0.0], [1.0], [10.0]]), 2, first=0)
+    >>> centers.indices, centers.cover
+    (array([0, 2]), 1.0)
+    """
 
     indices: IntVector  # (k,)   rows of X
     points: Points  # (k, d) the rows themselves
@@ -37,12 +51,23 @@ def k_center(
     X : array of shape (n, d)
     k : number of centres; with fewer distinct points, each of those is returned once.
     first : row to start from; drawn by weight with ``random_state`` if None.
+    random_state : the first centre, where ``first`` is None.
+    engine : "cpu", "gpu" (X may then be on the device), "auto", "naive", or an engine instance.
+    sample_weight : nonnegative; rows of weight 0 are absent.
 
     Returns
     -------
     Centers
         ``indices``, ``points``, ``radii``, ``cover``. Each next centre is the point farthest from the earlier ones, the
         lowest row on ties; a prefix is the answer for every smaller k. At most O(nkd) time, O(nd) memory.
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> X = np.random.default_rng(0).normal(size=(1000, 3))
+    >>> centers = km.k_center(X, 50, first=0)
+    >>> centers.points.shape, bool((np.diff(centers.radii[1:]) <= 0).all())
+    ((50, 3), True)
     """
     checked = engines.points(X, engine)
     rows, weights = positive_rows(_checks.weights(sample_weight, len(checked)))

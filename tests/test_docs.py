@@ -1,0 +1,183 @@
+"""What the documentation promises, done: its blocks run, its figures exist, its drawing follows the contracts."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from pages import blocks, diagram, examples, figures, wording
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = [
+    *(DOCS / name for name in ("quickstart.md", "migration.md")),
+    *sorted((DOCS / "guides").glob("*.md")),
+    *sorted((DOCS / "theory").glob("*.md")),
+    *sorted((DOCS / "development").glob("*.md")),
+]
+WITH_CODE = [page for page in PAGES if any(block.language in ("python", "shell") for block in blocks.blocks(page))]
+NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?")
+
+
+def same_words_close_numbers(printed: str, shown: str) -> bool:
+    """Equal text, numbers to three percent: another BLAS may round a figure otherwise, and nothing else may change."""
+    if NUMBER.sub("#", printed).split() != NUMBER.sub("#", shown).split():
+        return False
+    pairs = zip(NUMBER.findall(printed), NUMBER.findall(shown), strict=True)
+    return all(float(a) == pytest.approx(float(b), rel=0.03, abs=0.011 if "." in a else 1e-12) for a, b in pairs)
+
+
+def needs(page: Path) -> str | None:
+    """Why a page cannot run here; None where it can."""
+    code = "".join(block.text for block in blocks.blocks(page) if block.language == "python")
+    if 'engine="gpu"' in code:
+        torch = pytest.importorskip("torch", reason="this guide needs torch: pip install 'kernelmean[gpu]'")
+        return None if torch.cuda.is_available() else "this guide needs a CUDA device"
+    if "KERNELMEAN_DATA" in code and not os.environ.get("KERNELMEAN_DATA"):
+        return "this guide is about real data: set KERNELMEAN_DATA"
+    return None
+
+
+def run_shell(text: str, folder: Path) -> None:
+    """Lines of a shell block: installs are checked against pyproject.toml, make targets planned, the rest run."""
+    wrapper = folder / "bin" / "kernelmean"
+    wrapper.parent.mkdir(exist_ok=True)
+    wrapper.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m kernelmean "$@"\n')
+    wrapper.chmod(0o755)
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    env = os.environ | {"PATH": f"{wrapper.parent}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT / "src")}
+    for line in text.replace("\\\n", " ").splitlines():
+        if line.startswith("pip install"):
+            assert re.fullmatch(r"pip install '?kernelmean(\[[\w,]+\])?'?", line), line
+            assert all(extra in extras for extra in re.findall(r"\[(.*?)\]", line) for extra in extra.split(",")), line
+        else:
+            where = ROOT if line.startswith("make --dry-run") else folder
+            done = subprocess.run(
+                ["bash", "-c", line], cwd=where, env=env, capture_output=True, text=True, timeout=300, check=False
+            )
+            assert done.returncode == 0, f"{line}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.relative_to(DOCS).as_posix())
+def test_every_block_runs_and_prints_what_the_page_shows(page, tmp_path, monkeypatch, capsys):
+    if reason := needs(page):
+        pytest.skip(reason)
+    monkeypatch.chdir(tmp_path)
+    space: dict[str, object] = {"__name__": "page"}
+    printed = None
+    for block in blocks.blocks(page):
+        where = f"{page.name}, line {block.line}"
+        if block.language == "python":
+            capsys.readouterr()
+            exec(compile("\n" * block.line + block.text, str(page), "exec", dont_inherit=True), space)
+            printed = capsys.readouterr().out
+        elif block.language == "shell":
+            run_shell(block.text, tmp_path)
+        elif block.language == "text" and printed:
+            assert same_words_close_numbers(printed, block.text), f"{where} shows\n{block.text}but printed is\n{printed}"
+            printed = None
+        assert block.language in ("python", "shell", "text"), f"{where}: a block in {block.language!r} is not run by any test"
+
+
+def test_there_is_code_on_every_guide_and_worked_example():
+    expected = {"quickstart.md", "migration.md", "kernel.md", "engine.md", "selection.md"}
+    assert expected | {page.name for page in (DOCS / "guides").glob("*.md")} <= {page.name for page in WITH_CODE}
+
+
+def test_numbers_in_printed_text_may_round_but_not_change():
+    assert same_words_close_numbers("error 1.23e-03 of 20\n", "error 1.24e-03 of 20")
+    assert not same_words_close_numbers("error 1.23e-03 of 20", "error 2.23e-03 of 20")
+    assert not same_words_close_numbers("error 1.23e-03", "mistake 1.23e-03")
+
+
+# --- the gallery ------------------------------------------------------------------------------------------------------
+
+
+def test_the_gallery_has_enough_examples_with_titles_of_their_own():
+    found = examples.scripts()
+    assert len(found) >= 10
+    assert len({script.title for script in found}) == len(found)
+    for script in found:
+        assert script.introduction, script.name
+        assert script.cells, script.name
+
+
+def test_a_script_is_cut_into_cells(tmp_path):
+    path = tmp_path / "plot_x.py"
+    path.write_text('"""Title.\n\nWhat it shows.\n"""\nimport math\n\n# %%\n# Some text.\nx = math.pi\nprint(round(x, 2))\n')
+    script = examples.parse(path)
+    assert (script.title, script.introduction) == ("Title", "What it shows.")
+    assert [(cell.text, cell.code) for cell in script.cells] == [
+        ("", "import math"),
+        ("Some text.", "x = math.pi\nprint(round(x, 2))"),
+    ]
+    assert path.read_text().splitlines()[script.cells[1].line] == "x = math.pi"
+
+
+def test_a_script_leaves_its_output_and_its_pictures(tmp_path):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "plot_x.py"
+    path.write_text('"""T.\n\nI.\n"""\nimport matplotlib.pyplot as plt\nprint("one")\n# %%\nplt.plot([0, 1])\nplt.show()\n')
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "pages.examples", str(path), str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    record = (tmp_path / "cells.json").read_text()
+    assert '"one\\n"' in record
+    assert (tmp_path / "plot_x_2_1.png").stat().st_size > 1000
+
+
+def test_an_example_without_a_docstring_is_refused(tmp_path):
+    path = tmp_path / "plot_x.py"
+    path.write_text("x = 1\n")
+    with pytest.raises(ValueError, match=r"plot_x\.py needs a docstring"):
+        examples.parse(path)
+
+
+# --- figures, diagram, reference --------------------------------------------------------------------------------------
+
+
+def test_quoted_figures_come_from_their_tables(tmp_path, monkeypatch):
+    page = "# T\n\n### Part\n\n| case | figure |\n| --- | ---: |\n| a, b | 3.5 |\n| c | 4 |\n"
+    (tmp_path / "page.md").write_text(page)
+    monkeypatch.setattr(figures, "DOCS", tmp_path)
+    assert figures.fill_in("it is {{ page.md | Part | a, b | figure }} today") == "it is 3.5 today"
+    for wrong in ("{{ page.md | Part | d | figure }}", "{{ page.md | Other | c | figure }}", "{{ page.md | Part | c | goal }}"):
+        with pytest.raises(LookupError, match=r"page\.md"):
+            figures.fill_in(wrong)
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.relative_to(DOCS).as_posix())
+def test_every_figure_that_a_page_quotes_exists(page):
+    assert "{{" not in figures.fill_in(page.read_text())
+
+
+def test_the_diagram_shows_every_layer_of_the_contracts():
+    layers, kept = diagram.contracts()
+    drawing = diagram.svg()
+    for module in (module for layer in layers for module in layer):
+        assert f">{module}<" in drawing
+        assert f"| `{module}` |" in diagram.table()
+    assert "numba" in kept
+
+
+def test_every_public_name_has_its_place_in_the_reference():
+    import kernelmean as km
+
+    shown = set(re.findall(r"^::: kernelmean\.(\w+)$", "".join(p.read_text() for p in (DOCS / "reference").glob("*.md")), re.M))
+    assert shown >= set(km.__all__) - {"__version__"}
+
+
+def test_docstrings_are_reworded_for_the_reference():
+    text = "Claim.\n\nParameters\n----------\na, b : one\n    two :func:`mmd`.\n\nReturns\n-------\nX : y\n"
+    expected = (
+        "Parameters\n----------\na\n    one\n    two [`mmd`][kernelmean.mmd].\nb\n    one\n    two [`mmd`][kernelmean.mmd].\n"
+    )
+    assert expected in wording.rewritten(text, {"mmd"}, {})
+    assert wording.rewritten(text, {"mmd"}, {}).endswith("Returns\n-------\nX : y\n")
+    assert wording.rewritten("See :meth:`log`.", set(), {"log": "km.M.log"}) == "See [`log`][km.M.log]."
