@@ -1,7 +1,7 @@
 """Points where the density is low.
 
-[`SparseKDEOutlierDetector`][kernelmean.SparseKDEOutlierDetector] marks the points whose log-density is below a quantile of the training
-points' own. On the right the log-density of new normal points and of uniform noise.
+[`SparseKDEOutlierDetector`][kernelmean.SparseKDEOutlierDetector] marks the points whose log-density is below a quantile of
+the training points' own. On the right the log-density of new normal points and of uniform noise.
 """
 
 import matplotlib.pyplot as plt
@@ -16,9 +16,8 @@ X, new = make_moons(5000, noise=0.1, random_state=0)[0], make_moons(1000, noise=
 noise = rng.uniform((-2, -1.5), (3, 2), (1000, 2))
 detector = km.SparseKDEOutlierDetector(contamination=0.02, random_state=0).fit(X)
 scores = detector.score_samples(np.concatenate([new, noise]))
-print(
-    f"marked: {np.mean(detector.predict(new) == -1):.1%} of new normal points, {np.mean(detector.predict(noise) == -1):.1%} of the noise"
-)
+marked = {name: np.mean(detector.predict(points) == -1) for name, points in (("new", new), ("noise", noise))}
+print(f"marked: {marked['new']:.1%} of new normal points, {marked['noise']:.1%} of the noise")
 print(f"area under the ROC curve {roc_auc_score(np.repeat([1, 0], 1000), scores):.3f} with {detector.density_.mean_.k} centres")
 
 # %%

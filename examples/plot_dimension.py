@@ -1,6 +1,6 @@
 """Farthest-first and the dimension.
 
-The same mixture in one to twelve dimensions, 128 centres, bandwidth growing with the dimension so that the problem stays as smooth.
+The same mixture in one to twelve dimensions, 128 centres. The bandwidth grows with the root of the dimension, as distances do.
 Farthest-first takes points at the fringe. In one to three dimensions there are few of those; later all centres go there, and
 random rows are better.
 """

@@ -55,9 +55,8 @@ for sigma in sigmas:
     squared_norm = km.kernel_mean(X, kernel=km.Gaussian(sigma)).inner(km.kernel_mean(X, kernel=km.Gaussian(sigma)))
     curves["incremental inverse"].append(relative_error(incremental_inverse(K) @ mean.kappa, K, mean.kappa, squared_norm))
     curves["Cholesky"].append(relative_error(mean.weights, K, mean.kappa, squared_norm))
-    print(
-        f"σ = {sigma:g}: condition {np.linalg.cond(K):.0e}, inverse {curves['incremental inverse'][-1]:.1e}, Cholesky {curves['Cholesky'][-1]:.1e}"
-    )
+    figures = ", ".join(f"{name} {error[-1]:.1e}" for name, error in curves.items())
+    print(f"σ = {sigma:g}: condition {np.linalg.cond(K):.0e}, {figures}")
 figure, axes = plt.subplots(figsize=(7, 3.6), layout="constrained")
 for name, error in curves.items():
     axes.semilogy(sigmas, error, "o-", label=name)

@@ -1,7 +1,7 @@
 """The paper's embedding of distributions, in small.
 
-Thirty samples of three kinds, as thirty points in a plane. Distances between full kernel means need all pairs of points; distances
-between sparse means need pairs of centres. ISOMAP of both, one laid over the other by Procrustes.
+Thirty samples of three kinds, as thirty points in a plane. Distances between full kernel means need all pairs of points;
+distances between sparse means need pairs of centres. ISOMAP of both, one laid over the other by Procrustes.
 """
 
 import matplotlib.pyplot as plt
@@ -25,12 +25,12 @@ sparse = km.DistributionEmbedding(n_neighbors=10, error_bars=True, random_state=
 full = km.DistributionEmbedding(n_neighbors=10, sparse=False).fit(samples)
 relative = np.linalg.norm(sparse.distances_ - full.distances_) / np.linalg.norm(full.distances_)
 over = km.procrustes(full.embedding_, sparse.embedding_)
-print(
-    f"distances: relative error {relative:.4f}; never outside the error bars: {bool((np.abs(sparse.distances_ - full.distances_) <= sparse.distance_errors_ + 1e-12).all())}"
-)
-print(
-    f"embeddings: Procrustes residual {over.residual:.4f}; centres per sample: {min(m.k for m in sparse.means_)} to {max(m.k for m in sparse.means_)} of 800 points"
-)
+off = np.abs(sparse.distances_ - full.distances_)
+inside = bool((off <= sparse.distance_errors_ + 1e-12).all())
+sizes = [mean.k for mean in sparse.means_]
+print(f"distances: relative error {relative:.4f}; all within their error bars: {inside}")
+print(f"embeddings: Procrustes residual {over.residual:.4f}")
+print(f"centres per sample: {min(sizes)} to {max(sizes)}, of 800 points")
 
 # %%
 # Rings are the full means, dots the sparse ones.

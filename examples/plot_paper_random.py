@@ -25,9 +25,8 @@ for selection, color in (("kcenter", "tab:blue"), ("random", "tab:orange")):
         stop = km.sparse_kernel_mean(X, kernel=kernel, selection=selection, k_max=3000, tol=1e-9, patience=1, random_state=start)
         stops.append((stop.k, float(np.sqrt(max(squared_norm + stop.indicator[-1], 0) / squared_norm))))
     middle, k0 = np.median(curves, axis=0), np.array(stops)
-    print(
-        f"{selection:8} median relative error {middle[29]:.2f} at k = 30, {middle[249]:.1e} at k = 250; mean k0 {k0[:, 0].mean():.0f}"
-    )
+    few, many = middle[29], middle[249]
+    print(f"{selection:8} median relative error {few:.2f} at k = 30, {many:.1e} at k = 250; mean k0 {k0[:, 0].mean():.0f}")
     axes.semilogy(np.arange(1, 301), middle, color=color, label="farthest-first" if selection == "kcenter" else "random")
     axes.fill_between(np.arange(1, 301), np.min(curves, axis=0), np.max(curves, axis=0), color=color, alpha=0.2)
     axes.plot(*k0.T, "o", color=color, markersize=4)

@@ -14,9 +14,8 @@ rgb = load_sample_image("flower.jpg")[::9, ::9]
 sparse = km.segment_image(rgb, bandwidth=0.09, min_size=30)
 full = km.segment_image(rgb, bandwidth=0.09, min_size=30, sparse=False)
 apart = km.discrepancy_index(sparse.clustering.shifted, full.clustering.shifted, 3 * 0.09)
-print(
-    f"{rgb.shape[0] * rgb.shape[1]} pixels, {sparse.clustering.mean.k} centres; segments: {sparse.n_segments} sparse, {full.n_segments} full"
-)
+print(f"{rgb.shape[0] * rgb.shape[1]} pixels, {sparse.clustering.mean.k} centres")
+print(f"segments: {sparse.n_segments} by the sparse density, {full.n_segments} by the full one")
 print(f"discrepancy index {apart:.3f}, Hausdorff distance {km.clustering_hausdorff(sparse.labels, full.labels):.3f}")
 
 # %%

@@ -20,9 +20,8 @@ for batch in batches:
     sizes.append(stream.mean_.k)
 at_once = km.SparseKDE(bandwidth=0.15, random_state=0).fit(seen)
 whole = at_once.mean_.certificate(seen, method="spectral", random_state=0)
-print(
-    f"after {len(seen)} points: stream {errors[-1]:.2e} with {sizes[-1]} centres; all at once {whole.relative_error:.2e} with {at_once.mean_.k}"
-)
+print(f"after {len(seen)} points: relative error {errors[-1]:.2e} with {sizes[-1]} centres from the stream,")
+print(f"{whole.relative_error:.2e} with {at_once.mean_.k} centres from all points at once")
 
 # %%
 # The drift of the data around a circle, and what the stream has learnt of it.

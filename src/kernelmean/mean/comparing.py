@@ -36,7 +36,8 @@ def distance_matrix(means: Sequence[AnyMean], others: Sequence[AnyMean] | None =
     --------
     >>> import numpy as np, kernelmean as km
     >>> rng = np.random.default_rng(0)
-    >>> means = [km.sparse_kernel_mean(rng.normal(m, 1, (200, 2)), kernel=km.Gaussian(1.0), k=20, random_state=0) for m in (0, 0, 3)]
+    >>> samples = [rng.normal(m, 1.0, (200, 2)) for m in (0, 0, 3)]
+    >>> means = [km.sparse_kernel_mean(X, kernel=km.Gaussian(1.0), k=20, random_state=0) for X in samples]
     >>> D = km.distance_matrix(means)
     >>> D.shape, bool(D[0, 1] < D[0, 2])
     ((3, 3), True)
