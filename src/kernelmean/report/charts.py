@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernelmean._types import Vector
+from kernelmean._types import IntVector, Vector
 from kernelmean.report import facts, page
 from kernelmean.views import Collection, DensityView, Indicator
 
 DRAWN = 400  # centres in a picture, the heaviest
 STOPS = 25  # points that arrow keys visit in a picture of centres
-LARGEST_MARK, SMALLEST_MARK = 18.0, 3.0  # pixels
+RINGS = 8000.0  # square pixels that all centres cover together
+LARGEST_MARK, SMALLEST_MARK = 22.0, 2.5  # pixels
 NAME_LENGTH = 18  # letters of a name beside a heat map
 TICKS = 40  # names beside a heat map
 
@@ -41,9 +42,7 @@ def density(name: str, view: DensityView) -> Chart:
     parts = [(drawn[view.weights[drawn] >= 0], "mark"), (drawn[view.weights[drawn] < 0], "negative")]
     traces = [ground, *(_centers(view, rows, ink) for rows, ink in parts)]
     walk = [
-        [1 + sign, i, _spoken_center(view, row)]
-        for sign, (rows, _) in enumerate(parts)
-        for i, row in enumerate(rows[:STOPS])
+        [1 + sign, i, _spoken_center(view, row)] for sign, (rows, _) in enumerate(parts) for i, row in enumerate(rows[:STOPS])
     ]
     second = "density" if len(view.axes) == 1 else view.axes[1]
     layout = {"xaxis": _titled(view.axes[0]), "yaxis": _titled(second)}
@@ -80,7 +79,12 @@ def heat_map(name: str, samples: Collection) -> Chart:
         "colorscale": style("scale-reversed"),
         "customdata": [[[page.label(a), page.label(b)] for b in names] for a in names] if len(names) <= 120 else None,
         "hovertemplate": "%{customdata[0]}<br>%{customdata[1]}<br>distance %{z:.4g}<extra></extra>",
-        "colorbar": {"thickness": 10, "outlinewidth": 0, "title": {"text": "distance", "side": "right"}, "tickfont": {"size": 11}},
+        "colorbar": {
+            "thickness": 10,
+            "outlinewidth": 0,
+            "title": {"text": "distance", "side": "right"},
+            "tickfont": {"size": 11},
+        },
     }
     if len(names) > 120:
         trace["hovertemplate"] = "%{y} and %{x}<br>distance %{z:.4g}<extra></extra>"
@@ -124,7 +128,7 @@ def _curve(view: DensityView) -> Chart:
     }
 
 
-def _centers(view: DensityView, rows: Vector, ink: str) -> Chart:
+def _centers(view: DensityView, rows: IntVector, ink: str) -> Chart:
     """Rings whose areas are the weights; in one dimension they stand on the axis."""
     across = view.centers[rows, 0]
     up = view.centers[rows, 1] if len(view.axes) == 2 else np.zeros(len(rows))
@@ -135,7 +139,7 @@ def _centers(view: DensityView, rows: Vector, ink: str) -> Chart:
         "y": numbers(up),
         "customdata": [[int(row) + 1, f"{view.weights[row]:.3g}"] for row in rows],
         "marker": {
-            "size": [round(size, 1) for size in _mark_sizes(view.weights[rows], np.abs(view.weights).max())],
+            "size": [round(size, 1) for size in _mark_sizes(view.weights[rows], np.abs(view.weights).sum())],
             "color": "rgba(0,0,0,0)",
             "line": {"color": style(ink), "width": 1.2},
         },
@@ -144,9 +148,11 @@ def _centers(view: DensityView, rows: Vector, ink: str) -> Chart:
     }
 
 
-def _mark_sizes(weights: Vector, largest: float) -> list[float]:
-    """Diameters: areas in proportion to |α|, none too small to see."""
-    return np.maximum(LARGEST_MARK * np.sqrt(np.abs(weights) / max(largest, 1e-300)), SMALLEST_MARK).tolist()
+def _mark_sizes(weights: Vector, total: float) -> list[float]:
+    """Diameters: areas in proportion to |α|, none too small to see or too large to see through."""
+    diameters = np.sqrt(4.0 / np.pi * RINGS * np.abs(weights) / total)
+    sizes: list[float] = np.clip(diameters, SMALLEST_MARK, LARGEST_MARK).tolist()
+    return sizes
 
 
 def _density_legend(view: DensityView) -> list[dict[str, Any]]:

@@ -117,9 +117,11 @@ def _heat_map_section(samples: Collection) -> str:
         return page.section("distances", "Distances", words)
     caption = page.text(
         f"All pairs by the {METRICS[samples.metric]}, in the order of a clustering (average linkage), so that samples alike "
-        "stand together; the darker, the nearer in a light page, the brighter, the nearer in a dark one."
+        "stand together; the stronger the colour, the nearer. Arrow keys walk through the pairs."
     )
-    return page.section("distances", "Distances", page.chart("heat-map", "Distances of all pairs of samples", caption, shape="large"))
+    return page.section(
+        "distances", "Distances", page.chart("heat-map", "Distances of all pairs of samples", caption, shape="tile")
+    )
 
 
 def _neighbors_section(samples: Collection) -> str:

@@ -58,14 +58,17 @@ def fit_page(
         facts.reproduce_section(command),
     ]
     heading = title or f"{facts.number(mean.n_points)} points by {facts.number(mean.k)} centres"
-    return page.render(page.Page("fit", heading, _lede(mean, certificate), sections, [*drawn, charts.indicator("indicator", curve)]))
+    return page.render(
+        page.Page("fit", heading, _lede(mean, certificate), sections, [*drawn, charts.indicator("indicator", curve)])
+    )
 
 
 def _lede(mean: SparseKernelMean, certificate: Certificate | None) -> str:
     what = "density" if mean.space == "l2" and (mean.weights >= 0).all() else "kernel mean"
     size = f"{facts.number(mean.n_points)} points in {mean.dimension} dimension{'s' if mean.dimension > 1 else ''}"
     said = f"The {what} of {size}, carried by {facts.number(mean.k)} centre{'s' if mean.k > 1 else ''}"
-    return page.text(f"{said}; measured: {certificate}." if certificate else f"{said}.")
+    error = "" if certificate is None else f", with a measured relative error of {_relative(certificate)}"
+    return page.text(f"{said}{error}.")
 
 
 def _numbers(mean: SparseKernelMean, certificate: Certificate | None) -> dict[str, str]:
@@ -103,7 +106,9 @@ def _density_words(view: DensityView, mean: SparseKernelMean) -> str:
     few = f" The {charts.DRAWN} heaviest of {facts.number(mean.k)} centres are drawn." if mean.k > charts.DRAWN else ""
     plane = " in the plane of the two leading principal axes of its centres" if view.axes[0].endswith("principal axis") else ""
     rings = " Rings are centres; their areas are their weights."
-    return page.text(f"{KINDS[view.kind]}{plane}.{lines}{rings}{few}") + page.text(" Arrow keys walk through the centres of a figure.")
+    return page.text(f"{KINDS[view.kind]}{plane}.{lines}{rings}{few}") + page.text(
+        " Arrow keys walk through the centres of a figure."
+    )
 
 
 def _indicator_figure(mean: SparseKernelMean) -> str:
@@ -117,10 +122,22 @@ def _indicator_figure(mean: SparseKernelMean) -> str:
 
 def _certificate(mean: SparseKernelMean, certificate: Certificate | None) -> str:
     """What was measured, what is promised, and how far a point can be from its centre."""
-    rows = [("covering radius", "not known" if np.isnan(mean.cover) else f"{mean.cover:.4g}", "largest distance of a point to its nearest centre")]
+    rows = [
+        (
+            "covering radius",
+            "not known" if np.isnan(mean.cover) else f"{mean.cover:.4g}",
+            "largest distance of a point to its nearest centre",
+        )
+    ]
     if certificate is not None:
         spread = f" ± {certificate.standard_error:.1e}" if certificate.standard_error else ""
-        rows.append(("measured error", f"{certificate.error:.3e}{spread}", f"norm of the difference to the full mean, method “{certificate.method}”"))
+        rows.append(
+            (
+                "measured error",
+                f"{certificate.error:.3e}{spread}",
+                f"norm of the difference to the full mean, method “{certificate.method}”",
+            )
+        )
         rows.append(("relative error", _relative(certificate), "the same, divided by the norm of the full mean"))
     for name, bound, words in (
         ("tighter bound", mean.tighter_bound, "promised from each point’s distance to its nearest centre"),

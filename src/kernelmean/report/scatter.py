@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelmean._types import Vector
+from kernelmean._types import Points, Vector
 from kernelmean.report import charts, facts, page
 from kernelmean.views import Collection
 
@@ -21,29 +21,19 @@ PLAIN = "(none)"  # the choice of no column
 
 def scatter(name: str, samples: Collection, metadata: Mapping[str, Sequence[object]], first: str | None) -> charts.Chart:
     """One variant of the figure for each column, and one without any."""
-    places = _places(samples)
+    assert samples.coordinates is not None
+    flat = samples.coordinates.shape[1] == 1  # one coordinate: on a line
+    places = np.column_stack([samples.coordinates[:, 0], 0.0 * samples.sizes if flat else samples.coordinates[:, 1]])
     words = [_spoken(samples, i) for i in range(len(samples.names))]
     variants = {str(column): _variant(samples, places, words, list(values)) for column, values in metadata.items()}
     variants[PLAIN] = _variant(samples, places, words, ["samples"] * len(samples.names))
     chosen = str(first) if first is not None else next(iter(variants))
-    flat = places.shape[1] == 1 or samples.coordinates is not None and samples.coordinates.shape[1] == 1
-    axes = {
-        "xaxis": {"title": {"text": "first coordinate"}, "zeroline": False},
-        "yaxis": {"title": {"text": "" if flat else "second coordinate"}, "visible": not flat, "scaleanchor": "x"},
-    }
-    if flat:
-        del axes["yaxis"]["scaleanchor"]
-    return {"id": name, "variants": variants, "first": chosen, "layout": axes}
+    second = {"visible": False} if flat else {"title": {"text": "second coordinate"}, "scaleanchor": "x"}
+    layout = {"xaxis": {"title": {"text": "first coordinate"}}, "yaxis": second}
+    return {"id": name, "variants": variants, "first": chosen, "layout": layout}
 
 
-def _places(samples: Collection) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """(N, 2): the first two coordinates, or the only one on a line."""
-    found = samples.coordinates
-    assert found is not None
-    return found[:, :2] if found.shape[1] > 1 else np.column_stack([found, np.zeros(len(found))])
-
-
-def _variant(samples: Collection, places: Any, words: list[str], values: list[object]) -> dict[str, Any]:
+def _variant(samples: Collection, places: Points, words: list[str], values: list[object]) -> dict[str, Any]:
     if _measured(values):
         return _by_number(samples, places, words, values)
     groups = _groups(values)
@@ -56,11 +46,16 @@ def _variant(samples: Collection, places: Any, words: list[str], values: list[ob
     return {"traces": traces, "legend": legend if len(groups) > 1 else [], "walk": walk}
 
 
-def _by_number(samples: Collection, places: Any, words: list[str], values: list[Any]) -> dict[str, Any]:
+def _by_number(samples: Collection, places: Points, words: list[str], values: list[Any]) -> dict[str, Any]:
     """A scale of colours; samples without a number are hollow."""
     x = np.array([math.nan if value is None else float(value) for value in values])
     known, missing = np.flatnonzero(np.isfinite(x)), np.flatnonzero(~np.isfinite(x))
-    marker = {"color": x[known].tolist(), "colorscale": charts.style("scale"), "cmin": _low(x[known]), "cmax": float(x[known].max())}
+    marker = {
+        "color": x[known].tolist(),
+        "colorscale": charts.style("scale"),
+        "cmin": _low(x[known]),
+        "cmax": float(x[known].max()),
+    }
     traces = [_trace(samples, places, known, marker), _trace(samples, places, missing, {"color": "rgba(0,0,0,0)"})]
     walk = [[0, j, f"{words[row]}, {facts.number(x[row])}"] for j, row in enumerate(known)]
     walk += [[1, j, f"{words[row]}, missing"] for j, row in enumerate(missing)]
@@ -72,7 +67,7 @@ def _low(x: Vector) -> float:
     return float(x.min() - 0.25 * (x.max() - x.min()))
 
 
-def _trace(samples: Collection, places: Any, rows: Sequence[int], marker: dict[str, Any]) -> charts.Chart:
+def _trace(samples: Collection, places: Points, rows: Sequence[int], marker: dict[str, Any]) -> charts.Chart:
     return {
         "type": "scatter",
         "mode": "markers",

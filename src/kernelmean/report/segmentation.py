@@ -46,7 +46,9 @@ def segmentation_page(
     ]
     rows, columns = segmentation.labels.shape
     count = facts.number(segmentation.n_segments)
-    lede = page.text(f"An image of {columns} × {rows} pixels in {count} segments: pixels that climb to the same peak of the density.")
+    lede = page.text(
+        f"An image of {columns} × {rows} pixels in {count} segments: pixels that climb to the same peak of the density."
+    )
     return page.render(page.Page("segment", title or f"{count} segments", lede, sections))
 
 
@@ -98,7 +100,7 @@ def _wipe(view: SegmentView) -> str:
         '<input type="range" id="wipe-at" min="0" max="100" value="50" step="1">'
     )
     choice = (
-        '<fieldset><legend>On the right</legend>'
+        "<fieldset><legend>On the right</legend>"
         '<label><input type="radio" name="over" value="means" checked> mode colours</label>'
         '<label><input type="radio" name="over" value="segments"> segments</label></fieldset>'
     )
@@ -111,12 +113,16 @@ def _modes(view: SegmentView) -> list[str]:
     for i, ((r, g, b), share) in enumerate(zip(view.palette[:LISTED].tolist(), view.shares, strict=False)):
         code = f"#{r:02x}{g:02x}{b:02x}"
         items.append(
-            f'<li><button type="button" aria-pressed="false" data-label="{i}"><span class="swatch" style="background:{code}"></span>'
-            f'<span>{code}<br>{100 * share:.1f} %</span></button></li>'
+            f'<li><button type="button" aria-pressed="false" data-label="{i}">'
+            f'<span class="swatch" style="background:{code}"></span>'
+            f"<span>{code}<br>{100 * share:.1f} %</span></button></li>"
         )
     more = len(view.shares) - len(items)
     rest = f" {facts.number(more)} smaller segments are not listed." if more else ""
-    return [f"<p>Choose a colour to see its segment alone, above; the largest come first.{rest}</p>", f'<ul class="modes">{"".join(items)}</ul>']
+    return [
+        f"<p>Choose a colour to see its segment alone, above; the largest come first.{rest}</p>",
+        f'<ul class="modes">{"".join(items)}</ul>',
+    ]
 
 
 def picture(pixels: NDArray[Any], kind: str) -> str:

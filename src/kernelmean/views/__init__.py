@@ -1,6 +1,6 @@
 """The numbers behind the pictures; Matplotlib (``plot``) and Plotly (``report``) draw the same ones."""
 
-from kernelmean.views.collections import Collection, collection
+from kernelmean.views.collections import Collection, clustered_order, collection
 from kernelmean.views.curves import Indicator, indicator
 from kernelmean.views.densities import DensityView, column_names, density_views, line_view, plane_view
 from kernelmean.views.images import SegmentView, segment_view
@@ -12,6 +12,7 @@ __all__ = [
     "Indicator",
     "Marginal",
     "SegmentView",
+    "clustered_order",
     "collection",
     "column_names",
     "density_views",

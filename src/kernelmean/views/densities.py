@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from kernelmean import _checks
 from kernelmean._types import ArrayLike, Matrix, Points, Vector
-from kernelmean.mean import SparseKernelMean
-from kernelmean.mean.expansion import KernelMean
+from kernelmean.mean import KernelMean, SparseKernelMean
 from kernelmean.views.marginals import kernel_marginal, marginal
+
+Mean: TypeAlias = KernelMean | SparseKernelMean
 
 PAIRWISE = 6  # dimensions up to which every pair of coordinates is drawn; beyond it the principal plane
 LINE = 400  # points of a curve
@@ -50,7 +51,7 @@ class DensityView(NamedTuple):
         return share
 
 
-def density_views(mean: SparseKernelMean, sample: ArrayLike | None = None, columns: Sequence[str] | None = None) -> list[DensityView]:
+def density_views(mean: Mean, sample: ArrayLike | None = None, columns: Sequence[str] | None = None) -> list[DensityView]:
     """What there is to see: one curve, all pairs of up to six coordinates, or the principal plane of more."""
     d, names = mean.dimension, column_names(mean, columns)
     rows = _rows(mean, sample)
@@ -62,7 +63,7 @@ def density_views(mean: SparseKernelMean, sample: ArrayLike | None = None, colum
 
 
 def plane_view(
-    mean: SparseKernelMean, pair: tuple[int, int], sample: ArrayLike | None = None, columns: Sequence[str] | None = None
+    mean: Mean, pair: tuple[int, int], sample: ArrayLike | None = None, columns: Sequence[str] | None = None
 ) -> DensityView:
     """The mean in the plane of two coordinates."""
     names = column_names(mean, columns)
@@ -71,16 +72,16 @@ def plane_view(
 
 
 def line_view(
-    mean: SparseKernelMean, coordinate: int = 0, sample: ArrayLike | None = None, columns: Sequence[str] | None = None
+    mean: Mean, coordinate: int = 0, sample: ArrayLike | None = None, columns: Sequence[str] | None = None
 ) -> DensityView:
     """The mean along one coordinate."""
     P = np.eye(mean.dimension)[[coordinate]]
     return _view(mean, P, _rows(mean, sample), (column_names(mean, columns)[coordinate],))
 
 
-def column_names(mean: SparseKernelMean, columns: Sequence[str] | None) -> list[str]:
+def column_names(mean: Mean, columns: Sequence[str] | None) -> list[str]:
     """Names of the coordinates: those given, those of the data, or x1, x2, …"""
-    names = columns if columns is not None else mean.columns
+    names = columns if columns is not None else getattr(mean, "columns", None)
     if names is None:
         return [f"x{i + 1}" for i in range(mean.dimension)]
     if len(names) != mean.dimension:
@@ -88,7 +89,7 @@ def column_names(mean: SparseKernelMean, columns: Sequence[str] | None) -> list[
     return [str(name) for name in names]
 
 
-def _view(mean: SparseKernelMean, P: Matrix, rows: Points | None, axes: tuple[str, ...]) -> DensityView:
+def _view(mean: Mean, P: Matrix, rows: Points | None, axes: tuple[str, ...]) -> DensityView:
     evaluate, kind = _seen(mean, P)
     centers = mean.centers @ P.T
     grids = tuple(_grid(mean, P, rows, axis, LINE if len(P) == 1 else GRID) for axis in range(len(P)))
@@ -97,7 +98,7 @@ def _view(mean: SparseKernelMean, P: Matrix, rows: Points | None, axes: tuple[st
     return DensityView(axes, grids, values, centers, mean.weights, kind)
 
 
-def _seen(mean: SparseKernelMean, P: Matrix) -> tuple[Callable[[Points], Vector], str]:
+def _seen(mean: Mean, P: Matrix) -> tuple[Callable[[Points], Vector], str]:
     """The mean itself where P sees all of it, else its marginal, or where the kernel has none the slice at its peak."""
     m, d = P.shape
     if m == d:
@@ -110,7 +111,7 @@ def _seen(mean: SparseKernelMean, P: Matrix) -> tuple[Callable[[Points], Vector]
     return marginal(mean, P), "marginal"
 
 
-def _grid(mean: SparseKernelMean, P: Matrix, rows: Points | None, axis: int, size: int) -> Vector:
+def _grid(mean: Mean, P: Matrix, rows: Points | None, axis: int, size: int) -> Vector:
     """From one far quantile to the other and a little further."""
     if rows is not None:
         low, high = np.quantile(rows @ P[axis], TAILS)
@@ -134,7 +135,7 @@ def _reach(mean: KernelMean, direction: Vector) -> float:
     return mean.kernel.length * float(np.linalg.norm(mapped))
 
 
-def _principal(mean: SparseKernelMean) -> Matrix:
+def _principal(mean: Mean) -> Matrix:
     """(2, d) leading principal axes of the centres by their weights; signs fixed by the largest entry."""
     w = np.abs(mean.weights) / np.abs(mean.weights).sum()
     centred = (mean.centers - w @ mean.centers) * np.sqrt(w)[:, None]
@@ -143,7 +144,7 @@ def _principal(mean: SparseKernelMean) -> Matrix:
     return leading
 
 
-def _rows(mean: SparseKernelMean, sample: ArrayLike | None) -> Points | None:
+def _rows(mean: Mean, sample: ArrayLike | None) -> Points | None:
     """Some rows of the sample, evenly spread over it."""
     if sample is None:
         return None
