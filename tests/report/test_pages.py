@@ -208,9 +208,16 @@ def test_an_embedding_shows_all_it_knows(embed_html):
     assert len(read.all("tr")) > 14
 
 
-@pytest.mark.parametrize("options", [{"metadata": {"a": [1]}}, {"color": "b"}, {"names": ["a"]}])
-def test_columns_that_do_not_fit_are_refused(embedding, options):
-    with pytest.raises(ValueError, match="a|b"):
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"metadata": {"a": [1]}}, "column 'a' has 1 values, but there are 14 samples"),
+        ({"color": "b"}, "color='b' is no column of the metadata"),
+        ({"names": ["a"]}, "names has 1 entries, but 14 samples"),
+    ],
+)
+def test_columns_that_do_not_fit_are_refused(embedding, options, said):
+    with pytest.raises(ValueError, match=said):
         report.embedding_page(embedding, **options)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -133,7 +135,7 @@ def test_the_order_keeps_groups_together(embedding):
     order = views.collection(embedding).order
     assert sorted(order.tolist()) == list(range(8))
     parity = [int(i) % 2 for i in order]
-    assert sum(a != b for a, b in zip(parity, parity[1:], strict=False)) == 1
+    assert sum(a != b for a, b in pairwise(parity)) == 1
 
 
 @given(st.integers(1, 12), st.integers(0, 100))

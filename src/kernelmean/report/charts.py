@@ -63,7 +63,7 @@ def indicator(name: str, curve: Indicator) -> Chart:
         "hovertemplate": "%{x} centres<br>%{y:.2e} left<br>E = %{customdata}<extra></extra>",
     }
     stops = np.unique(np.geomspace(1, max(len(kept), 1), 30).astype(int)) - 1 if len(kept) else []
-    words = [[0, int(i), f"{curve.centers[kept[i]]} centres, {curve.left_over[kept[i]]:.1e} left"] for i in stops]
+    words = [[0, int(i), f"{_counted(int(curve.centers[kept[i]]))}, {curve.left_over[kept[i]]:.1e} left"] for i in stops]
     return {"id": name, "traces": [trace], "layout": _indicator_layout(curve), "walk": words}
 
 
@@ -184,6 +184,10 @@ def _indicator_layout(curve: Indicator) -> Chart:
     left = {"title": {"text": "left to gain"}, "type": "log", "exponentformat": "power", "dtick": 2}
     across = {"title": {"text": "centres m"}, "range": [0, curve.chosen * 1.04 + 0.5]}
     return {"xaxis": across, "yaxis": left, "shapes": [line], "annotations": [note], "margin": {"l": 64}}
+
+
+def _counted(m: int) -> str:
+    return "1 centre" if m == 1 else f"{m} centres"
 
 
 def _titled(name: str) -> dict[str, Any]:
