@@ -161,14 +161,23 @@ class Source:
 
     def _labels_at(self, rows: IntVector, whole_file: bool = False) -> Labels:
         assert self.given_labels is not None
-        if len(rows) and rows[-1] >= len(self.given_labels) or (whole_file and len(rows) != len(self.given_labels)):
+        if (len(rows) and rows[-1] >= len(self.given_labels)) or (whole_file and len(rows) != len(self.given_labels)):
             raise ValueError(f"{self.path} needs one label per row, but there are {len(self.given_labels)} labels.")
         return self.given_labels[rows]
 
     def _about_missing(self) -> str:
-        what = "missing or infinite values" if self.transform is None else f"values that are missing or not finite after {self.transform}"
+        what = (
+            "missing or infinite values"
+            if self.transform is None
+            else f"values that are missing or not finite after {self.transform}"
+        )
         rows = "1 row has" if self.missing == 1 else f"{self.missing} rows have"
         return f"{self.path}: {rows} {what}; leave them out by drop_na=True (--drop-na), or fill them in first."
+
+
+def column_values(reader: Reader, name: str) -> Labels:
+    """One column of any kind, whole."""
+    return _natural(np.concatenate([block.labels for block in reader.blocks([], name) if block.labels is not None]))
 
 
 def _selected(batch: Batch, kept: np.ndarray[Any, np.dtype[np.bool_]]) -> Batch:
