@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,6 +17,24 @@ from kernelmean.cli import compare, embed, fit, info, proportions, results, scor
 from kernelmean.cli.options import Debug, Quiet, ready
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells count
+
+
+class Interrupted(Exception):  # noqa: N818 (no error)
+    """Ctrl-C, under a name that Typer leaves alone."""
+
+
+def interruptible(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, with Ctrl-C told apart from everything else."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+        except (Interrupted, KeyboardInterrupt):
+            raise Interrupted from None
+
+    return run
+
 
 app = typer.Typer(
     name="kernelmean",
@@ -42,10 +61,11 @@ def options(
 
 
 for module in (fit, score, compare, embed, proportions, segment, info):
-    app.command(module.__name__.rpartition(".")[2])(module.command)
+    app.command(module.__name__.rpartition(".")[2])(interruptible(module.command))
 
 
 @app.command()
+@interruptible
 def demo(
     points: Annotated[int, typer.Option(min=1000, help="Number of points.")] = 1_000_000,
     figure: Annotated[Path, typer.Option(help="Where to write the figure.")] = Path("demo.png"),

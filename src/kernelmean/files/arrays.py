@@ -50,7 +50,7 @@ def load_npz(path: Path) -> dict[str, Array]:
     """Every array of an npz file."""
     _begins(path, b"PK", "npz")
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
     except (ValueError, EOFError, zipfile.BadZipFile, AttributeError) as error:
         raise ValueError(f"{path} cannot be read as npz: {error}") from error
