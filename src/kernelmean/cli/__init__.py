@@ -30,7 +30,7 @@ def interruptible(command: Callable[..., None]) -> Callable[..., None]:
     def run(*arguments: Any, **options: Any) -> None:
         try:
             command(*arguments, **options)
-        except (Interrupted, KeyboardInterrupt):
+        except KeyboardInterrupt:
             raise Interrupted from None
 
     return run
@@ -96,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         except BrokenPipeError:  # the reader of a pipe has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(1)
-        except KeyboardInterrupt:
+        except (Interrupted, KeyboardInterrupt):
             _fail("interrupted; no file was left half-written.", INTERRUPTED)
         except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
             if "--debug" in given:

@@ -59,7 +59,7 @@ def command(
     \b
     Examples:
       kernelmean embed patient1.fcs patient2.fcs patient3.fcs --columns FSC-A,CD3 --transform arcsinh:150 -o coordinates.csv
-      kernelmean embed cells.parquet --group patient --metric kl --report embed.html
+      kernelmean embed cells.parquet --group patient --color site --report embed.html
     """
     import kernelmean as km
 
@@ -106,27 +106,35 @@ def _from_files(files: list[str], how: dict[str, Any]) -> Samples:
 
 
 def _grouped(files: list[str], group: str, color: str | None, how: dict[str, Any]) -> Samples:
-    """Rows of equal group, in the order of the sorted groups; ``color`` must be the same within each."""
+    """Rows of equal group, in the order of the sorted groups; a column to colour by is no coordinate."""
     import numpy as np
 
     import kernelmean as km
+    from kernelmean.files import column_names
 
     if len(files) != 1:
         raise ValueError(f"--group takes the samples from one file, got {len(files)} files.")
+    names = column_names(files[0]) or []
+    if color in names and how["columns"] is None:
+        how = how | {"columns": [name for name in names if name not in (group, color)]}
     X, _, labels = km.read(files[0], labels=group, **how).load()
     assert labels is not None
     found, codes = np.unique(labels, return_inverse=True)
     points = {str(name): X[codes == i] for i, name in enumerate(found)}
-    if color is None:
-        return Samples(points, {})
+    return Samples(points, _shared_values(files[0], group, color, list(points)) if color in names else {})
+
+
+def _shared_values(path: str, group: str, color: Any, names: list[str]) -> dict[str, list[Any]]:
+    """The value of a column in each group, which must have one only."""
     from kernelmean.files import read_columns
 
-    table = read_columns(files[0], [group, color])
-    values = {str(name): set(table[color][table[group] == name].tolist()) for name in found}
+    table = read_columns(path, [group, color])
+    groups = table[group].astype(str)
+    values = {name: set(table[color][groups == name].tolist()) for name in names}
     mixed = next((name for name, seen in values.items() if len(seen) != 1), None)
     if mixed is not None:
         raise ValueError(f"column {color!r} differs within group {mixed!r}, so it is no property of the sample.")
-    return Samples(points, {color: [values[name].pop() for name in points]})
+    return {color: [values[name].pop() for name in names]}
 
 
 def _described(path: Path, names: list[str]) -> dict[str, list[Any]]:

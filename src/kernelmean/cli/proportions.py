@@ -17,7 +17,6 @@ class Representation(StrEnum):
     none = "none"
     logistic = "logistic"
     forest = "forest"
-    boosting = "boosting"
 
 
 def command(
@@ -75,7 +74,7 @@ def _classifier(name: Representation, seed: int) -> Any:
     """A classifier of scikit-learn with sensible settings."""
     if name is Representation.none:
         return None
-    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+    from sklearn.ensemble import RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
@@ -83,5 +82,4 @@ def _classifier(name: Representation, seed: int) -> Any:
     return {
         Representation.logistic: lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
         Representation.forest: lambda: RandomForestClassifier(random_state=seed),
-        Representation.boosting: lambda: HistGradientBoostingClassifier(random_state=seed),
     }[name]()

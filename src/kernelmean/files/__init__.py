@@ -83,9 +83,9 @@ def read(
 
 
 def column_names(path: str | os.PathLike[str]) -> list[str] | None:
-    """The columns of a file, where it names them; other names of them too."""
+    """The columns of a file, where it names them."""
     reader = open_reader(path)
-    return [*reader.names, *reader.aliases] if reader.named else None
+    return reader.names if reader.named else None
 
 
 def read_columns(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> dict[str, Labels]:
