@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kernelmean.estimators.meanshift import MeanShift
     from kernelmean.estimators.outliers import SparseKDEOutlierDetector
     from kernelmean.estimators.proportions import ClassProportions
+    from kernelmean.files import Source, read
     from kernelmean.kernels import Cauchy, Gaussian, Laplacian, Radial, Student
     from kernelmean.mean import KernelMean, SparseKernelMean, distance_matrix, kernel_mean, load, merge, sparse_kernel_mean
     from kernelmean.measures.clusterings import clustering_hausdorff, discrepancy_index
@@ -44,6 +45,8 @@ _HOMES = {
     "MeanShift": "kernelmean.estimators.meanshift",
     "DistributionEmbedding": "kernelmean.estimators.embedding",
     "ClassProportions": "kernelmean.estimators.proportions",
+    "Source": "kernelmean.files",
+    "read": "kernelmean.files",
     "Cauchy": "kernelmean.kernels",
     "Gaussian": "kernelmean.kernels",
     "Laplacian": "kernelmean.kernels",
@@ -83,6 +86,7 @@ __all__ = [
     "Procrustes",
     "Radial",
     "Segmentation",
+    "Source",
     "SparseKDE",
     "SparseKDEClassifier",
     "SparseKDEOutlierDetector",
@@ -104,6 +108,7 @@ __all__ = [
     "mmd_test",
     "plot",
     "procrustes",
+    "read",
     "report",
     "segment_image",
     "sparse_kernel_mean",
