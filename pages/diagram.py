@@ -11,7 +11,9 @@ WIDTH, ROW, BOX, GAP = 760, 46, 32, 10
 WORDS = {  # what each layer is for, in a few words; a new layer without words fails the build
     "__main__": "python -m kernelmean",
     "cli": "read a file, call one function, write a file",
-    "report": "pictures and pages",
+    "report": "results as HTML pages",
+    "plot": "Matplotlib displays",
+    "views": "the numbers behind pictures",
     "files": "readers and writers",
     "estimators": "scikit-learn façades",
     "applications": "densities, embedding, proportions, mean shift",
@@ -28,6 +30,7 @@ WORDS = {  # what each layer is for, in a few words; a new layer without words f
     "_checks": "the door: outside arrays are checked here",
     "_types": "names of shapes",
     "_lazy": "values computed once",
+    "_progress": "how far work has come",
 }
 
 

@@ -15,7 +15,7 @@ from pages import blocks, diagram, examples, figures, wording
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = [
-    *(DOCS / name for name in ("quickstart.md", "migration.md")),
+    *(DOCS / name for name in ("quickstart.md", "terminal.md", "migration.md")),
     *sorted((DOCS / "guides").glob("*.md")),
     *sorted((DOCS / "theory").glob("*.md")),
     *sorted((DOCS / "development").glob("*.md")),
@@ -85,7 +85,7 @@ def test_every_block_runs_and_prints_what_the_page_shows(page, tmp_path, monkeyp
 
 
 def test_there_is_code_on_every_guide_and_worked_example():
-    expected = {"quickstart.md", "migration.md", "kernel.md", "engine.md", "selection.md"}
+    expected = {"quickstart.md", "terminal.md", "migration.md", "kernel.md", "engine.md", "selection.md"}
     assert expected | {page.name for page in (DOCS / "guides").glob("*.md")} <= {page.name for page in WITH_CODE}
 
 

@@ -60,10 +60,17 @@ def read(
     -------
     Source
         ``shape``, ``columns``, ``batches(rows)``, ``load()``; iterating gives (m, d) float64 blocks, ``np.asarray`` the whole.
+        A pass takes O(n·d) time, and memory for one block where the format is streamed.
 
     Examples
     --------
-    >>> km.SparseKDE().fit(km.read("cells.fcs", columns="FSC-A,CD3", transform="arcsinh:150"))  # doctest: +SKIP
+    >>> import tempfile, pathlib, numpy as np, kernelmean as km
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "points.npy"
+    ...     np.save(path, np.arange(6.0).reshape(2, 3))
+    ...     km.read(path, columns="0,2").load().points
+    array([[0., 2.],
+           [3., 5.]])
     """
     reader = open_reader(path)
     name = os.fspath(path)

@@ -41,6 +41,20 @@ class Source:
     """Rows of a file as finite float64 points, read anew in every pass; made by :func:`kernelmean.read`.
 
     Every fit takes it in the place of an array. ``np.asarray`` reads all of it; :meth:`batches` keeps one block in memory.
+
+    Attributes
+    ----------
+    path, reader, wanted, columns : the file, how it is read, its columns that are coordinates, their names if it has names.
+    transform, weight, label, given_labels, drop_na : as given to :func:`read`.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, numpy as np, kernelmean as km
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(pathlib.Path(folder) / "points.npy", np.zeros((5, 2)))
+    ...     source = km.read(pathlib.Path(folder) / "points.npy")
+    ...     source.shape, [len(block) for block in source.batches(3)]
+    ((5, 2), [3, 2])
     """
 
     path: str

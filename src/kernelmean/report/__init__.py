@@ -2,6 +2,14 @@
 
 page = kernelmean.report.fit_page(mean, X, certificate=mean.certificate(X), command="kernelmean fit data.csv ...")
 Path("fit.html").write_text(page, encoding="utf-8")
+
+Examples
+--------
+>>> import numpy as np, kernelmean as km
+>>> X = np.random.default_rng(0).normal(size=(300, 2))
+>>> page = km.report.fit_page(km.sparse_kernel_mean(X, k=30, random_state=0), X)
+>>> page.startswith("<!"), "<script src" in page
+(True, False)
 """
 
 from kernelmean.report.embedding import embedding_page
