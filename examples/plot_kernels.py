@@ -26,3 +26,10 @@ axes[0].set(xlabel="distance", title="φ/φ(0): the inner product in the RKHS")
 axes[1].set(xlabel="distance", title="g/g(0) in L2: φ convolved with φ", ylim=(1e-4, 1.5))
 axes[0].legend()
 plt.show()
+
+# %%
+# How well 100 centres do with each kernel, 2000 points in the plane. A smooth kernel is easier to approximate; a kink at every point is not.
+X = np.random.default_rng(0).normal(size=(2000, 2))
+for kernel in matched:
+    mean = km.sparse_kernel_mean(X, kernel=kernel.matching(0.5, 2), k=100, random_state=0)
+    print(f"{kernel.name:9} relative error {mean.certificate(X, method='exact').relative_error:.1e}")

@@ -55,4 +55,7 @@ def on_page_content(content: str, **_: Any) -> str:
 
 
 def _mathml(formula: str, display: str) -> str:
-    return convert(html.unescape(formula).strip(), display=display)
+    made = convert(html.unescape(formula).strip(), display=display)
+    if "\\" in re.sub(r"<[^>]+>", "", made):
+        LOGGER.warning("a command in this formula is not known to latex2mathml: %s", formula)
+    return made
