@@ -28,7 +28,8 @@ axes[0].legend()
 plt.show()
 
 # %%
-# How well 100 centres do with each kernel, 2000 points in the plane. A smooth kernel is easier to approximate; a kink at every point is not.
+# How well 100 centres do with each kernel, for 2000 points in the plane. A smooth kernel is easier to approximate than one
+# with a kink at every point.
 X = np.random.default_rng(0).normal(size=(2000, 2))
 for kernel in matched:
     mean = km.sparse_kernel_mean(X, kernel=kernel.matching(0.5, 2), k=100, random_state=0)

@@ -1,8 +1,8 @@
 """Densities: weights that are best in L2.
 
 The same centres with nonnegative weights, once optimal in the RKHS and once in L2. For a density what counts is the
-Kullback–Leibler divergence from the full estimate, and $\\mathrm{KL} \\approx \\tfrac12\\int (p-q)^2/p$ is closer to the norm of L2.
-That is why [`SparseKDE`][kernelmean.SparseKDE] works in L2.
+Kullback–Leibler divergence from the full estimate, and $\\mathrm{KL} \\approx \\tfrac12\\int (p-q)^2/p$ is closer to the norm
+of L2. That is why [`SparseKDE`][kernelmean.SparseKDE] works in L2.
 """
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,7 @@
 """When it pays, and when not.
 
-Time to fit a density to $n$ points and to evaluate it at all of them, beside SciPy's `gaussian_kde`, which sums over all points. For few
-points the full sum is quicker: use it. Times are those of the machine that built this page, best of two; compilation is apart.
+Time to fit a density to $n$ points and to evaluate it at all of them, beside SciPy's `gaussian_kde`, which sums over all points.
+For few points the full sum is quicker: use it. Times are those of the machine that built this page, best of two; compilation is apart.
 """
 
 import time
@@ -59,7 +59,6 @@ def by_centres() -> np.ndarray:
     return np.exp(km.SparseKDE(bandwidth=sigma, random_state=0).fit(x[:, None]).score_samples(grid[:, None]))
 
 
-print(
-    f"convolution {seconds(by_convolution):.3f} s, centres {seconds(by_centres):.3f} s for {len(x)} points on {len(grid)} nodes"
-)
+times = seconds(by_convolution), seconds(by_centres)
+print(f"{len(x)} points on {len(grid)} nodes: {times[0]:.3f} s by convolution, {times[1]:.3f} s by centres")
 print(f"largest difference {np.abs(by_convolution() - by_centres()).max():.1e}, of a peak of {by_centres().max():.2f}")
