@@ -1,7 +1,8 @@
 """When it pays, and when not.
 
 Time to fit a density to $n$ points and to evaluate it at all of them, beside SciPy's `gaussian_kde`, which sums over all points.
-For few points the full sum is quicker: use it. Times are those of the machine that built this page, best of two; compilation is apart.
+For few points the full sum is quicker: use it. Times are those of the machine that built this page, best of two, compilation
+apart.
 """
 
 import time
