@@ -12,6 +12,7 @@ import numpy as np
 from kernelmean._types import ArrayLike, IntVector, Matrix, Points, RandomState, Vector
 
 LARGEST = 1e150  # squares of larger numbers overflow
+MAPPED = 1 << 23  # numbers: up to 64 MiB in float64, a mapped file is simply read
 HOST_MEMORY = (1, 3, 11)  # DLPack: plain, and pinned for CUDA or ROCm
 
 
@@ -40,6 +41,18 @@ def on_device(X: object) -> bool:
     """Whether an array speaks DLPack and lives elsewhere than in the memory of the host."""
     ask = None if isinstance(X, np.ndarray) else getattr(X, "__dlpack_device__", None)
     return ask is not None and ask()[0] not in HOST_MEMORY
+
+
+def is_collection(X: object) -> bool:
+    """Whether X is a Dask array or frame."""
+    return callable(getattr(X, "__dask_graph__", None))
+
+
+def is_streamed(X: object) -> bool:
+    """Whether X is read from a file as it is needed: a mapped array too large to be read at once, or a source of batches."""
+    if isinstance(X, np.ndarray):
+        return isinstance(X, np.memmap) and X.ndim == 2 and X.size > MAPPED
+    return callable(getattr(X, "batches", None)) and hasattr(type(X), "__array__")
 
 
 def weights(sample_weight: ArrayLike | None, n: int) -> Vector | None:
