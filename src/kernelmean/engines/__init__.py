@@ -47,6 +47,7 @@ __all__ = [
     "over",
     "points",
     "precise",
+    "queries",
 ]
 
 
@@ -242,10 +243,18 @@ def points(X: ArrayLike, engine: str | Engine, name: str = "X", columns: int | N
     if _is_table(X):
         _checks.table_shape(X.shape, name, columns)  # type: ignore[union-attr]
         return X  # type: ignore[return-value]
-    if _checks.is_collection(X) or (engine == "cluster" or getattr(engine, "name", None) == "cluster"):
-        opened = open("cluster") if engine != "cluster" and isinstance(engine, str) else open(engine)
-        spread: Points = importlib.import_module("kernelmean.engines.cluster").take_in(X, opened, name, columns)
-        return spread
+    if _checks.is_collection(X) or (isinstance(engine, str) and engine == "cluster") or _is_cluster(engine):
+        return _spread(X, engine, name, columns)
+    return queries(X, engine, name, columns)
+
+
+def queries(X: ArrayLike, engine: str | Engine, name: str = "Q", columns: int | None = None) -> Points:
+    """:func:`points` that are no sample but places to evaluate at: arrays stay here whatever the engine."""
+    if _is_table(X):
+        return X  # type: ignore[return-value]
+    if _checks.is_collection(X):
+        lazily: Points = _cluster().queries(X, name, columns)
+        return lazily
     if _checks.is_streamed(X):
         streamed: Points = importlib.import_module("kernelmean.engines.parted.streaming").take_in(X, name, columns)
         return streamed
@@ -283,9 +292,25 @@ def host(X: Points) -> Points:
     return X if isinstance(X, np.ndarray) else X.double().cpu().numpy()
 
 
+def _spread(X: ArrayLike, engine: str | Engine, name: str, columns: int | None) -> Points:
+    """A sample in parts on the workers of a cluster, whatever the engine is called."""
+    opened = open(engine if _is_cluster(engine) else "cluster")
+    spread: Points = _cluster().take_in(X, opened, name, columns)
+    return spread
+
+
+def _cluster() -> Any:
+    open("cluster")  # says what is missing, if anything is
+    return importlib.import_module("kernelmean.engines.cluster.tables")
+
+
+def _is_cluster(engine: str | Engine) -> bool:
+    return not isinstance(engine, str) and getattr(engine, "name", None) == "cluster"
+
+
 def _is_table(X: object) -> bool:
-    """Whether X is a sample in parts that has passed the door."""
-    return not isinstance(X, np.ndarray) and callable(getattr(X, "parts", None)) and callable(getattr(X, "over", None))
+    """Whether X is in parts and has passed the door."""
+    return not isinstance(X, np.ndarray) and callable(getattr(X, "over", None)) and callable(getattr(X, "mapped", None))
 
 
 @functools.cache

@@ -216,7 +216,7 @@ class SparseKernelMean:
         checked = engines.points(X, self.engine, "X", self.dimension)
         rows, weights = positive_rows(_checks.weights(sample_weight, len(checked)))
         opened = engines.precise(engines.choose(self.engine, checked, float(len(checked)) * self.k))
-        return opened.load(self.expansion.map(checked if rows is None else checked[rows]), weights)
+        return opened.load(self.expansion.map(engines.keep(checked, rows)), weights)
 
     def _other_kernel(self, kernel: str | Kernel | None, bandwidth: float | str | None, room: Room) -> Kernel:
         """The kernel asked for; a length or a rule rescales the present family."""

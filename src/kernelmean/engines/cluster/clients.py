@@ -1,0 +1,39 @@
+"""Which cluster: the one given, the current one, or a local one."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import distributed
+
+from kernelmean.engines.cluster import Engine
+
+log = logging.getLogger("kernelmean")
+
+
+def connect(engine: Engine) -> Any:
+    """The client of an engine; without any, workers in threads of this process, which need no guard in scripts."""
+    if isinstance(engine.client, distributed.Client):
+        return engine.client
+    if isinstance(engine.client, str):
+        return _at(engine.client)
+    try:
+        return distributed.get_client()
+    except ValueError:
+        client = distributed.Client(processes=False, n_workers=1, dashboard_address=None)
+        threads = sum(worker["nthreads"] for worker in client.scheduler_info()["workers"].values())
+        log.info("no Dask client yet: started a local one with %d threads in this process", threads)
+        return client
+
+
+def _at(address: str) -> Any:
+    """The client of a scheduler, one per address."""
+    known = [client for client in distributed.Client._instances if client.status == "running"]
+    found = next((client for client in known if client.scheduler and client.scheduler.address == address), None)
+    if found is not None:
+        return found
+    try:
+        return distributed.Client(address, timeout="10s", set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ConnectionError(f"no Dask scheduler answers at {address}: {error}") from error
