@@ -45,7 +45,7 @@ class Carried:
                             found[i] = answer
                         left = [i for i in left if i not in which]
             finally:
-                self._client.cancel([future for _, future in asked.values() if not future.done()])
+                dropped(self._client, [future for _, future in asked.values()])
             if left:
                 self._homes = None
         return found
@@ -129,7 +129,14 @@ def results(client: Any, futures: Sequence[Any]) -> list[Any]:
         alive(client)
         raise RuntimeError(f"a task of the fit was cancelled ({error}).") from error
     except BaseException:
-        client.cancel([future for future in futures if not future.done()])
+        dropped(client, futures)
         raise
+
+
+def dropped(client: Any, futures: Sequence[Any]) -> None:
+    """Cancel what is not done, after an error or Ctrl-C."""
+    open_ones = [future for future in futures if not future.done()]
+    if open_ones and client.status == "running":
+        client.cancel(open_ones)
 
 

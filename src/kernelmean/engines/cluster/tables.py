@@ -166,7 +166,7 @@ class Queries:
         return da.map_blocks(
             workers.evaluated,
             self.rows,
-            name_=self.name,
+            label=self.name,
             columns=self.dimension,
             maps=self.maps,
             function=function,

@@ -110,18 +110,19 @@ class GrownTree:
         At least m points are as far as the m-th largest claim, so that no other leaf holds one of the m farthest.
         """
         forest, peaks = self.forest, self.claims.peak[len(self.claims.seen) :]
-        least = float(np.partition(peaks, len(peaks) - m)[len(peaks) - m]) if len(peaks) > m else -1.0
+        least = float(np.partition(peaks, len(peaks) - m)[len(peaks) - m]) if len(peaks) > m else 0.0
         searched, rest = np.flatnonzero(peaks >= least), peaks[peaks < least]
-        sizes = forest.starts[searched + 1] - forest.starts[searched]
-        at = np.repeat(forest.starts[searched] - np.cumsum(sizes) + sizes, sizes) + np.arange(int(sizes.sum()))
-        rows, nearest = forest.order[at].astype(np.int64), self.claims.nearest[at]
-        order = np.argsort(rows)
+        most = int((forest.starts[searched + 1] - forest.starts[searched]).sum())
+        rows, nearest = np.empty(most, np.int64), np.empty(most)
+        found = _collect(forest, self.claims.nearest, searched, least, rows, nearest)
+        order = np.argsort(rows[:found])
         rows, nearest = rows[order], nearest[order]
-        pool = farthest(np.empty((len(rows), 0)), nearest, m)
-        bound, kept = max(pool.bound, float(rest.max(initial=-1.0))), rows[pool.rows]
-        rival = int(rows[pool.rival]) if pool.rival < len(rows) else len(X)
-        if bound > pool.bound:
-            rival = 0  # some row of another leaf: nothing but row 0 is surely lower
+        pool = farthest(np.empty((found, 0)), nearest, m)
+        kept, rival = rows[pool.rows], int(rows[pool.rival]) if pool.rival < found else len(X)
+        if pool.bound < least and found < len(X):  # all that was found is kept; what was not is nearer than that
+            bound, rival = max(float(np.nextafter(least, 0.0)), float(rest.max(initial=-1.0))), 0
+        else:
+            bound = pool.bound
         return Pool(kept, np.ascontiguousarray(X[kept].T), pool.nearest, bound, rival)
 
 
@@ -163,6 +164,18 @@ def _measure_boxes(forest, start, stop):
                 x = forest.points[block, t, j]
                 forest.lower[leaves + leaf, t] = min(forest.lower[leaves + leaf, t], x)
                 forest.upper[leaves + leaf, t] = max(forest.upper[leaves + leaf, t], x)
+
+
+@entry(EXACT_MATH)
+def _collect(forest, nearest, leaves, least, rows, squares):
+    """Rows in these leaves whose distance is at least so large, with their distances; how many."""
+    count = 0
+    for leaf in leaves:
+        for i in range(forest.starts[leaf], forest.starts[leaf + 1]):
+            if nearest[i] >= least:
+                rows[count], squares[count] = forest.order[i], nearest[i]
+                count += 1
+    return count
 
 
 @entry(EXACT_MATH)

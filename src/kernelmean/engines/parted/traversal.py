@@ -63,7 +63,7 @@ class Traversal(Picking):
         super().__init__(first)
         self._holding, self._history = holding, History(holding)
         parts = len(holding.parts.sizes)
-        self._offers = np.full(parts, max(LEAST_OFFER, 2 * OFFERED // parts))
+        self._offers = np.full(parts, max(LEAST_OFFER, OFFERED // parts))
         self._unmet = holding.rows(np.array([first]))
         self._meet()
 
