@@ -46,6 +46,8 @@ NAMES = [  # what this release promises (API.md)
     "mmd",
     "procrustes",
     "mmd_test",
+    "Source",
+    "read",
     "sparse_kernel_mean",
 ]
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kernelmean.estimators.meanshift import MeanShift
     from kernelmean.estimators.outliers import SparseKDEOutlierDetector
     from kernelmean.estimators.proportions import ClassProportions
+    from kernelmean.files import Source, read
     from kernelmean.kernels import Cauchy, Gaussian, Laplacian, Radial, Student
     from kernelmean.mean import KernelMean, SparseKernelMean, distance_matrix, kernel_mean, load, merge, sparse_kernel_mean
     from kernelmean.measures.clusterings import clustering_hausdorff, discrepancy_index
@@ -42,6 +43,8 @@ _HOMES = {
     "MeanShift": "kernelmean.estimators.meanshift",
     "DistributionEmbedding": "kernelmean.estimators.embedding",
     "ClassProportions": "kernelmean.estimators.proportions",
+    "Source": "kernelmean.files",
+    "read": "kernelmean.files",
     "Cauchy": "kernelmean.kernels",
     "Gaussian": "kernelmean.kernels",
     "Laplacian": "kernelmean.kernels",
@@ -81,6 +84,7 @@ __all__ = [
     "Procrustes",
     "Radial",
     "Segmentation",
+    "Source",
     "SparseKDE",
     "SparseKDEClassifier",
     "SparseKDEOutlierDetector",
@@ -101,6 +105,7 @@ __all__ = [
     "mmd",
     "mmd_test",
     "procrustes",
+    "read",
     "segment_image",
     "sparse_kernel_mean",
 ]

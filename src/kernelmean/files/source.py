@@ -1,0 +1,223 @@
+"""A file as a sample: the same rows in the same order, as often as they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kernelmean import _checks, _progress
+from kernelmean._lazy import lazy
+from kernelmean._types import IntVector, Points, Vector
+from kernelmean.files.reader import Labels, Reader
+from kernelmean.files.transforms import Transform
+
+BATCH = 1 << 21  # numbers in a batch, by default: 16 MiB
+LEAST = 1024  # rows in a batch, however wide
+
+
+class Batch(NamedTuple):
+    """Some rows, and what belongs to them."""
+
+    rows: IntVector  # (m,) their places in the file, from 0
+    points: Points  # (m, d)
+    weights: Vector | None  # (m,)
+    labels: Labels | None  # (m,)
+    done: float  # share of the file that has been read
+
+
+class Table(NamedTuple):
+    """All rows at once."""
+
+    points: Points  # (n, d)
+    weights: Vector | None  # (n,)
+    labels: Labels | None  # (n,)
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Rows of a file as finite float64 points, read anew in every pass; made by :func:`kernelmean.read`.
+
+    Every fit takes it in the place of an array. ``np.asarray`` reads all of it; :meth:`batches` keeps one block in memory.
+    """
+
+    path: str
+    reader: Reader
+    wanted: list[str]  # columns of the file that are coordinates
+    columns: list[str] | None  # their names, where the file has names
+    transform: Transform | None = None
+    weight: str | None = None  # the column of weights
+    label: str | None = None  # the column of labels
+    given_labels: Labels | None = None  # labels from another file
+    drop_na: bool = False
+
+    def __repr__(self) -> str:
+        return f"km.read({self.path!r}), {len(self.wanted)} columns"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, d); a pass over the file where it does not say how many rows there are, or where rows are dropped."""
+        return self._rows, len(self.wanted)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Always float64."""
+        return np.dtype(np.float64)
+
+    @property
+    def ndim(self) -> int:
+        """Always 2."""
+        return 2
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def __iter__(self) -> Iterator[Points]:
+        return self.batches()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Points:
+        points = self.load().points
+        return points if dtype is None else points.astype(dtype, copy=False)
+
+    @property
+    def weights(self) -> Vector | None:
+        """(n,) the column of weights, or None."""
+        return None if self.weight is None else self.load().weights
+
+    @property
+    def labels(self) -> Labels | None:
+        """(n,) the labels, or None."""
+        return None if self.label is None and self.given_labels is None else self.load().labels
+
+    @lazy
+    def missing(self) -> int:
+        """How many rows have a value that is missing or not finite; takes a pass."""
+        return sum(int(np.count_nonzero(~kept)) for _, kept in self._pieces())
+
+    def batches(self, rows: int | None = None) -> Iterator[Points]:
+        """(m, d) blocks of ``rows`` rows each (about 16 MiB by default), the last one shorter."""
+        return (batch.points for batch in self.numbered(rows))
+
+    def numbered(self, rows: int | None = None) -> Iterator[Batch]:
+        """The same with the places of the rows in the file, their weights and labels."""
+        size = max(LEAST, BATCH // len(self.wanted)) if rows is None else _checks.count(rows, "rows")
+        return _regrouped(self._kept(), size)
+
+    def load(self) -> Table:
+        """Everything in one pass."""
+        with _progress.share(f"reading {self.path}") as progress:
+            batches = []
+            for batch in self._kept():
+                batches.append(batch)
+                progress.reach(batch.done)
+        points = np.concatenate([batch.points for batch in batches])
+        weights = None if self.weight is None else np.concatenate([batch.weights for batch in batches])  # type: ignore[misc]
+        labelled = [batch.labels for batch in batches if batch.labels is not None]
+        return Table(points, weights, _natural(np.concatenate(labelled)) if labelled else None)
+
+    @lazy
+    def _rows(self) -> int:
+        count = self.reader.count
+        if count is None or self.drop_na:
+            count = sum(len(batch.rows) for batch in self._kept())
+        if count == 0:
+            raise ValueError(f"{self.path} has no rows{' without missing values' if self.drop_na else ''}.")
+        return count
+
+    def _kept(self) -> Iterator[Batch]:
+        """The rows that are whole; a ValueError where others may not be dropped."""
+        some = False
+        for batch, kept in self._pieces():
+            some = some or bool(kept.any())
+            if kept.all():
+                yield batch
+            elif self.drop_na:
+                yield _selected(batch, kept)
+            else:
+                raise ValueError(self._about_missing())
+        if not some:
+            raise ValueError(f"{self.path} has no rows{' without missing values' if self.drop_na else ''}.")
+
+    def _pieces(self) -> Iterator[tuple[Batch, np.ndarray[Any, np.dtype[np.bool_]]]]:
+        """Blocks as the file has them, and which of their rows are whole."""
+        columns, start = [*self.wanted, *([] if self.weight is None else [self.weight])], 0
+        for numbers, labels, done in self.reader.blocks(columns, self.label):
+            rows = np.arange(start, start + len(numbers))
+            start += len(numbers)
+            points, weights = numbers[:, : len(self.wanted)], None if self.weight is None else numbers[:, -1]
+            if self.transform is not None:
+                points = self.transform(points)
+            whole = np.isfinite(points).all(axis=1)
+            if weights is not None:
+                whole &= np.isfinite(weights)
+            own = labels if self.given_labels is None else self._labels_at(rows)
+            if own is not None:
+                whole &= _present(own)
+            yield Batch(rows, points, weights, own, done), whole
+        if self.given_labels is not None:
+            self._labels_at(np.arange(start), whole_file=True)
+
+    def _labels_at(self, rows: IntVector, whole_file: bool = False) -> Labels:
+        assert self.given_labels is not None
+        if len(rows) and rows[-1] >= len(self.given_labels) or (whole_file and len(rows) != len(self.given_labels)):
+            raise ValueError(f"{self.path} needs one label per row, but there are {len(self.given_labels)} labels.")
+        return self.given_labels[rows]
+
+    def _about_missing(self) -> str:
+        what = "missing or infinite values" if self.transform is None else f"values that are missing or not finite after {self.transform}"
+        rows = "1 row has" if self.missing == 1 else f"{self.missing} rows have"
+        return f"{self.path}: {rows} {what}; leave them out by drop_na=True (--drop-na), or fill them in first."
+
+
+def _selected(batch: Batch, kept: np.ndarray[Any, np.dtype[np.bool_]]) -> Batch:
+    parts = (None if part is None else part[kept] for part in batch[:4])
+    return Batch(*parts, batch.done)  # type: ignore[arg-type]
+
+
+def _regrouped(batches: Iterable[Batch], size: int) -> Iterator[Batch]:
+    """The same rows in batches of equal size."""
+    held: list[Batch] = []
+    count, done = 0, 0.0
+    for batch in batches:
+        held.append(batch)
+        count, done = count + len(batch.rows), batch.done
+        if count >= size:
+            joined = _joined(held, done)
+            full = count - count % size
+            yield from (_slice(joined, slice(start, start + size)) for start in range(0, full, size))
+            held, count = [_slice(joined, slice(full, None))], count - full
+    if count:
+        yield _joined(held, done)
+
+
+def _joined(batches: list[Batch], done: float) -> Batch:
+    if len(batches) == 1:
+        return batches[0]
+    parts = (None if parts[0] is None else np.concatenate(parts) for parts in zip(*(batch[:4] for batch in batches), strict=True))
+    return Batch(*parts, done)  # type: ignore[arg-type]
+
+
+def _slice(batch: Batch, rows: slice) -> Batch:
+    parts = (None if part is None else part[rows] for part in batch[:4])
+    return Batch(*parts, batch.done)  # type: ignore[arg-type]
+
+
+def _present(labels: Labels) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Neither None nor NaN."""
+    if labels.dtype.kind == "O":
+        return np.array([label is not None and label == label for label in labels], dtype=bool)  # noqa: PLR0124
+    return labels == labels if labels.dtype.kind == "f" else np.ones(len(labels), dtype=bool)  # noqa: PLR0124
+
+
+def _natural(labels: Labels) -> Labels:
+    """Text as text, and as whole numbers where every label is one (all that a csv says of its types)."""
+    if labels.dtype.kind != "O":
+        return labels
+    text = labels.astype(str)
+    try:
+        numbers = text.astype(np.int64)
+    except (ValueError, OverflowError):
+        return text
+    return numbers if (numbers.astype(str) == text).all() else text
