@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -42,12 +42,14 @@ __all__ = [
     "elimination",
     "frontier",
     "host",
+    "in_parts",
     "keep",
     "open",
     "over",
     "points",
     "precise",
     "queries",
+    "together",
 ]
 
 
@@ -276,6 +278,20 @@ def keep(X: Points, rows: IntVector | None) -> Points:
         return X
     kept: Points = X.keep(rows) if _is_table(X) else X[rows]  # type: ignore[attr-defined]
     return kept
+
+
+def in_parts(X: object, engine: str | Engine = "cpu") -> bool:
+    """Whether :func:`points` leaves X where it is, in a file or on a cluster."""
+    return _is_table(X) or _checks.is_collection(X) or _checks.is_streamed(X) or engine == "cluster" or _is_cluster(engine)
+
+
+def together(samples: Sequence[Points]) -> Points:
+    """Several checked samples as one; those in parts come from one table, whose rows they share."""
+    first = samples[0]
+    if not _is_table(first):
+        return np.concatenate(samples)
+    joined: Points = first.together(samples[1:])  # type: ignore[attr-defined]
+    return joined
 
 
 def over(X: Points, function: Callable[[Points], Any]) -> Any:

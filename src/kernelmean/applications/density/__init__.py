@@ -40,6 +40,8 @@ def log_quantiles(density: Density, X: Points, weights: Vector | None = None) ->
     Over all points, or over as many, spread evenly over the cumulative weight, as 2·10⁸ kernel values allow.
     """
     rows, w = scored_rows(X, weights, max(LEAST_ROWS, int(QUANTILE_WORK / density.k)))
+    if rows is None and engines.in_parts(X):
+        rows = np.arange(len(X))
     return weighted_quantiles(density.log(X if rows is None else X[rows]), w, LEVELS)
 
 

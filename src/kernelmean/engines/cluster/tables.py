@@ -104,6 +104,12 @@ class Spread:
         local = [rows[cuts[i] : cuts[i + 1]] - begins[i] for i in live]
         return self._like(workers.taken, live, local, sizes[live])
 
+    def together(self, others: Sequence[Spread]) -> Spread:
+        """The parts of several tables, one after another."""
+        tables = [self, *others]
+        futures = tuple(future for table in tables for future in table.futures)
+        return replace(self, futures=futures, sizes=np.concatenate([table.sizes for table in tables]))
+
     def mapped(self, matrix: Matrix, origin: Vector) -> Spread:
         """A(x − origin) for every row."""
         everyone = np.arange(len(self.futures))
@@ -161,7 +167,8 @@ class Queries:
 
     def over(self, function: Callable[[Points], Any]) -> Any:
         """A Dask array of function(rows), in the chunks of the rows."""
-        shape = function(np.zeros((1, self.dimension))).shape[1:]
+        probe = function(np.zeros((1, self.dimension)))
+        shape = probe.shape[1:]
         rows = self.rows.chunks[0]
         return da.map_blocks(
             workers.evaluated,
@@ -170,8 +177,8 @@ class Queries:
             columns=self.dimension,
             maps=self.maps,
             function=function,
-            dtype=np.float64,
+            dtype=probe.dtype,
             chunks=(rows, *((size,) for size in shape)),
             **({"drop_axis": 1} if not shape else {}),
-            meta=np.empty((0,) * (1 + len(shape))),
+            meta=np.empty((0,) * (1 + len(shape)), probe.dtype),
         )

@@ -105,6 +105,14 @@ class Streamed:
         """The table of these rows."""
         return replace(self, kept=rows if self.kept is None else self.kept[rows])
 
+    def together(self, others: Sequence[Streamed]) -> Streamed:
+        """The rows of several tables of one source, in the order of the file."""
+        tables = [self, *others]
+        if any(table.source is not self.source for table in tables):
+            raise ValueError("samples from different files cannot be pooled; give scale and bandwidth as numbers.")
+        rows = [np.arange(len(table)) if table.kept is None else table.kept for table in tables]
+        return replace(self, kept=np.unique(np.concatenate(rows)))
+
     def mapped(self, matrix: Matrix, origin: Vector) -> Streamed:
         """A(x − origin) for every row."""
         return replace(self, maps=(*self.maps, (matrix, origin)))

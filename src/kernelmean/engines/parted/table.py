@@ -40,6 +40,9 @@ class Table(Protocol):
     def keep(self, rows: IntVector) -> Table:
         """The table of these rows, ascending."""
 
+    def together(self, others: Sequence[Any]) -> Table:
+        """The rows of several tables in one."""
+
     def mapped(self, matrix: Matrix, origin: Vector) -> Table:
         """A(x − origin) for every row."""
 
