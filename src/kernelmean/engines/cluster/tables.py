@@ -19,10 +19,11 @@ from kernelmean.engines.parted.streaming import Sourced
 from kernelmean.engines.parted.table import divided, starts, wanted_rows
 
 PART = 1 << 26  # numbers of an array from here in one part: 512 MiB
+HERE = 1 << 22  # numbers: a collection of at most 32 MiB comes here, where it needs no rounds
 QUIET = {"distributed.admin.large-graph-warning-threshold": "1TB"}  # arrays from here are meant to travel
 
 
-def take_in(X: Any, engine: Engine, name: str, columns: int | None = None) -> Spread:
+def take_in(X: Any, engine: Engine, name: str, columns: int | None = None) -> Spread | Points:
     """A Dask collection or an array, checked where it is: its parts become float64 in one piece each."""
     client = connect(engine)
     blocks, d = _partitions(X, name, columns) if _checks.is_collection(X) else _pieces(X, client, name, columns)
@@ -31,6 +32,8 @@ def take_in(X: Any, engine: Engine, name: str, columns: int | None = None) -> Sp
         sizes = np.array(results(client, client.map(len, parts, pure=False)), dtype=np.intp)
     live = np.flatnonzero(sizes)
     _checks.table_shape((int(sizes.sum()), d), name)
+    if sizes.sum() * d <= HERE:
+        return np.concatenate(results(client, [parts[i] for i in live]))
     return Spread(client, engine, tuple(parts[i] for i in live), sizes[live], d)
 
 
