@@ -7,13 +7,15 @@ it says so, and hears them all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
+from contextlib import contextmanager
 from typing import Any
 
 import dask
 from distributed import TimeoutError as Late
 from distributed import wait
+from distributed.comm import CommClosedError
 
 from kernelmean._types import IntVector
 from kernelmean.engines.cluster import workers
@@ -71,13 +73,11 @@ class Carried:
         """The answers of one worker; None if it is lost."""
         while True:
             try:
-                answers: list[Any] = future.result(timeout=PATIENCE)
+                with connected(self._client):
+                    answers: list[Any] = future.result(timeout=PATIENCE)
             except Late:
                 if home not in alive(self._client):
                     return None
-            except CancelledError as error:
-                alive(self._client)
-                raise RuntimeError(f"a task of the fit was cancelled ({error}).") from error
             else:
                 return answers
 
@@ -92,6 +92,19 @@ class Carried:
         return [min(addresses) for addresses in homes]
 
 
+@contextmanager
+def connected(client: Any) -> Iterator[None]:
+    """One clear error where the scheduler is lost or the fit is cancelled."""
+    try:
+        with client.as_current():
+            yield
+    except CancelledError as error:
+        alive(client)
+        raise RuntimeError(f"the fit was cancelled, or parts of the sample are lost ({error}).") from error
+    except CommClosedError as error:
+        raise ConnectionError(GONE % error) from error
+
+
 def alive(client: Any) -> set[str]:
     """Addresses of the workers that are there; a ConnectionError where the scheduler is not."""
     if client.status != "running":
@@ -104,30 +117,27 @@ def alive(client: Any) -> set[str]:
 
 def settled(client: Any, futures: Sequence[Any]) -> None:
     """Wait until all futures are done; the first error among them is raised here."""
-    while True:
+    waiting = True
+    while waiting:
         try:
-            wait(list(futures), timeout=PATIENCE)
+            with connected(client):
+                wait(list(futures), timeout=PATIENCE)
+            waiting = False
         except Late:
             alive(client)
-            continue
-        except CancelledError as error:
-            alive(client)
-            raise RuntimeError(f"parts of the sample were cancelled or lost ({error}).") from error
-        break
     for future in futures:
         if future.status != "finished":
             alive(client)
-            future.result(timeout=PATIENCE)
+            with connected(client):
+                future.result(timeout=PATIENCE)
 
 
 def results(client: Any, futures: Sequence[Any]) -> list[Any]:
     """The results of free tasks, in order."""
     try:
         settled(client, futures)
-        return list(client.gather(list(futures)))
-    except CancelledError as error:
-        alive(client)
-        raise RuntimeError(f"a task of the fit was cancelled ({error}).") from error
+        with connected(client):
+            return list(client.gather(list(futures)))
     except BaseException:
         dropped(client, futures)
         raise

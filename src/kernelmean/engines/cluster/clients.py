@@ -9,6 +9,8 @@ import distributed
 
 from kernelmean.engines.cluster import Engine
 
+ANSWER = 10.0  # seconds within which a scheduler must answer
+
 log = logging.getLogger("kernelmean")
 
 
@@ -21,7 +23,7 @@ def connect(engine: Engine) -> Any:
     try:
         return distributed.get_client()
     except ValueError:
-        client = distributed.Client(processes=False, n_workers=1, dashboard_address=None)
+        client = distributed.Client(processes=False, n_workers=1, dashboard_address=":0")
         threads = sum(worker["nthreads"] for worker in client.scheduler_info()["workers"].values())
         log.info("no Dask client yet: started a local one with %d threads in this process", threads)
         return client
@@ -34,6 +36,6 @@ def _at(address: str) -> Any:
     if found is not None:
         return found
     try:
-        return distributed.Client(address, timeout="10s", set_as_default=False)
+        return distributed.Client(address, timeout=ANSWER, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ConnectionError(f"no Dask scheduler answers at {address}: {error}") from error
