@@ -193,13 +193,17 @@ class SparseKernelMean:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """One small file without pickle and without the data; whole or absent."""
+        storage.write(path, *self.packed())
+
+    def packed(self) -> tuple[dict[str, Any], storage.Arrays]:
+        """What a file holds of the mean: a header and arrays."""
         numbers = {name: getattr(self, name) for name in NUMBERS}
         header: dict[str, Any] = {name: getattr(self, name) for name in WORDS}
         header["kernel"] = kernels.describe(self.kernel)
         header["columns"] = None if self.columns is None else list(self.columns)
         present = {name: getattr(self, name) for name in ARRAYS if getattr(self, name) is not None}
         present["numbers"] = np.array([math.nan if v is None else v for v in numbers.values()])
-        storage.write(path, header, {name: _plain(a) for name, a in present.items()})
+        return header, {name: _plain(a) for name, a in present.items()}
 
     # The rest is how the value works inside.
 
