@@ -28,12 +28,12 @@ def take_in(X: Any, engine: Engine, name: str, columns: int | None = None) -> Sp
     client = connect(engine)
     blocks, d = _partitions(X, name, columns) if _checks.is_collection(X) else _pieces(X, client, name, columns)
     with dask.config.set(QUIET):
-        parts = client.compute([dask.delayed(workers.checked)(block, name, d) for block in blocks])
-        sizes = np.array(results(client, client.map(len, parts, pure=False)), dtype=np.intp)
+        parts = client.compute([dask.delayed(workers.loaded)(block, name, d, engine.local) for block in blocks])
+        sizes = np.array(results(client, client.map(workers.size, parts, pure=False)), dtype=np.intp)
     live = np.flatnonzero(sizes)
     _checks.table_shape((int(sizes.sum()), d), name)
     if sizes.sum() * d <= HERE:
-        return np.concatenate(results(client, [parts[i] for i in live]))
+        return np.concatenate(results(client, client.map(workers.rows, [parts[i] for i in live], pure=False)))
     return Spread(client, engine, tuple(parts[i] for i in live), sizes[live], d)
 
 
@@ -72,7 +72,7 @@ def _pieces(X: Any, client: Any, name: str, columns: int | None) -> tuple[list[A
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """(n, d) numbers on workers; each part is a future that the scheduler can compute again where a worker is lost."""
+    """(n, d) numbers on workers; each part is a future that the scheduler can make again where a worker is lost."""
 
     client: Any
     engine: Engine
@@ -92,11 +92,11 @@ class Spread:
         """A few rows; (d,) for a single number."""
         wanted, begins = wanted_rows(rows, len(self)), starts(self.sizes)
         where = divided(wanted, begins)
-        asked = [i for i, w in enumerate(where) if w is not None]
-        tasks = [self.client.submit(workers.taken, self.futures[i], wanted[where[i]] - begins[i], pure=False) for i in asked]
+        own = [None if w is None else (wanted[w] - begin,) for w, begin in zip(where, begins[:-1], strict=True)]
         found = np.empty((len(wanted), self.dimension))
-        for i, part in zip(asked, results(self.client, tasks), strict=True):
-            found[where[i]] = part
+        for w, rows_there in zip(where, self.parts(None, None).each("rows", own=own), strict=True):
+            if w is not None:
+                found[w] = rows_there
         return found[0] if np.ndim(rows) == 0 and not isinstance(rows, slice) else found
 
     def keep(self, rows: IntVector) -> Spread:
@@ -120,21 +120,17 @@ class Spread:
 
     def parts(self, weights: Vector | None, local: Any) -> Carried:
         """The parts with their weights, each in a room of its worker."""
-        cut = [None] * len(self.sizes) if weights is None else np.split(weights, starts(self.sizes)[1:-1])
-        kind = self.engine.local
-        with dask.config.set(QUIET):
-            futures = [self.client.submit(workers.part, X, w, kind, pure=False) for X, w in zip(self.futures, cut, strict=True)]
-        return Carried(self.client, futures, self.sizes, self.dimension)
+        if weights is None:
+            return Carried(self.client, self.futures, self.sizes, self.dimension)
+        cut = np.split(weights, starts(self.sizes)[1:-1])
+        table = self._like(workers.weighted, np.arange(len(cut)), cut, self.sizes)
+        return Carried(self.client, table.futures, self.sizes, self.dimension)
 
     def over(self, function: Callable[[Points], Any]) -> Any:
         """function of all rows, end to end, on this machine."""
-        name = "X"
-        tasks = [
-            self.client.submit(workers.evaluated, X, name, self.dimension, (), function, pure=False) for X in self.futures
-        ]
-        return np.concatenate(results(self.client, tasks))
+        return np.concatenate(self.parts(None, None).each("apply", function))
 
-    def _like(self, function: Callable[..., Points], which: IntVector, own: Sequence[Any], sizes: IntVector, *same: Any) -> Spread:
+    def _like(self, function: Callable[..., Any], which: IntVector, own: Sequence[Any], sizes: IntVector, *same: Any) -> Spread:
         with dask.config.set(QUIET):
             made = [self.client.submit(function, self.futures[i], mine, *same, pure=False) for i, mine in zip(which, own, strict=True)]
         return replace(self, futures=tuple(made), sizes=sizes)

@@ -13,6 +13,7 @@ from kernelmean.engines import Shift
 from kernelmean.engines.cpu import shifts, sums
 from kernelmean.engines.cpu.blocks import Blocks
 from kernelmean.engines.cpu.frontier import SievedFrontier, TreeFrontier
+from kernelmean.engines.cpu.gathered import BlockRows
 from kernelmean.engines.cpu.threads import default_count
 from kernelmean.engines.cpu.traversal import Nearest, Traversal
 from kernelmean.engines.frontier import Frontier
@@ -46,6 +47,14 @@ class Room:
     def blocks(self) -> Blocks:
         """The points in the layout of the compiled loops."""
         return Blocks.of(self.sample.X, self.threads)
+
+    def compact(self) -> Room:
+        """The same room with its points in blocks alone, where there is a tree; else itself."""
+        if self.blocks.tree is None:
+            return self
+        twin = Room(Sample(BlockRows(self.blocks), self.sample.raw_weights), self.threads)  # type: ignore[arg-type]
+        twin.__dict__["blocks"] = self.blocks
+        return twin
 
     @property
     def summary(self) -> Summary:

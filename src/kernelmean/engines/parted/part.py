@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -58,12 +59,17 @@ class Part:
 
     @lazy
     def room(self) -> Room:
-        """The local room."""
-        return self.engine.load(self.X, self.weights)
+        """The local room; where it keeps a layout of its own, the rows are read back from that and not kept twice."""
+        room: Any = self.engine.load(self.X, self.weights)
+        if not self.lean and hasattr(room, "compact"):
+            room = room.compact()
+            self.X = room.sample.X
+        opened: Room = room
+        return opened
 
     def __getstate__(self) -> dict[str, Any]:
         """Rows and weights; rooms and distances are made anew where they are needed."""
-        return {"X": self.X, "weights": self.weights, "engine": self.engine, "known": {}, "lean": self.lean}
+        return {"X": np.asarray(self.X), "weights": self.weights, "engine": self.engine, "known": {}, "lean": self.lean}
 
     def facts(self) -> Facts:
         """Counts and sums of weights."""
@@ -83,6 +89,10 @@ class Part:
         chosen: Vector = self.weights[indices] / self.weights.sum()
         return chosen
 
+    def apply(self, function: Callable[[Points], Any]) -> Any:
+        """function of all rows."""
+        return function(np.asarray(self.X))
+
     def ask(self, door: str, *arguments: Any) -> Any:
         """Any door of the local room."""
         return getattr(self.room, door)(*arguments)
@@ -95,13 +105,18 @@ class Part:
         """Σ p_j (x_j − mean)(x_j − mean)ᵀ over this part, about the mean of all: covariance about its own, and a shift."""
         summary = self.room.summary
         shift = summary.mean - mean
-        unbiased = (summary.size - 1) / summary.size
-        own = summary.covariance * unbiased if summary.size > 1 else np.zeros((len(mean), len(mean)))
+        own = summary.covariance * ((summary.size - 1) / summary.size) if summary.size > 1 else 0.0
         return own + np.outer(shift, shift)
+
+    def variances(self, mean: Vector) -> Vector:
+        """The diagonal of the second moments, for less."""
+        summary = self.room.summary
+        own = summary.std**2 * ((summary.size - 1) / summary.size) if summary.size > 1 else 0.0
+        return own + (summary.mean - mean) ** 2
 
     def extremes(self) -> Matrix:
         """(2, d): least and greatest coordinates."""
-        return np.stack([self.X.min(axis=0), self.X.max(axis=0)])
+        return np.array([[column.min(), column.max()] for column in self.X.T]).T
 
     def weight_up_to(self, cuts: list[tuple[int, Vector]]) -> list[Vector]:
         """Σw of the rows whose coordinate is at most each cut, for lists of rising cuts of a coordinate."""

@@ -47,15 +47,17 @@ class PartedSummary:
     @lazy
     def std(self) -> Vector:
         """√(N/(N−1) Σ p_j (x_j − mean)²) per coordinate."""
-        return np.sqrt(np.diag(self.covariance))
+        return np.sqrt(self._pooled("variances"))
 
     @lazy
     def covariance(self) -> Matrix:
         """N/(N−1) Σ p_j (x_j − mean)(x_j − mean)ᵀ."""
-        moments = self.holding.parts.each("second_moments", self.mean)
-        total = np.zeros((self.dimension, self.dimension))
-        for share, moment in zip(self.holding.shares, moments, strict=True):
-            total += share * moment
+        return self._pooled("second_moments")
+
+    def _pooled(self, moments: str) -> Matrix:
+        """N/(N−1) Σ_l share_l m_l of moments about the mean of all."""
+        parts = self.holding.parts.each(moments, self.mean)
+        total: Matrix = sum(share * part for share, part in zip(self.holding.shares, parts, strict=True))
         return total * (self.size / (self.size - 1) if self.size > 1 else np.nan)
 
     def quantiles(self, levels: Vector) -> Matrix:
