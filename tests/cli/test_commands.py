@@ -231,7 +231,9 @@ def test_embed_groups_with_a_column_to_colour_by(run, tmp_path):
 
 @pytest.mark.parametrize("representation", ["none", "logistic", "forest"])
 def test_proportions(run, representation):
-    found = answer(run("proportions", "train.csv", "test.csv", "--label", "species", "--representation", representation, "--json"))
+    found = answer(
+        run("proportions", "train.csv", "test.csv", "--label", "species", "--representation", representation, "--json")
+    )
     rows = found["proportions"]
     assert [row["class"] for row in rows] == SPECIES.tolist()
     assert sum(row["proportion"] for row in rows) == pytest.approx(1.0)
