@@ -82,6 +82,15 @@ def test_fit_saves_what_the_library_fits(run):
     assert found["bandwidth"] == 0.5
 
 
+def test_fit_hands_a_file_that_is_too_large_to_the_library_as_it_is(run, monkeypatch):
+    whole = answer(run("fit", "data.csv", "-o", "m.km", "--k", 9, "--weights", "w", "--json"))
+    monkeypatch.setattr("kernelmean.files.source._free_memory", lambda: 0)
+    assert isinstance(km.read("data.csv").sample()[0], km.Source)
+    streamed = answer(run("fit", "data.csv", "-o", "s.km", "--k", 9, "--weights", "w", "--json", "--report", "r.html"))
+    assert whole | {"model": "s.km"} == streamed
+    np.testing.assert_array_equal(km.load("m.km").centers, km.load("s.km").centers)
+
+
 def test_fit_signed_and_weighted(run):
     answer(run("fit", "data.csv", "-o", "m.km", "--signed", "--weights", "w", "--k", 20, "--kernel", "laplacian", "--json"))
     X, w, _ = km.read("data.csv", weights="w").load()

@@ -12,7 +12,8 @@ from kernelmean.cli import options as o
 from kernelmean.cli import results
 
 if TYPE_CHECKING:
-    from kernelmean.files import Source, Table
+    from kernelmean._types import Points, Vector
+    from kernelmean.files import Source
     from kernelmean.mean import SparseKernelMean
 
 
@@ -60,31 +61,31 @@ def command(
     }  # fmt: skip
     with results.working(quiet):
         source = km.read(data, columns=columns, transform=transform, weights=weights, drop_na=drop_na)
-        table = source.load()
-        fitted = _signed(table, chosen) if signed else _density(table, chosen)
-        mean = _labelled(fitted, source)
-        measured = mean.certificate(table.points, sample_weight=table.weights, random_state=seed) if certificate else None
+        X, w = source.sample()
+        mean = _labelled(_signed(X, w, chosen) if signed else _density(X, w, chosen), source)
+        measured = mean.certificate(X, sample_weight=w, random_state=seed) if certificate else None
         if report is not None:
             from kernelmean.report import fit_page
 
             settings = {"file": data, "transform": mean.transform or "none", "seed": seed}
-            page = fit_page(mean, table.points, certificate=measured, settings=settings, command=results.command_line())
+            rows = next(source.batches()) if X is source else X
+            page = fit_page(mean, rows, certificate=measured, settings=settings, command=results.command_line())
             results.write_text(report, page)
         mean.save(output)
     results.show(_facts(mean, source, measured, output), as_json)
 
 
-def _density(table: Table, chosen: dict[str, Any]) -> SparseKernelMean:
+def _density(X: Points | Source, weights: Vector | None, chosen: dict[str, Any]) -> SparseKernelMean:
     import kernelmean as km
 
-    fitted: SparseKernelMean = km.SparseKDE(**chosen).fit(table.points, sample_weight=table.weights).mean_
+    fitted: SparseKernelMean = km.SparseKDE(**chosen).fit(X, sample_weight=weights).mean_
     return fitted
 
 
-def _signed(table: Table, chosen: dict[str, Any]) -> SparseKernelMean:
+def _signed(X: Points | Source, weights: Vector | None, chosen: dict[str, Any]) -> SparseKernelMean:
     import kernelmean as km
 
-    return km.sparse_kernel_mean(table.points, sample_weight=table.weights, **chosen)
+    return km.sparse_kernel_mean(X, sample_weight=weights, **chosen)
 
 
 def _labelled(mean: SparseKernelMean, source: Source) -> SparseKernelMean:
