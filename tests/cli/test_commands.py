@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import inspect
 import json
 import re
 import shlex
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -339,6 +341,36 @@ def test_bad_input_is_one_line_and_exit_code_2(run, tmp_path, capsys, line, said
     else:
         assert done.err.startswith("Usage:")  # Typer's own words
     assert set(tmp_path.iterdir()) == before
+
+
+def test_reports_say_how_they_were_made_and_escape_names(run):
+    formats.write_csv(Path("<script>x.csv"), cloud(60, 0, d=3))
+    lines = [
+        ("fit", "<script>x.csv", "-o", "m.km", "--k", 5, "--report", "r.html"),
+        ("embed", "<script>x.csv", "<script>y.npy", "<b>.npy", "--neighbors", 2, "--k", 5, "--report", "r.html"),
+        ("segment", "<script>p.png", "-o", "s.png", "--report", "r.html"),
+    ]
+    for name in ("<script>y.npy", "<b>.npy"):
+        np.save(name, cloud(60, len(name), d=3))
+    formats.Image.open("photo.jpg").save("<script>p.png")
+    for line in lines:
+        done = run(*line)
+        assert done.code == 0, done.err
+        page = Path("r.html").read_text(encoding="utf-8")
+        assert html.escape(shlex.join(["kernelmean", *map(str, line)])) in page.replace("&#39;", "&#x27;").replace(
+            "&#34;", "&quot;"
+        )
+        assert "<script>x" not in page
+        assert "<script>y" not in page
+        assert "<script>p" not in page
+
+
+def test_a_report_without_plotly_is_refused_before_the_work(run, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    done = run("fit", "new.csv", "-o", "m.km", "--report", "r.html")
+    assert done.code == 2
+    assert done.err == "kernelmean: a report needs Plotly and Pillow: pip install 'kernelmean[report]'.\n"
+    assert not Path("m.km").exists()
 
 
 def test_debug_shows_where(run, capsys):

@@ -54,7 +54,7 @@ def command(
     import kernelmean as km
 
     o.ready(output)
-    o.ready(report)
+    o.ready_for_report(report)
     chosen: dict[str, Any] = {
         "bandwidth": o.number_or_word(bandwidth), "kernel": kernel.value, "scale": scale.setting, "k": o.whole_or_auto(k),
         "selection": selection.value, "refine": refine, "engine": engine.value, "random_state": seed,
