@@ -20,7 +20,7 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/lint-imports
 
 bench: $(VENV)/bench.stamp
-	for name in speed density meanshift embedding proportions two_sample; do \
+	for name in speed density meanshift embedding proportions two_sample files; do \
 	  $(BIN)/python -m benchmarks.$$name --output docs/$$name.md || exit 1; done
 
 # Half an hour on two cores, and a few minutes before that to install the peers, one by one: not all install everywhere.

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kernelmean import bandwidth, engines
+    from kernelmean import bandwidth, engines, plot, report
     from kernelmean.applications.meanshift import Segmentation, segment_image
     from kernelmean.certificates import Certificate
     from kernelmean.estimators.classification import SparseKDEClassifier
@@ -43,6 +43,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "bandwidth": "kernelmean.bandwidth",
     "engines": "kernelmean.engines",
+    "plot": "kernelmean.plot",
+    "report": "kernelmean.report",
     "Segmentation": "kernelmean.applications.meanshift",
     "segment_image": "kernelmean.applications.meanshift",
     "Certificate": "kernelmean.certificates",
@@ -115,8 +117,10 @@ __all__ = [
     "merge",
     "mmd",
     "mmd_test",
+    "plot",
     "procrustes",
     "read",
+    "report",
     "segment_image",
     "sparse_kernel_mean",
 ]

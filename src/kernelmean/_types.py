@@ -19,7 +19,6 @@ StopReason: TypeAlias = Literal["tol", "k_max", "rank", "distinct", "fixed"]
 RandomState: TypeAlias = int | np.integer[Any] | np.random.Generator | np.random.RandomState | None
 
 
-
 class Batches(Protocol):
     """A sample that is read block by block, as often as wanted: the same rows in the same order every time.
 

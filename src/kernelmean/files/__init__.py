@@ -10,7 +10,7 @@ from kernelmean.files import transforms
 from kernelmean.files.images import image_format, read_image, write_image
 from kernelmean.files.opening import open_reader
 from kernelmean.files.reader import Labels, Reader
-from kernelmean.files.source import Batch, Source, Table
+from kernelmean.files.source import Batch, Source, Table, column_values
 from kernelmean.files.tables import not_numeric
 from kernelmean.files.whole import whole
 from kernelmean.files.writing import TableWriter, table_writer
@@ -20,8 +20,10 @@ __all__ = [
     "Source",
     "Table",
     "TableWriter",
+    "column_names",
     "image_format",
     "read",
+    "read_columns",
     "read_image",
     "table_writer",
     "whole",
@@ -80,6 +82,19 @@ def read(
     return Source(name, reader, chosen, own, transforms.parse(transform), weight, label, given, bool(drop_na))
 
 
+def column_names(path: str | os.PathLike[str]) -> list[str] | None:
+    """The columns of a file, where it names them."""
+    reader = open_reader(path)
+    return reader.names if reader.named else None
+
+
+def read_columns(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> dict[str, Labels]:
+    """Whole columns of any kind, by name: small tables that describe samples."""
+    reader = open_reader(path)
+    known = _Names(reader, os.fspath(path))
+    return {name: column_values(reader, known.find(name)) for name in (reader.names if columns is None else columns)}
+
+
 class _Names:
     """The columns of a file by name."""
 
@@ -109,10 +124,7 @@ class _Names:
         other = open_reader(name)
         if len(other.names) != 1:
             raise ValueError(f"{name} has {len(other.names)} columns, but a file of labels has one.")
-        blocks = [block.labels for block in other.blocks([], other.names[0]) if block.labels is not None]
-        import numpy as np
-
-        return None, np.concatenate(blocks)
+        return None, column_values(other, other.names[0])
 
     def _known(self) -> str:
         names = [*self._reader.names, *self._reader.extras, *self._reader.aliases]

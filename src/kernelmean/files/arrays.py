@@ -26,6 +26,7 @@ def read_npy(path: Path) -> ArrayReader:
 
 def load_npy(path: Path) -> Array:
     """The array of an npy file, mapped."""
+    _begins(path, b"\x93NUMPY", "npy")
     try:
         values: Array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError) as error:
@@ -47,11 +48,18 @@ def read_npz(path: Path, key: str | None) -> ArrayReader:
 
 def load_npz(path: Path) -> dict[str, Array]:
     """Every array of an npz file."""
+    _begins(path, b"PK", "npz")
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
     except (ValueError, EOFError, zipfile.BadZipFile, AttributeError) as error:
         raise ValueError(f"{path} cannot be read as npz: {error}") from error
+
+
+def _begins(path: Path, start: bytes, kind: str) -> None:
+    with path.open("rb") as file:
+        if file.read(len(start)) != start:
+            raise ValueError(f"{path} cannot be read as {kind}: it does not begin like one.")
 
 
 def _chosen(arrays: dict[str, Array], key: str | None, path: Path) -> str:

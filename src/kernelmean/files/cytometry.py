@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from kernelmean.files.needing import need
 from kernelmean.files.reader import ArrayReader
@@ -20,8 +20,9 @@ def read_fcs(path: Path) -> ArrayReader:
     flowio = need("flowio", f"reading {path}")
     broken = (flowio.exceptions.FlowIOException, ValueError, KeyError, EOFError, IndexError, TypeError, struct.error)
     try:
-        file = _first_data_set(flowio, path)
-        events = file.as_array(preprocess=True)
+        with path.open("rb") as handle:  # flowio leaves its own open where it fails
+            file = _first_data_set(flowio, handle)
+            events = file.as_array(preprocess=True)
     except broken as error:
         raise ValueError(f"{path} cannot be read as FCS: {error}") from error
     names = [name.strip() for name in file.pnn_labels]
@@ -29,8 +30,9 @@ def read_fcs(path: Path) -> ArrayReader:
     return ArrayReader(events, names, {marker: name for marker, name in markers.items() if marker not in names})
 
 
-def _first_data_set(flowio: Any, path: Path) -> Any:
+def _first_data_set(flowio: Any, handle: BinaryIO) -> Any:
     try:
-        return flowio.FlowData(str(path), **LENIENT)
+        return flowio.FlowData(handle, **LENIENT)
     except flowio.exceptions.MultipleDataSetsError:
-        return flowio.read_multiple_data_sets(str(path), **LENIENT)[0]
+        handle.seek(0)
+        return flowio.read_multiple_data_sets(handle, **LENIENT)[0]
