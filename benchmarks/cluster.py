@@ -48,7 +48,11 @@ def fit(X: Any, k: int, engine: Any) -> dict[str, Any]:
     start = time.perf_counter()
     mean = km.sparse_kernel_mean(X, k=k, selection="kcenter", random_state=0, engine=engine)
     took = time.perf_counter() - start
-    return {"seconds": took, "indices": hashlib.sha256(mean.indices.astype("<i8").tobytes()).hexdigest()[:16], "cover": mean.cover}
+    return {
+        "seconds": took,
+        "indices": hashlib.sha256(mean.indices.astype("<i8").tobytes()).hexdigest()[:16],
+        "cover": mean.cover,
+    }
 
 
 def plain(n: int, d: int, k: int) -> dict[str, Any]:

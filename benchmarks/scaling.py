@@ -39,7 +39,7 @@ def speed_table(found: dict[str, Any]) -> str:
         "",
         "| | seconds | goal |",
         "| --- | ---: | --- |",
-        f"| `engine=\"cpu\"`, one thread | {found['plain']:.1f} | |",
+        f'| `engine="cpu"`, one thread | {found["plain"]:.1f} | |',
         f"| cluster, one process of one thread | {found['one']:.1f} | |",
         f"| cluster, two processes of one thread each | {found['two']:.1f} | |",
         f"| speed-up of the second process | {faster:.2f}× | at least {SPEED_GOAL}×: {verdict(faster >= SPEED_GOAL)} |",
@@ -79,7 +79,7 @@ def stream_table(found: dict[str, Any] | None) -> str:
         return ""
     return "\n".join(
         [
-            f"`km.sparse_kernel_mean(km.read(folder), k={found['k']}, selection=\"kcenter\")` on n = {power(found['n'])}, d = {found['d']}: "
+            f'`km.sparse_kernel_mean(km.read(folder), k={found["k"]}, selection="kcenter")` on n = {power(found["n"])}, d = {found["d"]}: '
             f"{found['seconds']:.0f} s, and the resident set grew by {size(found['growth'])}, "
             f"{found['growth'] / found['n']:.1f} bytes a point.",
             "",

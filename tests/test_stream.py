@@ -1,5 +1,7 @@
 """Streams: bounded state, a bound on what the merges cost, save and resume, and the merge of two states."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -33,7 +35,7 @@ def test_the_error_is_at_most_what_the_merges_say(sizes, capped):
     assert stream.mean.n_points == total
     assert stream.mean.distance(union(means)) <= stream.error + 1e-7
     heavy = [mean.n_points for mean in stream.means]
-    assert all(a > b for a, b in zip(heavy, heavy[1:], strict=False))
+    assert all(a > b for a, b in pairwise(heavy))
     assert stream.mean.k <= 15
 
 
@@ -85,7 +87,7 @@ def test_two_states_merge(left, right):
     assert together.mean.n_points == 200 * (left + right)
     assert together.mean.distance(union(means)) <= together.error + 1e-7
     heavy = [mean.n_points for mean in together.means]
-    assert all(a > b for a, b in zip(heavy, heavy[1:], strict=False))
+    assert all(a > b for a, b in pairwise(heavy))
 
 
 def test_bad_input():

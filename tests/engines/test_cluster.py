@@ -97,7 +97,7 @@ def test_frames(client):
 @pytest.mark.parametrize("bad", [pd.Categorical(["x", "y"] * 3), ["x", "y"] * 3, pd.date_range("2020", periods=6)])
 def test_columns_that_are_no_numbers_are_named(client, bad):
     frame = dd.from_pandas(pd.DataFrame({"a": np.arange(6.0), "kind": bad}), npartitions=2)
-    with pytest.raises(TypeError, match="'kind'.*real numbers"):
+    with pytest.raises(TypeError, match=r"'kind'.*real numbers"):
         km.sparse_kernel_mean(frame)
 
 

@@ -34,10 +34,9 @@ def engine(scheduler: str | None, workers: int | None) -> Iterator[Any]:
     if scheduler is not None:
         yield km.engines.open("cluster", client=scheduler)
         return
-    import distributed
+    from kernelmean.engines.cluster import clients
 
-    options = {"n_workers": workers, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster, set_as_default=False) as client:
+    with clients.processes(workers or 1) as client:
         yield km.engines.open("cluster", client=client)
 
 
@@ -46,9 +45,7 @@ def sample(source: Source) -> tuple[Any, Any]:
     path = Path(source.path)
     if not (path.suffix in (".parquet", ".pq") or path.is_dir()) or source.transform is not None or source.drop_na:
         return source, source.weights
-    import dask.dataframe as dd
-
+    from kernelmean.engines.cluster import clients
     from kernelmean.files.tables import parquet_files
 
-    frame = dd.read_parquet([str(file.resolve()) for file in parquet_files(path)])
-    return frame[source.wanted], None if source.weight is None else frame[source.weight].to_dask_array()
+    return clients.parquet([str(file.resolve()) for file in parquet_files(path)], source.wanted, source.weight)

@@ -52,7 +52,7 @@ def command(
       kernelmean fit data.parquet -o model.km --columns x,y --bandwidth likelihood --report fit.html
       kernelmean fit cells.fcs -o cells.km --columns FSC-A,CD3 --transform arcsinh:150 --scale std
       kernelmean fit data.csv -o mean.km --signed --weights w --k 100
-      kernelmean fit folder -o model.km --workers 2
+      kernelmean fit data.parquet -o model.km --workers 2
     """
     import numpy as np
 

@@ -148,5 +148,3 @@ def dropped(client: Any, futures: Sequence[Any]) -> None:
     open_ones = [future for future in futures if not future.done()]
     if open_ones and client.status == "running":
         client.cancel(open_ones)
-
-

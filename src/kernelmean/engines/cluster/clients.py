@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+import dask.dataframe
 import distributed
 
 from kernelmean.engines.cluster import Engine
@@ -27,6 +30,20 @@ def connect(engine: Engine) -> Any:
         threads = sum(worker["nthreads"] for worker in client.scheduler_info()["workers"].values())
         log.info("no Dask client yet: started a local one with %d threads in this process", threads)
         return client
+
+
+@contextmanager
+def processes(count: int) -> Iterator[Any]:
+    """The client of so many local processes of one thread each."""
+    options = {"n_workers": count, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster, set_as_default=False) as client:
+        yield client
+
+
+def parquet(files: Sequence[str], columns: Sequence[str], weight: str | None) -> tuple[Any, Any]:
+    """Parquet files as a Dask frame that the workers read, and a column of weights."""
+    frame = dask.dataframe.read_parquet(list(files))
+    return frame[list(columns)], None if weight is None else frame[weight].to_dask_array()
 
 
 def _at(address: str) -> Any:

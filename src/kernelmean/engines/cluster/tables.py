@@ -67,7 +67,7 @@ def _pieces(X: Any, client: Any, name: str, columns: int | None) -> tuple[list[A
         return list(source.read(max(1, PART // source.dimension), None)), source.dimension
     checked = _checks.points(X, name, columns)
     count = max(len(client.scheduler_info()["workers"]), 1, -(-checked.size // PART))
-    return [piece for piece in np.array_split(checked, min(count, len(checked)))], int(checked.shape[1])
+    return list(np.array_split(checked, min(count, len(checked)))), int(checked.shape[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +132,9 @@ class Spread:
 
     def _like(self, function: Callable[..., Any], which: IntVector, own: Sequence[Any], sizes: IntVector, *same: Any) -> Spread:
         with dask.config.set(QUIET):
-            made = [self.client.submit(function, self.futures[i], mine, *same, pure=False) for i, mine in zip(which, own, strict=True)]
+            made = [
+                self.client.submit(function, self.futures[i], mine, *same, pure=False) for i, mine in zip(which, own, strict=True)
+            ]
         return replace(self, futures=tuple(made), sizes=sizes)
 
 

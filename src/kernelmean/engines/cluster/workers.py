@@ -64,7 +64,9 @@ def answers(parts: Sequence[Part], question: str, arguments: tuple[Any, ...], ow
         return [getattr(part, question)(*arguments, *further) for part, further in zip(parts, own, strict=True)]
 
 
-def evaluated(block: Any, label: str, columns: int, maps: Sequence[tuple[Matrix, Vector]], function: Callable[[Points], Any]) -> Any:
+def evaluated(
+    block: Any, label: str, columns: int, maps: Sequence[tuple[Matrix, Vector]], function: Callable[[Points], Any]
+) -> Any:
     """function of the rows of one partition."""
     X = checked(block, label, columns)
     for matrix, origin in maps:
