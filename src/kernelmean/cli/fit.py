@@ -44,7 +44,8 @@ def command(
     """Fit a density to a file, and save it as a small model.
 
     With --signed it is the unconstrained kernel mean. The model holds no data; it carries the quantiles of the training
-    density, the names of the columns and the transform, for score.
+    density, the names of the columns and the transform, for score. With --scheduler or --workers the fit runs on a Dask cluster,
+    whose workers read a parquet file or folder themselves.
 
     \b
     Examples:
@@ -52,7 +53,6 @@ def command(
       kernelmean fit data.parquet -o model.km --columns x,y --bandwidth likelihood --report fit.html
       kernelmean fit cells.fcs -o cells.km --columns FSC-A,CD3 --transform arcsinh:150 --scale std
       kernelmean fit data.csv -o mean.km --signed --weights w --k 100
-      kernelmean fit data.parquet -o model.km --workers 2
     """
     import numpy as np
 

@@ -233,8 +233,8 @@ def frontier(room: Room, squared: Vector | None = None) -> Frontier:
     if offer is not None:
         offered: Frontier = offer(squared)
         return offered
-    near = np.full(room.summary.count, np.inf) if squared is None else squared
-    return RoomFrontier(room, room.summary.sample.p, near)
+    near, p = np.full(room.summary.count, np.inf) if squared is None else squared, room.summary.sample.p
+    return RoomFrontier(room, p if isinstance(p, np.ndarray) else p.cpu().numpy(), near)
 
 
 def points(X: ArrayLike, engine: str | Engine, name: str = "X", columns: int | None = None) -> Points:

@@ -110,7 +110,7 @@ def alive(client: Any) -> set[str]:
     if client.status != "running":
         raise ConnectionError(GONE % client.status)
     try:
-        return set(client.sync(client.scheduler.identity, n_workers=-1, callback_timeout=10)["workers"])
+        return set(client.nthreads())
     except (OSError, Late, CancelledError) as error:
         raise ConnectionError(GONE % error) from error
 

@@ -27,7 +27,7 @@ def connect(engine: Engine) -> Any:
         return distributed.get_client()
     except ValueError:
         client = distributed.Client(processes=False, n_workers=1, dashboard_address=":0")
-        threads = sum(worker["nthreads"] for worker in client.scheduler_info()["workers"].values())
+        threads = sum(client.nthreads().values())
         log.info("no Dask client yet: started a local one with %d threads in this process", threads)
         return client
 

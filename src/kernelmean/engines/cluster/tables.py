@@ -66,7 +66,7 @@ def _pieces(X: Any, client: Any, name: str, columns: int | None) -> tuple[list[A
         source = Sourced(X)
         return list(source.read(max(1, PART // source.dimension), None)), source.dimension
     checked = _checks.points(X, name, columns)
-    count = max(len(client.scheduler_info()["workers"]), 1, -(-checked.size // PART))
+    count = max(len(client.nthreads()), 1, -(-checked.size // PART))
     return list(np.array_split(checked, min(count, len(checked)))), int(checked.shape[1])
 
 

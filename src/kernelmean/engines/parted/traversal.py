@@ -24,6 +24,7 @@ from kernelmean.engines.parted.part import Heard
 OFFERED = 4096  # points among which centres are sought, from all parts together
 LEAST_OFFER = 32  # from each part
 ROUND = 512  # most centres per round
+SHORT = 64  # centres: after a round of fewer, the parts that ended it offer more
 
 
 class History:
@@ -64,6 +65,7 @@ class Traversal(Picking):
         self._holding, self._history = holding, History(holding)
         parts = len(holding.parts.sizes)
         self._offers = np.full(parts, max(LEAST_OFFER, OFFERED // parts))
+        self._ended_by = np.zeros(parts, dtype=bool)  # the parts whose next point ends the round
         self._unmet = holding.rows(np.array([first]))
         self._meet()
 
@@ -96,14 +98,16 @@ class Traversal(Picking):
         return len(self._unmet) == 0
 
     def _meet(self) -> None:
-        """All parts hear of the centres not met, and offer anew; the part that stopped a round early offers more next time."""
+        """All parts hear of the centres not met, and offer anew; those that ended a short round offer more from then on."""
+        if len(self._unmet) < SHORT:
+            self._offers[self._ended_by] = np.minimum(2 * self._offers[self._ended_by], OFFERED)
         self._settle()
         pools: list[Pool] = self._history.each("offer", own=[(int(m),) for m in self._offers])
         begins, n = self._holding.begins, int(self._holding.begins[-1])
         bounds = np.array([pool.bound for pool in pools])
         rivals = [pool.rival + b if pool.rival < size else n for pool, b, size in self._beside(pools)]
         bound = float(bounds.max())
-        self._offers[bounds == bound] = np.minimum(2 * self._offers[bounds == bound], OFFERED)
+        self._ended_by = bounds == bound
         self._pool = Pool(
             np.concatenate([pool.rows + b for pool, b in zip(pools, begins[:-1], strict=True)]),
             np.ascontiguousarray(np.concatenate([pool.points for pool in pools], axis=1)),
