@@ -24,7 +24,7 @@ docs: $(VENV)/docs.stamp
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 bench: $(VENV)/bench.stamp
-	for name in speed density meanshift embedding proportions two_sample; do \
+	for name in speed density meanshift embedding proportions two_sample files; do \
 	  $(BIN)/python -m benchmarks.$$name --output docs/$$name.md || exit 1; done
 
 # Half an hour on two cores, and a few minutes before that to install the peers, one by one: not all install everywhere.

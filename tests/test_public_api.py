@@ -23,6 +23,7 @@ NAMES = [  # what this release promises (API.md)
     "KernelMean",
     "Laplacian",
     "MeanShift",
+    "MeanStream",
     "Procrustes",
     "Radial",
     "SparseKDE",

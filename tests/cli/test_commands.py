@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import inspect
 import json
 import re
 import shlex
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -80,6 +82,15 @@ def test_fit_saves_what_the_library_fits(run):
     assert found["relative_error"] == expected.mean_.certificate(X, random_state=0).relative_error
     assert (found["points"], found["centres"], found["kind"], found["columns"]) == (300, 15, "density", ["x", "y"])
     assert found["bandwidth"] == 0.5
+
+
+def test_fit_hands_a_file_that_is_too_large_to_the_library_as_it_is(run, monkeypatch):
+    whole = answer(run("fit", "data.csv", "-o", "m.km", "--k", 9, "--weights", "w", "--json"))
+    monkeypatch.setattr("kernelmean.files.source._free_memory", lambda: 0)
+    assert isinstance(km.read("data.csv").sample()[0], km.Source)
+    streamed = answer(run("fit", "data.csv", "-o", "s.km", "--k", 9, "--weights", "w", "--json", "--report", "r.html"))
+    assert whole | {"model": "s.km"} == streamed
+    np.testing.assert_array_equal(km.load("m.km").centers, km.load("s.km").centers)
 
 
 def test_fit_signed_and_weighted(run):
@@ -231,7 +242,9 @@ def test_embed_groups_with_a_column_to_colour_by(run, tmp_path):
 
 @pytest.mark.parametrize("representation", ["none", "logistic", "forest"])
 def test_proportions(run, representation):
-    found = answer(run("proportions", "train.csv", "test.csv", "--label", "species", "--representation", representation, "--json"))
+    found = answer(
+        run("proportions", "train.csv", "test.csv", "--label", "species", "--representation", representation, "--json")
+    )
     rows = found["proportions"]
     assert [row["class"] for row in rows] == SPECIES.tolist()
     assert sum(row["proportion"] for row in rows) == pytest.approx(1.0)
@@ -328,6 +341,36 @@ def test_bad_input_is_one_line_and_exit_code_2(run, tmp_path, capsys, line, said
     else:
         assert done.err.startswith("Usage:")  # Typer's own words
     assert set(tmp_path.iterdir()) == before
+
+
+def test_reports_say_how_they_were_made_and_escape_names(run):
+    formats.write_csv(Path("<script>x.csv"), cloud(60, 0, d=3))
+    lines = [
+        ("fit", "<script>x.csv", "-o", "m.km", "--k", 5, "--report", "r.html"),
+        ("embed", "<script>x.csv", "<script>y.npy", "<b>.npy", "--neighbors", 2, "--k", 5, "--report", "r.html"),
+        ("segment", "<script>p.png", "-o", "s.png", "--report", "r.html"),
+    ]
+    for name in ("<script>y.npy", "<b>.npy"):
+        np.save(name, cloud(60, len(name), d=3))
+    formats.Image.open("photo.jpg").save("<script>p.png")
+    for line in lines:
+        done = run(*line)
+        assert done.code == 0, done.err
+        page = Path("r.html").read_text(encoding="utf-8")
+        assert html.escape(shlex.join(["kernelmean", *map(str, line)])) in page.replace("&#39;", "&#x27;").replace(
+            "&#34;", "&quot;"
+        )
+        assert "<script>x" not in page
+        assert "<script>y" not in page
+        assert "<script>p" not in page
+
+
+def test_a_report_without_plotly_is_refused_before_the_work(run, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    done = run("fit", "new.csv", "-o", "m.km", "--report", "r.html")
+    assert done.code == 2
+    assert done.err == "kernelmean: a report needs Plotly and Pillow: pip install 'kernelmean[report]'.\n"
+    assert not Path("m.km").exists()
 
 
 def test_debug_shows_where(run, capsys):

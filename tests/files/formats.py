@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import struct
 from pathlib import Path
 
@@ -14,10 +15,8 @@ pa = pytest.importorskip("pyarrow", reason=reason)
 flowio = pytest.importorskip("flowio", reason=reason)
 Image = pytest.importorskip("PIL.Image", reason=reason)
 
-import pyarrow.csv  # noqa: E402
-import pyarrow.feather  # noqa: E402
-import pyarrow.ipc  # noqa: E402
-import pyarrow.parquet  # noqa: E402
+for module in ("csv", "feather", "ipc", "parquet"):
+    importlib.import_module(f"pyarrow.{module}")
 
 NAMES = ["a", "b", "c"]
 
@@ -92,5 +91,7 @@ def write_all(folder: Path, X) -> dict[str, Path]:
     files["folder"] = write_folder(folder / "parts", X)
     files["idx"] = write_idx(folder / "x-idx2-double", X)
     files["idx.gz"] = zipped(files["idx"])
-    files |= {f"fcs{version}": write_fcs(folder / f"v{version[0]}{version[2]}.fcs", X, version) for version in ("2.0", "3.0", "3.1")}
+    files |= {
+        f"fcs{version}": write_fcs(folder / f"v{version[0]}{version[2]}.fcs", X, version) for version in ("2.0", "3.0", "3.1")
+    }
     return files

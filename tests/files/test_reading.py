@@ -243,7 +243,9 @@ def test_arrays_of_npz_by_name(tmp_path):
     np.savez(tmp_path / "x.npz", first=X, second=X[:, :2], channels=np.array(["r", "g", "b"]), note="text")
     np.testing.assert_array_equal(np.asarray(km.read(f"{tmp_path}/x.npz:second")), X[:, :2])
     assert km.read(f"{tmp_path}/x.npz:first").columns == ["r", "g", "b"]
-    with pytest.raises(ValueError, match=r"which array of .*x.npz holds the points\? Say .*x.npz:NAME; it holds first \(500, 3\)"):
+    with pytest.raises(
+        ValueError, match=r"which array of .*x.npz holds the points\? Say .*x.npz:NAME; it holds first \(500, 3\)"
+    ):
         km.read(tmp_path / "x.npz")
     with pytest.raises(ValueError, match="no array 'third'"):
         km.read(f"{tmp_path}/x.npz:third")
@@ -292,7 +294,8 @@ def test_what_is_not_there_is_named(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("kind", "package"), [("csv", "pyarrow"), ("parquet", "pyarrow"), ("feather", "pyarrow"), ("fcs3.1", "flowio"), ("png", "Pillow")]
+    ("kind", "package"),
+    [("csv", "pyarrow"), ("parquet", "pyarrow"), ("feather", "pyarrow"), ("fcs3.1", "flowio"), ("png", "Pillow")],
 )
 def test_a_missing_library_is_one_sentence(files, tmp_path, monkeypatch, kind, package):
     module = {"Pillow": "PIL"}.get(package, package)

@@ -26,10 +26,15 @@ def test_a_table_is_read_back(tmp_path, ending):
 
 
 def test_names_with_delimiters_and_quotes_survive(tmp_path):
-    names = ['a,b', 'c"d', "e\tf", "<script>"]
+    names = ["a,b", 'c"d', "e\tf", "<script>"]
     with table_writer(tmp_path / "t.csv") as write:
         write({"name": names, "x": [1.0, 2.0, 3.0, 4.0]})
     assert pa.csv.read_csv(tmp_path / "t.csv")["name"].to_pylist() == names
+
+
+def _interrupted(write):
+    write({"row": np.arange(5)})
+    raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -37,8 +42,7 @@ def test_a_failure_leaves_what_was_there(tmp_path, ending):
     path = tmp_path / f"t.{ending}"
     path.write_text("before")
     with pytest.raises(KeyboardInterrupt), table_writer(path) as write:
-        write({"row": np.arange(5)})
-        raise KeyboardInterrupt
+        _interrupted(write)
     assert path.read_text() == "before"
     assert len(list(tmp_path.iterdir())) == 1
 

@@ -64,7 +64,7 @@ def command(
     import kernelmean as km
 
     o.ready(output)
-    o.ready(report)
+    o.ready_for_report(report)
     how: dict[str, Any] = {"columns": columns, "transform": transform, "drop_na": drop_na}
     with results.working(quiet):
         samples = _grouped(files, group, color, how) if group is not None else _from_files(files, how)

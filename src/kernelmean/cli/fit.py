@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kernelmean.cli import clusters, results
 from kernelmean.cli import options as o
-from kernelmean.cli import results
 
 if TYPE_CHECKING:
-    from kernelmean.files import Source, Table
+    from kernelmean._types import Points, Vector
+    from kernelmean.files import Source
     from kernelmean.mean import SparseKernelMean
 
 
@@ -33,6 +34,8 @@ def command(
     certificate: Annotated[bool, typer.Option(help="Measure the error against the full kernel mean.")] = True,
     report: o.Report = None,
     engine: o.Engine = o.EngineName.cpu,
+    scheduler: clusters.Scheduler = None,
+    workers: clusters.Workers = None,
     seed: o.Seed = 0,
     as_json: o.AsJson = False,
     quiet: o.Quiet = False,
@@ -41,7 +44,8 @@ def command(
     """Fit a density to a file, and save it as a small model.
 
     With --signed it is the unconstrained kernel mean. The model holds no data; it carries the quantiles of the training
-    density, the names of the columns and the transform, for score.
+    density, the names of the columns and the transform, for score. With --scheduler or --workers the fit runs on a Dask cluster,
+    whose workers read a parquet file or folder themselves.
 
     \b
     Examples:
@@ -50,41 +54,44 @@ def command(
       kernelmean fit cells.fcs -o cells.km --columns FSC-A,CD3 --transform arcsinh:150 --scale std
       kernelmean fit data.csv -o mean.km --signed --weights w --k 100
     """
+    import numpy as np
+
     import kernelmean as km
 
     o.ready(output)
-    o.ready(report)
+    o.ready_for_report(report)
     chosen: dict[str, Any] = {
         "bandwidth": o.number_or_word(bandwidth), "kernel": kernel.value, "scale": scale.setting, "k": o.whole_or_auto(k),
         "selection": selection.value, "refine": refine, "engine": engine.value, "random_state": seed,
     }  # fmt: skip
-    with results.working(quiet):
+    with results.working(quiet), clusters.engine(scheduler, workers) as cluster:
         source = km.read(data, columns=columns, transform=transform, weights=weights, drop_na=drop_na)
-        table = source.load()
-        fitted = _signed(table, chosen) if signed else _density(table, chosen)
-        mean = _labelled(fitted, source)
-        measured = mean.certificate(table.points, sample_weight=table.weights, random_state=seed) if certificate else None
+        X, w = source.sample() if cluster is None else clusters.sample(source)
+        chosen["engine"] = chosen["engine"] if cluster is None else cluster
+        mean = _labelled(_signed(X, w, chosen) if signed else _density(X, w, chosen), source)
+        measured = mean.certificate(X, sample_weight=w, random_state=seed) if certificate else None
         if report is not None:
             from kernelmean.report import fit_page
 
             settings = {"file": data, "transform": mean.transform or "none", "seed": seed}
-            page = fit_page(mean, table.points, certificate=measured, settings=settings, command=results.command_line())
+            rows = X if isinstance(X, np.ndarray) else next(source.batches())
+            page = fit_page(mean, rows, certificate=measured, settings=settings, command=results.command_line())
             results.write_text(report, page)
         mean.save(output)
     results.show(_facts(mean, source, measured, output), as_json)
 
 
-def _density(table: Table, chosen: dict[str, Any]) -> SparseKernelMean:
+def _density(X: Points | Source, weights: Vector | None, chosen: dict[str, Any]) -> SparseKernelMean:
     import kernelmean as km
 
-    fitted: SparseKernelMean = km.SparseKDE(**chosen).fit(table.points, sample_weight=table.weights).mean_
+    fitted: SparseKernelMean = km.SparseKDE(**chosen).fit(X, sample_weight=weights).mean_
     return fitted
 
 
-def _signed(table: Table, chosen: dict[str, Any]) -> SparseKernelMean:
+def _signed(X: Points | Source, weights: Vector | None, chosen: dict[str, Any]) -> SparseKernelMean:
     import kernelmean as km
 
-    return km.sparse_kernel_mean(table.points, sample_weight=table.weights, **chosen)
+    return km.sparse_kernel_mean(X, sample_weight=weights, **chosen)
 
 
 def _labelled(mean: SparseKernelMean, source: Source) -> SparseKernelMean:

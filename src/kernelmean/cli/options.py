@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from enum import StrEnum
 from pathlib import Path
@@ -93,6 +94,15 @@ def whole_or_auto(text: str) -> int | str:
         return int(text)
     except ValueError:
         raise ValueError(f"--k must be auto or a whole number, got {text!r}.") from None
+
+
+def ready_for_report(path: Path | None) -> None:
+    """The same for a page, and an ImportError where what it needs is not installed."""
+    ready(path)
+    if path is not None and importlib.util.find_spec("plotly") is None:
+        from kernelmean.report.page import EXTRA
+
+        raise ImportError(EXTRA)
 
 
 def ready(path: Path | None) -> None:

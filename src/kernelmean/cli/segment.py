@@ -47,7 +47,7 @@ def command(
     from kernelmean.files import image_format, read_image, write_image
 
     o.ready(output)
-    o.ready(report)
+    o.ready_for_report(report)
     image_format(output)
     width = {} if bandwidth is None else {"bandwidth": o.number_or_word(bandwidth)}
     with results.working(quiet):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +18,7 @@ from kernelmean.files.transforms import Transform
 
 BATCH = 1 << 21  # numbers in a batch, by default: 16 MiB
 LEAST = 1024  # rows in a batch, however wide
+EXPANSION = 16  # how much larger than its file a table may be in memory, compressed or in few bits
 
 
 class Batch(NamedTuple):
@@ -98,7 +101,9 @@ class Source:
     @property
     def weights(self) -> Vector | None:
         """(n,) the column of weights, or None."""
-        return None if self.weight is None else self.load().weights
+        if self.weight is None:
+            return None
+        return np.concatenate([batch.weights for batch in self._kept() if batch.weights is not None])
 
     @property
     def labels(self) -> Labels | None:
@@ -130,6 +135,14 @@ class Source:
         weights = None if self.weight is None else np.concatenate([batch.weights for batch in batches])  # type: ignore[misc]
         labelled = [batch.labels for batch in batches if batch.labels is not None]
         return Table(points, weights, _natural(np.concatenate(labelled)) if labelled else None)
+
+    def sample(self) -> tuple[Points | Source, Vector | None]:
+        """What to fit, and its weights: all points where they take a quarter of the free memory or less, else this source."""
+        limit = _free_memory() // 4
+        if _bytes_on_disk(self.path) * EXPANSION > limit and 8 * self.shape[0] * self.shape[1] > limit:
+            return self, self.weights
+        points, weights, _ = self.load()
+        return points, weights
 
     @lazy
     def _rows(self) -> int:
@@ -187,6 +200,18 @@ class Source:
         )
         rows = "1 row has" if self.missing == 1 else f"{self.missing} rows have"
         return f"{self.path}: {rows} {what}; leave them out by drop_na=True (--drop-na), or fill them in first."
+
+
+def _free_memory() -> int:
+    """Bytes that can be had without swapping, about."""
+    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _bytes_on_disk(path: str) -> int:
+    """Of a file, or of the files of a folder."""
+    place = Path(path)
+    files = place.rglob("*") if place.is_dir() else [place]
+    return sum(file.stat().st_size for file in files if file.is_file())
 
 
 def column_values(reader: Reader, name: str) -> Labels:

@@ -4,6 +4,7 @@
   const byId = (name) => document.getElementById(name);
   const charts = JSON.parse(byId("charts").textContent);
   const dark = matchMedia("(prefers-color-scheme: dark)");
+  const narrow = matchMedia("(max-width: 40rem)");
   const touch = matchMedia("(pointer: coarse)").matches;
   const say = (words) => { byId("spoken").textContent = words; };
 
@@ -37,6 +38,10 @@
     const own = resolve(entry.spec.layout);
     const layout = { ...base(), ...own, xaxis: axis(own.xaxis), yaxis: axis(own.yaxis) };
     layout.margin = { ...base().margin, ...own.margin };
+    if (entry.spec.grid && narrow.matches) {  // names of many samples leave no room for the figure; hovering tells them
+      layout.xaxis.showticklabels = layout.yaxis.showticklabels = false;
+      layout.margin = { l: 12, r: 12, t: 12, b: 12 };
+    }
     return { traces, layout };
   };
   const draw = (entry) => {
@@ -156,6 +161,7 @@
     root.dataset.ready = "true";
   });
   dark.addEventListener("change", drawAll);
+  narrow.addEventListener("change", drawAll);
 
   document.querySelectorAll("select[data-varies]").forEach((select) => {
     select.addEventListener("change", () => {
