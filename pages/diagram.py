@@ -25,7 +25,7 @@ WORDS = {  # what each layer is for, in a few words; a new layer without words f
     "selection": "which points become centres",
     "bandwidth": "rules for the scale",
     "factor": "one Cholesky factor for every k",
-    "engines": "rooms that hold the n points: naive, cpu, gpu",
+    "engines": "rooms that hold the n points: naive, cpu, gpu, cluster",
     "kernels": "the formulas, once",
     "_checks": "the door: outside arrays are checked here",
     "_types": "names of shapes",

@@ -24,9 +24,19 @@ DISPLAY = re.compile(r'<div class="arithmatex">\s*\\\[(.*?)\\\]\s*</div>', flags
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """The gallery's part of the navigation follows the examples."""
-    config.nav = [{"Gallery": gallery.navigation()} if "Gallery" in entry else entry for entry in config.nav or []]
+    """The gallery's part of the navigation follows the examples; pages that a script has written join the evidence."""
+    listed = set(re.findall(r"[\w/.-]+\.md", str(config.nav)))
+    found = [path for path in sorted(Path(config.docs_dir).glob("*.md")) if path.name not in listed]
+    added = {"Gallery": gallery.navigation(), "Evidence": [{_title(path): path.name} for path in found]}
+    for entry in config.nav or []:
+        for name in set(entry) & set(added):
+            entry[name] = [*(entry[name] if isinstance(entry[name], list) else []), *added[name]]
     return config
+
+
+def _title(path: Path) -> str:
+    """The first heading of a page."""
+    return next((line[2:] for line in path.read_text().splitlines() if line.startswith("# ")), path.stem)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

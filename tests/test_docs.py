@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+import warnings
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,8 @@ def needs(page: Path) -> str | None:
     if 'engine="gpu"' in code:
         torch = pytest.importorskip("torch", reason="this guide needs torch: pip install 'kernelmean[gpu]'")
         return None if torch.cuda.is_available() else "this guide needs a CUDA device"
+    if "import dask" in code:
+        pytest.importorskip("distributed", reason="this guide needs Dask: pip install 'kernelmean[cluster]'")
     if "KERNELMEAN_DATA" in code and not os.environ.get("KERNELMEAN_DATA"):
         return "this guide is about real data: set KERNELMEAN_DATA"
     return None
@@ -67,6 +70,8 @@ def run_shell(text: str, folder: Path) -> None:
 def test_every_block_runs_and_prints_what_the_page_shows(page, tmp_path, monkeypatch, capsys):
     if reason := needs(page):
         pytest.skip(reason)
+    if "import dask" in page.read_text():
+        warnings.simplefilter("default")  # Dask warns on every start and end of a process
     monkeypatch.chdir(tmp_path)
     space: dict[str, object] = {"__name__": "page"}
     shown = ""

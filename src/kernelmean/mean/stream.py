@@ -29,6 +29,7 @@ class MeanStream:
     ----------
     k : most centres of a merged mean; None for as many as the largest mean that came by.
     constraint : of the merged means' weights; "simplex" for densities.
+    means, errors : the state: a few means, the weightiest first, and what the merges behind each have cost, at most.
 
     Examples
     --------
