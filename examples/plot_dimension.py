@@ -10,12 +10,12 @@ import numpy as np
 
 import kernelmean as km
 
-dimensions = [1, 2, 3, 4, 6, 8, 12]
+dimensions = [1, 2, 3, 5, 8, 12]
 names = ["kcenter", "random", "greedy", "kmeans", "auto"]
 errors = {name: [] for name in names}
 for d in dimensions:
     rng = np.random.default_rng(d)
-    X = rng.normal(0.0, 1.0, (4, d))[rng.integers(4, size=3000)] + 0.6 * rng.normal(size=(3000, d))
+    X = rng.normal(0.0, 1.0, (4, d))[rng.integers(4, size=2000)] + 0.6 * rng.normal(size=(2000, d))
     kernel = km.Gaussian(0.4 * np.sqrt(d))
     for name in names:
         mean = km.sparse_kernel_mean(X, kernel=kernel, k=128, selection=name, random_state=0)

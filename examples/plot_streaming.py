@@ -10,7 +10,7 @@ import numpy as np
 import kernelmean as km
 
 rng = np.random.default_rng(0)
-batches = [rng.normal((np.cos(0.5 * t), np.sin(0.5 * t)), 0.35, (1000, 2)) for t in range(10)]
+batches = [rng.normal((np.cos(0.75 * t), np.sin(0.75 * t)), 0.35, (600, 2)) for t in range(8)]
 stream = km.SparseKDE(bandwidth=0.15, random_state=0)
 errors, sizes, seen = [], [], np.empty((0, 2))
 for batch in batches:

@@ -44,7 +44,8 @@ class SparseKernelMean:
     kappa, indicator : (k,) κ_a = Σ_j p_j g(‖c_a − x_j‖), and E_1, …, E_k with err² = ‖z̄‖² + E.
     jitter, stop_reason, n_points : of the factor; "tol", "k_max", "rank", "distinct" or "fixed"; n, or the effective size.
     constraint, solver : of the weights.
-    columns, log_quantiles : names of coordinates, and quantiles of the training log-density, where an estimator knew them.
+    columns, transform, log_quantiles : names of coordinates, what values of a file went through, and quantiles of the training
+        log-density, where an estimator knew them.
 
     Examples
     --------
