@@ -25,7 +25,7 @@ ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
 CACHE = ROOT / ".cache" / "gallery"
 DPI = 110
-LIMIT = 120  # seconds that one example may take, compilation included
+LIMIT = 600  # seconds after which an example counts as stuck
 
 
 class Cell(NamedTuple):
