@@ -50,16 +50,17 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Figures quoted from generated pages, and the diagram of the layers."""
+    """Figures quoted from generated pages, and the table of the layers."""
     try:
         markdown = figures.fill_in(markdown)
     except LookupError as error:
         LOGGER.warning("%s: %s", page.file.src_uri, error)
-    return markdown.replace("[[layers]]", diagram.svg()).replace("[[layers-table]]", diagram.table())
+    return markdown.replace("[[layers-table]]", diagram.table())
 
 
 def on_page_content(content: str, **_: Any) -> str:
-    """Formulas as MathML, made here: the page needs no script and no network to show them."""
+    """The diagram of the layers, and formulas as MathML: the page needs no script and no network to show them."""
+    content = content.replace("<p>[[layers]]</p>", diagram.svg())
     content = DISPLAY.sub(lambda match: f'<div class="formula">{_mathml(match[1], "block")}</div>', content)
     return INLINE.sub(lambda match: _mathml(match[1], "inline"), content)
 
