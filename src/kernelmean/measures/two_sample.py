@@ -54,7 +54,7 @@ class TwoSampleTest:
     >>> import numpy as np, kernelmean as km
     >>> X = np.random.default_rng(0).normal(size=(200, 1))
     >>> found = km.mmd_test(X[:100], X[100:] + 1.0, random_state=0)
-    >>> found.p_value <= 0.05, found.statistic > found.threshold(0.05)
+    >>> bool(found.p_value <= 0.05), found.statistic > found.threshold(0.05)
     (True, True)
     """
 
@@ -112,7 +112,7 @@ def mmd_test(
     --------
     >>> import numpy as np, kernelmean as km
     >>> rng = np.random.default_rng(0)
-    >>> km.mmd_test(rng.normal(size=(500, 2)), rng.normal(0.5, 1.0, (500, 2)), random_state=0).p_value
+    >>> float(km.mmd_test(rng.normal(size=(500, 2)), rng.normal(0.5, 1.0, (500, 2)), random_state=0).p_value)
     0.001
     """
     first, second = _samples(A, B)
