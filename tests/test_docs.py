@@ -84,7 +84,9 @@ def test_every_block_runs_and_prints_what_the_page_shows(page, tmp_path, monkeyp
         elif block.language == "shell":
             run_shell(block.text, tmp_path)
         elif block.language == "text" and shown:
-            assert same_words_close_numbers(shown, block.text), f"{where} shows\n{block.text}but printed is\n{shown}"
+            assert same_words_close_numbers(shown, block.text), (
+                f"{where} shows\n{block.text}but printed is\n{shown}if that is right, python -m pages.printed writes it"
+            )
             shown = ""
         assert block.language in ("python", "shell", "text"), f"{where}: a block in {block.language!r} is not run by any test"
 
