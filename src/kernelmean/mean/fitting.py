@@ -40,6 +40,7 @@ def sparse_kernel_mean(
     engine: str | Engine = "cpu",
     random_state: RandomState = None,
     verbose: bool = False,
+    _likelihood: bool = False,  # "auto" compares the log-density of rows: see sparse_density
 ) -> SparseKernelMean:
     """The kernel mean (1/n)Σφ(·, x_j) by k ≪ n centres with optimal weights.
 
@@ -80,8 +81,8 @@ def sparse_kernel_mean(
     most = default_limit(room.summary.size) if isinstance(which, str) else len(which)
     rule = _stopping(k, most if k_max is None else k_max, tol, patience)
     radial, slope = chosen.radial(sample.shape[1], space), chosen.slope(sample.shape[1], space) if steps else None
-    valid, density = constraint is not None, space == "l2" and constraint == "simplex"
-    task = Task(room, opened, radial, rule.limit, rule.k is not None, valid, density, _checks.generator(random_state))
+    fixed, valid = rule.k is not None, constraint is not None
+    task = Task(room, opened, radial, rule.limit, fixed, valid, _likelihood, _checks.generator(random_state))
     with progress_bar(verbose) as progress:
         judge = Judge(task, constraint, solver, chosen.formula(sample.shape[1]))
         choice = select(which, judge, rule, progress)
@@ -104,6 +105,15 @@ def sparse_kernel_mean(
         selection=path.source.name,
         **path_facts(path, room, opened),
     )
+
+
+def sparse_density(X: ArrayLike, **options: Any) -> SparseKernelMean:
+    """A density on k centres: α ≥ 0, Σα = 1, optimal in L2; ``options`` as in :func:`sparse_kernel_mean`.
+
+    Here ``selection="auto"`` compares the mean log-density of some rows, and "greedy" takes the fringe first: the L2 error,
+    by which a mean with the same space and constraint is chosen, hardly sees the tails, and likelihoods live by them.
+    """
+    return sparse_kernel_mean(X, space="l2", constraint="simplex", _likelihood=True, **options)
 
 
 def path_facts(path: Path, room: Room, engine: Engine) -> dict[str, Any]:
