@@ -22,6 +22,7 @@ lint: $(VENV)/dev.stamp
 bench: $(VENV)/bench.stamp
 	for name in speed density meanshift embedding proportions two_sample; do \
 	  $(BIN)/python -m benchmarks.$$name --output docs/$$name.md || exit 1; done
+	$(BIN)/python -m benchmarks.selections --output docs/selection.md
 
 # Half an hour on two cores, and a few minutes before that to install the peers, one by one: not all install everywhere.
 bench-peers: $(PEERS)/peers.stamp

@@ -83,8 +83,29 @@ def test_polishing_is_left_out_where_it_may_cost_more_than_it_gains(monkeypatch)
     assert "refined" not in density(X, k=30).selection
     assert "refined" not in fitted(X, k=30, kernel=own, bandwidth="scott").selection
     assert fitted(X, "kmeans", k=30).selection == "kmeans"
-    monkeypatch.setattr(refining, "MANY", 29)
+    monkeypatch.setattr(refining, "SOME", 29)
     assert "refined" not in fitted(X, k=30).selection
+
+
+def test_many_centres_in_low_dimension_are_not_chosen_by_algebra_that_costs_more_than_the_sums(monkeypatch):
+    """There farthest-first and centroids are compared; in higher dimension the greedy selection stays."""
+    opened = []
+    monkeypatch.setattr(choosing, "MANY", 20)
+    monkeypatch.setattr(choosing, "Greedy", lambda *args: opened.append(args) or greedy.Greedy(*args))
+    X = np.random.default_rng(9).normal(size=(600, 5))
+    low = fitted(X[:, :2], k=30)
+    assert (chosen(low) in ("kcenter", "kmeans"), opened) == (True, [])
+    fitted(X, k=30)
+    assert len(opened) == 1
+
+
+@pytest.mark.parametrize("k", [20, 70, 300])
+def test_few_centres_start_several_times_and_many_once(k, monkeypatch):
+    started, lloyd = [], choosing.lloyd
+    monkeypatch.setattr(choosing, "lloyd", lambda room, seeds, steps: started.append(steps) or lloyd(room, seeds, steps))
+    X = np.random.default_rng(10).normal(size=(900, 4))
+    assert fitted(X, k=k).k == k
+    assert started == ([20, 20, 20] if k <= choosing.FEW else [choosing.SHORT_ITERATIONS])
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])
