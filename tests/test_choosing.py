@@ -105,7 +105,7 @@ def test_few_centres_start_several_times_and_many_once(k, monkeypatch):
     monkeypatch.setattr(choosing, "lloyd", lambda room, seeds, steps: started.append(steps) or lloyd(room, seeds, steps))
     X = np.random.default_rng(10).normal(size=(900, 4))
     assert fitted(X, k=k).k == k
-    assert started == ([20, 20, 20] if k <= choosing.FEW else [choosing.SHORT_ITERATIONS])
+    assert started == ([20] * choosing.STARTS if k <= choosing.FEW else [choosing.SHORT_ITERATIONS])
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])
