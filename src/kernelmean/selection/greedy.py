@@ -31,10 +31,10 @@ class Candidates:
     They are drawn from a draft, a sample of rows that stands for all where these are many; the fringe knows them all.
     """
 
-    def __init__(self, task: Task, draws: int = DRAWS, everything: int = EVERYTHING) -> None:
+    def __init__(self, task: Task, draws: int = DRAWS, everything: int | None = None) -> None:
         self._room, self._per_center = task.room, draws
         self._traversal = task.room.traverse(first_center(task.room, None, task.rng))
-        self._all = task.room.summary.size <= max(everything, draws * task.limit)
+        self._all = task.room.summary.size <= max(EVERYTHING if everything is None else everything, draws * task.limit)
         self.draft, rows = draft(task)
         self._draws = (batch if rows is None else rows[batch] for batch in d2_batches(self.draft, task.rng))
         self._seen: set[bytes] = set()
