@@ -189,7 +189,7 @@ def hardest() -> str:
     radial, signed = km.Gaussian(math.sqrt(5)).radial(5, "rkhs"), cloud(1_000_000, 1, 2)[:, 0]
     for name, Q, w in (
         ("plain loop: equal weights, queries near the middle", cloud(q, 5, 1), None),
-        ("signed weights: Σ|w|φ s is kept as well", cloud(q, 5, 1), signed),
+        ("signed weights: how far away the terms are is kept as well", cloud(q, 5, 1), signed),
         (
             "queries far from the middle: coordinates in two parts",
             torch.cat([cloud(q // 2, 5, 1) + 9.0, cloud(q // 2, 5, 3) - 9.0]),
@@ -200,7 +200,9 @@ def hardest() -> str:
             Y if w is not None or name.startswith("plain") else torch.cat([Y[::2] + 9.0, Y[1::2] - 9.0])
         )
         rows.append(f"{name} | – | – | {len(Y) * q / seconds(lambda: room.kernel_sum(radial, Q, w)) / 1e12:.3f}")
-    head = "case | float32, error of Σ\\|w\\|φ (goal 1e-6) | float64 (goal 1e-13) | 10¹² values/s in float32, d = 5"
+    head = (
+        "case | error in float32, of the absolute terms (goal 1e-6) | in float64 (goal 1e-13) | 10¹² values/s in float32, d = 5"
+    )
     return table("Where float32 has it hardest", head, rows)
 
 

@@ -28,6 +28,8 @@ on_a_device = pytest.mark.skipif(not HAS_DEVICE, reason=NO_DEVICE)
 DEVICES = ["cpu", pytest.param("cuda", marks=on_a_device)]
 TOLERANCES = {"float32": 1e-6, "float64": 1e-13}
 
+LARGE = 10**4  # centres for which k × k algebra is the device's
+
 naive = engines.open("naive")
 
 
@@ -321,8 +323,9 @@ FITS = {
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("case", FITS)
-def test_a_fit_is_the_same_in_every_engine(device, case):
+def test_a_fit_is_the_same_in_every_engine(device, case, monkeypatch):
     """κ and coefficients in float64 though evaluation is in float32: the mean is that of the naive engine."""
+    monkeypatch.setattr("kernelmean.engines.gpu.FEW", 0)  # k × k algebra on the device too
     X = np.random.default_rng(6).normal(size=(1200, 2))
     engine = engines.open("gpu", device=device)
     expected = km.sparse_kernel_mean(X, engine="naive", random_state=0, bandwidth=0.3, **FITS[case])
@@ -348,7 +351,7 @@ def test_a_factor_grown_on_the_device_is_that_of_the_host(device, name):
     """Block by block, and anew with a larger jitter where the Gram matrix is singular in float64."""
     C, radial = np.random.default_rng(9).normal(size=(150, 2)), RADIALS[name](2)
     kappa, room = naive.load(C).kernel_sum(radial, C), engines.open("gpu", device=device).load(C)
-    host, there = Factor(radial), Factor(radial, engines.elimination(room, radial))
+    host, there = Factor(radial), Factor(radial, engines.elimination(room, radial, LARGE))
     for block in np.split(np.arange(150), [40, 90]):
         host.append(C[block], kappa[block])
         there.append(C[block], kappa[block])
@@ -357,14 +360,15 @@ def test_a_factor_grown_on_the_device_is_that_of_the_host(device, name):
         there.lower(150) @ there.lower(150).T, reference, rtol=0, atol=max(1e-13, 2 * abs(there.jitter - host.jitter))
     )
     np.testing.assert_allclose(there.indicator, host.indicator, rtol=1e-7)
-    assert engines.elimination(naive.load(C), radial) is None
+    assert engines.elimination(naive.load(C), radial, LARGE) is None
+    assert engines.elimination(room, radial, 100) is None
 
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_directions_on_the_device_are_those_of_the_host(device):
     """Picks, new candidates, more picks: what is left of every candidate and of two sides, and of the Gram matrix."""
     X, radial = np.random.default_rng(10).normal(size=(90, 2)), RADIALS["gaussian-rkhs"](2)
-    both = HostDirections(radial), engines.directions(engines.open("gpu", device=device).load(X), radial)
+    both = HostDirections(radial), engines.directions(engines.open("gpu", device=device).load(X), radial, LARGE)
     picks, coordinates, taken = np.empty(0, np.intp), np.empty((0, 2)), np.zeros((3, 0))
     kappa = np.stack([naive.load(X).kernel_sum(radial, X), np.ones(90)])
     for new, listed in ((X[:0], []), (X[:50], [3, 7, 11]), (X[50:], [60, 20]), (X[:0], [89])):
@@ -385,7 +389,8 @@ def test_directions_on_the_device_are_those_of_the_host(device):
     projected = K @ np.linalg.solve(K[picks], np.column_stack([kappa[0, picks], np.ones(len(picks))]))
     np.testing.assert_allclose(taken[:2].T, projected, rtol=0, atol=1e-9)
     np.testing.assert_allclose(taken[2], np.einsum("ij,ji->i", K, np.linalg.solve(K[picks], K.T)), rtol=0, atol=1e-9)
-    assert engines.directions(naive.load(X), radial) is None
+    assert engines.directions(naive.load(X), radial, LARGE) is None
+    assert engines.directions(engines.open("gpu", device=device).load(X), radial, 100) is None
 
 
 def _same_shares(expected, actual):
@@ -397,7 +402,7 @@ def _same_shares(expected, actual):
 def test_directions_refuse_what_is_in_their_span(device):
     """A block that rounding has made singular is an error on the device as on the host; nothing is added."""
     X, radial = np.zeros((3, 2)), RADIALS["gaussian-rkhs"](2)
-    for directions in (HostDirections(radial), engines.directions(engines.open("gpu", device=device).load(X), radial)):
+    for directions in (HostDirections(radial), engines.directions(engines.open("gpu", device=device).load(X), radial, LARGE)):
         directions.extend(X, np.empty(0, np.intp), np.empty((0, 2)))
         directions.include(np.array([0]), np.ones((1, 2)))
         with pytest.raises(np.linalg.LinAlgError):
@@ -412,7 +417,7 @@ def test_a_singular_gram_matrix_raises_the_jitter_on_the_device_too(device):
     room = engines.open("gpu", device=device).load(C)
 
     def rounded(old, new, jitter):  # what rounding may do, exaggerated
-        return engines.elimination(room, radial)(old, new, jitter - 1e-11)
+        return engines.elimination(room, radial, LARGE)(old, new, jitter - 1e-11)
 
     factor = Factor(radial, rounded)
     factor.append(C, np.ones(60))

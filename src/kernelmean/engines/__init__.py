@@ -202,17 +202,17 @@ def precise(engine: Engine) -> Engine:
     return exact
 
 
-def elimination(room: Room, radial: RadialFunction) -> Elimination | None:
-    """What a room offers for the k × k algebra; None where that is the host's."""
+def elimination(room: Room, radial: RadialFunction, size: int) -> Elimination | None:
+    """What a room offers for the k × k algebra of up to ``size`` centres; None where that is better done on the host."""
     offer = getattr(room, "elimination", None)
-    offered: Elimination | None = None if offer is None else offer(radial)
+    offered: Elimination | None = None if offer is None else offer(radial, size)
     return offered
 
 
-def directions(room: Room, radial: RadialFunction) -> Directions | None:
-    """What a room offers for greedy selection; None where that is the host's."""
+def directions(room: Room, radial: RadialFunction, size: int) -> Directions | None:
+    """What a room offers for greedy selection of up to ``size`` centres; None where that is better done on the host."""
     offer = getattr(room, "directions", None)
-    offered: Directions | None = None if offer is None else offer(radial)
+    offered: Directions | None = None if offer is None else offer(radial, size)
     return offered
 
 

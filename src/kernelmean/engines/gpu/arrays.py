@@ -3,7 +3,7 @@
 Points keep the precision they come in (float64 from the host; float32 or float64 on a device, without a copy). Exact doors
 read them as float64. Single-precision sums read a copy rounded to float32 *about the middle of the data* and in units of the
 kernel's own length, so that neither an offset nor a rate costs digits; coordinates have an error of 2⁻²⁴ of their distance
-from the middle, and where that is too much, what rounding left of them is at hand as well.
+from the middle, and where that is too much they come in two parts.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from kernelmean import _checks
 from kernelmean._types import Vector
 
 Tensor: TypeAlias = torch.Tensor
-Rest: TypeAlias = tuple[Tensor, Tensor]  # what rounding took from points and from queries, in columns like theirs
+Rest: TypeAlias = tuple[Tensor, Tensor]  # the second parts of points and of queries, in columns like their first
 
 PADDING = 512  # points are padded to a multiple of this, with weight zero
+GRID = 2.0**-9  # lengths of the kernel: squares of up to 32 of multiples of it add up without rounding in float32
 FARTHEST = 2.0**55  # in units of the kernel's length; squares of as many as 1024 such coordinates stay finite in float32
 
 
@@ -82,9 +83,10 @@ class Frame(NamedTuple):
         """(d, n padded) in float32: y, rounded."""
         return self._filled(X, padding, self._coordinate)
 
-    def rest(self, X: Tensor, rounded: Tensor, padding: int = PADDING) -> Tensor:
-        """(d, n padded) in float32: what rounding took from y."""
-        return self._filled(X, padding, lambda X, t: self._coordinate(X, t) - rounded[t, : len(X)].double())
+    def split(self, X: Tensor, padding: int = PADDING) -> tuple[Tensor, Tensor]:
+        """y in two parts, (d, n padded) in float32 each: multiples of GRID, and the rest."""
+        high = self._filled(X, padding, lambda X, t: (self._coordinate(X, t) / GRID).round() * GRID)
+        return high, self._filled(X, padding, lambda X, t: self._coordinate(X, t) - high[t, : len(X)].double())
 
     def _coordinate(self, X: Tensor, t: int) -> Tensor:
         return ((X[:, t].to(torch.float64) - self.origin[t]) * self.unit).clamp(-FARTHEST, FARTHEST)

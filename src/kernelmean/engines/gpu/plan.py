@@ -12,7 +12,7 @@ from kernelmean.engines.gpu.arrays import Tensor
 from kernelmean.kernels.radials import Formula, RadialFunction, Table, gaussian_decay, log_gaussian
 
 LOG2E = 1.4426950408889634
-TRUSTED = 4.0  # |d log g/d log s| up to which a float32 distance gives g to 1e-6
+DEPTH = 5.0  # |log g| up to which it is known to 1e-6 where it is a float32 number
 GRID = np.exp(np.arange(-14.0, 28.0, 0.05))  # of s
 OWN = 16.0  # s up to which a user's own profile is asked: beyond, it need not even be finite
 
@@ -46,14 +46,20 @@ def unit_for(function: RadialFunction) -> float:
     return math.sqrt(function.rate * (LOG2E if _exponential(function) else 1.0))
 
 
-def trusted(function: RadialFunction) -> float:
-    """The largest s up to which g is no steeper than s^−4 anywhere: rounding s by a few 2⁻²⁴ changes g by less than 1e-6."""
+def trusted(function: RadialFunction, steepness: float, logarithm: bool = False) -> float:
+    """The largest s up to which |d log g/d log s| ≤ ``steepness``: s is known to so many times 2⁻²⁴ of itself.
+
+    Where g is the exponential of a float32 number, that must not be large either.
+    """
     own = isinstance(function, Formula) and hasattr(function.factor, "scalar")
     s = GRID[GRID <= OWN] if own else GRID
     with np.errstate(all="ignore"):
-        steep = ~(np.abs(np.diff(function.log(s / function.rate))) <= TRUSTED * np.diff(np.log(s)))
-    if steep.any():
-        return float(s[np.argmax(steep)])
+        log_g = function.log(s / function.rate)
+        fine = np.abs(np.diff(log_g)) <= steepness * np.diff(np.log(s))
+    if logarithm or not (own or _exponential(function)):
+        fine &= np.abs(log_g[1:] - log_g[0]) <= DEPTH
+    if not fine.all():
+        return float(s[np.argmin(fine)])
     return OWN if own else math.inf
 
 

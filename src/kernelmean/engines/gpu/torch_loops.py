@@ -109,18 +109,27 @@ def pick(P: Tensor, near: Tensor, rows: Tensor, bar: tuple[Tensor, Tensor], most
 
 
 def squared_distances(Q: Tensor, X: Tensor, rest: Rest | None = None) -> Tensor:
-    """(q, n) by direct differences, added in coordinate order; ``rest`` is what rounding took from X and Q."""
+    """(q, n) by direct differences, added in coordinate order; from coordinates in two parts where there is a ``rest``."""
+    if rest is not None:
+        return _careful_distances(Q, X, rest)
     if X.dtype == torch.float32 and len(X) > AT_ONCE:  # a thousand squares round no worse than a few
-        parts = [slice(first, first + AT_ONCE) for first in range(0, len(X), AT_ONCE)]
-        rests = [None if rest is None else (rest[0][part], rest[1][part]) for part in parts]
-        return sum(squared_distances(Q[part], X[part], left) for part, left in zip(parts, rests, strict=True))
+        return sum(squared_distances(Q[t : t + AT_ONCE], X[t : t + AT_ONCE]) for t in range(0, len(X), AT_ONCE))
     total = torch.zeros((Q.shape[1], X.shape[1]), dtype=X.dtype, device=X.device)
-    for t, (q, x) in enumerate(zip(Q, X, strict=True)):
+    for q, x in zip(Q, X, strict=True):
         z = x[None, :] - q[:, None]
-        if rest is not None:
-            z += rest[0][t][None, :] - rest[1][t][:, None]
         total += z * z
     return total
+
+
+def _careful_distances(Q: Tensor, X: Tensor, rest: Rest) -> Tensor:
+    """Σ(z + e)² = Σz² + Σe(2z + e): the first sum has no rounding where it is below 32, the second is small."""
+    total = torch.zeros((Q.shape[1], X.shape[1]), dtype=X.dtype, device=X.device)
+    small = torch.zeros_like(total)
+    for q, x, q_rest, x_rest in zip(Q, X, rest[1], rest[0], strict=True):
+        z, e = x[None, :] - q[:, None], x_rest[None, :] - q_rest[:, None]
+        total += z * z
+        small += e * (2.0 * z + e)
+    return (total + small).clamp(min=0.0)
 
 
 def values(plan: Plan, r2: Tensor) -> Tensor:

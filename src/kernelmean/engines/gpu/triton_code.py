@@ -90,11 +90,15 @@ def own_coordinates(Q, stride, rows, D: tl.constexpr):
 
 @triton.jit
 def squares(X, Q, held, stride, q_stride, cols, rows, d, D: tl.constexpr, BQ: tl.constexpr, BX: tl.constexpr):
-    """(BQ, BX) squared distances; in high dimension by sums of AT_ONCE squares, so that a thousand of them round no worse."""
+    """(BQ, BX) squared distances; where D < 0 by sums of AT_ONCE squares, so that a thousand of them round no worse."""
     r2 = tl.zeros((BQ, BX), X.dtype.element_ty)
     if D > 0:
         for t in tl.static_range(D):
             z = tl.load(X + t * stride + cols)[None, :] - held[t][:, None]
+            r2 += z * z
+    elif D == 0:
+        for t in tl.range(0, d, loop_unroll_factor=4):
+            z = tl.load(X + t * stride + cols)[None, :] - tl.load(Q + t * q_stride + rows)[:, None]
             r2 += z * z
     else:
         for first in range(0, d, AT_ONCE):
@@ -109,22 +113,22 @@ def squares(X, Q, held, stride, q_stride, cols, rows, d, D: tl.constexpr, BQ: tl
 @triton.jit
 def careful_squares(X, XR, Q, QR, held, held_rest, stride, q_stride, cols, rows, d,
                     D: tl.constexpr, BQ: tl.constexpr, BX: tl.constexpr):  # fmt: skip
-    """The same from coordinates in two parts: (x − q) + (x_rest − q_rest)."""
+    """From coordinates in two parts, Σ(z + e)² = Σz² + Σe(2z + e): the first sum is exact below 32, the second small."""
     r2 = tl.zeros((BQ, BX), X.dtype.element_ty)
+    small = tl.zeros((BQ, BX), X.dtype.element_ty)
     if D > 0:
         for t in tl.static_range(D):
             z = tl.load(X + t * stride + cols)[None, :] - held[t][:, None]
-            z += tl.load(XR + t * stride + cols)[None, :] - held_rest[t][:, None]
+            e = tl.load(XR + t * stride + cols)[None, :] - held_rest[t][:, None]
             r2 += z * z
+            small += e * (2.0 * z + e)
     else:
-        for first in range(0, d, AT_ONCE):
-            part = tl.zeros((BQ, BX), X.dtype.element_ty)
-            for t in tl.range(first, tl.minimum(first + AT_ONCE, d), loop_unroll_factor=4):
-                z = tl.load(X + t * stride + cols)[None, :] - tl.load(Q + t * q_stride + rows)[:, None]
-                z += tl.load(XR + t * stride + cols)[None, :] - tl.load(QR + t * q_stride + rows)[:, None]
-                part += z * z
-            r2 += part
-    return r2
+        for t in tl.range(0, d, loop_unroll_factor=4):
+            z = tl.load(X + t * stride + cols)[None, :] - tl.load(Q + t * q_stride + rows)[:, None]
+            e = tl.load(XR + t * stride + cols)[None, :] - tl.load(QR + t * q_stride + rows)[:, None]
+            r2 += z * z
+            small += e * (2.0 * z + e)
+    return tl.maximum(r2 + small, 0.0)
 
 
 def kernel_sums(X, XR, W, Q, QR, shift, out, sizes, stride, w_stride, q_stride, n, per, d, numbers, table, cells,

@@ -22,6 +22,9 @@ from kernelmean.engines.gpu.radial import FUNCTIONS, source
 from kernelmean.kernels.radials import Formula
 
 UNROLLED = 16  # coordinates up to which queries and points stay in registers
+LONG = 128  # coordinates from which float32 squares are added in parts
+RESIDENT = 1 << 23  # bytes of points that all programs work on at a time: a second-level cache holds them
+OUTPUTS = 1 << 25  # sums that may be kept apart for that
 PROGRAMS = 4096  # about as many as fill any device, whatever its size: results do not depend on it
 PULLS = 4  # coordinates per launch of kernel_pulls
 RUN = 64  # float32 terms a lane adds before it turns to float64
@@ -48,13 +51,13 @@ def tile(d: int, columns: int, double: bool, heavy: bool = False) -> Tile:
         return Tile(4, 128, 4) if columns > 1 or double or heavy else Tile(16, 256, 8)
     if columns > 1:
         return Tile(4, 128, 4)
-    return Tile(4, 128, 4, 4) if double or heavy else Tile(8, 128, 4, 8)
+    return Tile(4, 128, 4, 4) if double else Tile(8, 128, 4, 4 if heavy and d > 8 else 8)
 
 
 def kernel_sums(
     plan: Plan, X: Tensor, n: int, W: Tensor, Q: Tensor, shift: Tensor | None = None, rest: Rest | None = None
 ) -> Tensor:
-    """(c, q): Σ_j W_cj g, or Σ_j exp(W_cj + log g − shift_i) where a shift is given; ``rest`` is what rounding took."""
+    """(c, q): Σ_j W_cj g, or Σ_j exp(W_cj + log g − shift_i) where a shift is given; ``rest``: coordinates in two parts."""
     return _sums((X, W, Q), plan, n, shift, rest, track=False)[0]
 
 
@@ -73,15 +76,16 @@ def _sums(
     d, c, q = len(X), len(W), Q.shape[1]
     size = tile(d, c, double, track or rest is not None)
     kernel, rate = _kernel("kernel_sums", plan, double, shift is not None)
-    splits, per = _splits(q // size.queries, n, size.points)
+    column = X.element_size() * (c + d * (1 if rest is None else 2))
+    splits, per = _splits(q // size.queries, n, size.points, column, (3 if track else 1) * c * q)
     out = torch.empty((splits, c, q), dtype=torch.float64, device=X.device)
     sizes = torch.empty((splits, 2, c, q), dtype=torch.float64, device=X.device) if track else out
     left = (X, Q) if rest is None else rest
     kernel[(q // size.queries, splits)](
         *(X, left[0], W, Q, left[1], Q if shift is None else shift, out, sizes, X.stride(0), W.stride(0), q),
         *(_whole(n, size.points), per, d, _numbers(rate, plan, X), _table(plan, X), plan.cells),
-        D=d if d <= UNROLLED else 0, C=c, BQ=size.queries, BX=size.points, RUN=RUN, UNROLL=size.unroll,
-        CAREFUL=rest is not None, TRACK=track, num_warps=size.warps,
+        D=d if d <= UNROLLED else 0 if double or d <= LONG else -1, C=c, BQ=size.queries, BX=size.points, RUN=RUN,
+        UNROLL=size.unroll, CAREFUL=rest is not None, TRACK=track, num_warps=size.warps,
     )  # fmt: skip
     return out.sum(dim=0), sizes.sum(dim=0)
 
@@ -169,10 +173,11 @@ def pick(P: Tensor, near: Tensor, rows: Tensor, bar: tuple[Tensor, Tensor], most
     return picked[:count], squared[:count]
 
 
-def _splits(tiles: int, n: int, points: int) -> tuple[int, int]:
+def _splits(tiles: int, n: int, points: int, bytes_each: int = 0, outputs: int = 1) -> tuple[int, int]:
     """How many programs share the points, and the points of each: decided by sizes alone."""
     blocks = -(-n // points)
-    share = -(-blocks // max(1, min(PROGRAMS // max(tiles, 1), blocks // 8)))
+    resident = min(-(-n * bytes_each // RESIDENT), OUTPUTS // outputs)
+    share = -(-blocks // max(1, min(max(PROGRAMS // max(tiles, 1), resident), blocks // 8)))
     return -(-blocks // share), share * points
 
 
