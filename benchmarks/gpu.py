@@ -124,14 +124,8 @@ def sums() -> str:
             others = [f"{torch_rate(d) / 1e12:.3f}", _rate(keops_rate(d))] if precision == "float32" and d <= 10 else ["–", "–"]
             cpu = cpu_rate(d) if precision == "float64" and d <= 10 else None
             ratio = "–" if cpu is None else f"{rate / cpu:.0f}"
-            cells = [
-                precision,
-                str(d),
-                f"{rate / 1e12:.3f}",
-                "–" if goal is None else str(goal),
-                share,
-                f"{error(precision, d):.0e}",
-            ]
+            goals = "–" if goal is None else str(goal)
+            cells = [precision, str(d), f"{rate / 1e12:.3f}", goals, share, f"{error(precision, d):.0e}"]
             rows.append(" | ".join([*cells, *others, ratio]))
     head = "precision | d | 10¹² values/s | goal | of roofline | error, of the absolute terms | torch | pykeops | × cpu engine, 2 threads"
     return table("Gaussian sums, queries and points on the device", head, rows)

@@ -86,8 +86,8 @@ class HostDirections:
     def residual_gram(self, listed: IntVector) -> Matrix:
         """K − VᵀV among some candidates."""
         assert self._points is not None
-        known = self._rows[: self._size, listed]
-        return gram(self._radial, self._points[listed], self._points[listed]) - product(known.T, known)
+        G, known = gram(self._radial, self._points[listed], self._points[listed]), self._rows[: self._size, listed]
+        return G - product(known.T, known) if self._size else G
 
     def include(self, chosen: IntVector, sides: Matrix) -> tuple[Matrix, Shares]:
         """R = K(J, ·) − V_JᵀV, MMᵀ = R_J, V ← [V; M⁻¹R]."""
