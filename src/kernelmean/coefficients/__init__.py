@@ -70,7 +70,7 @@ class Growth:
 
     def __init__(self, room: Room, radial: RadialFunction, source: Source, rule: Stopping, target: Vector | None = None) -> None:
         self._room, self._source, self._rule, self._target = room, source, rule, target
-        self.factor = Factor(radial, elimination(room, radial))
+        self.factor = Factor(radial, elimination(room, radial, rule.limit))
         self._indices: list[IntVector] = []
         self._end: tuple[int, StopReason] | None = None
 

@@ -88,7 +88,7 @@ class Greedy:
         self._on_data = off_data is None
         self.name = "greedy" if off_data is None else "greedy+kmeans"
         points, kappa = (np.empty((0, task.room.summary.dimension)), np.empty(0)) if off_data is None else off_data
-        self._pursuit = Pursuit(task.radial, task.unit_sum, points, kappa, directions(task.room, task.radial))
+        self._pursuit = Pursuit(task.radial, task.unit_sum, points, kappa, directions(task.room, task.radial, task.limit))
         self._indices: IntVector = np.full(len(points), -1, np.intp)
         self._goal, self._handed = 0, 0
 
