@@ -99,17 +99,16 @@ def choose(judge: Judge, rule: Stopping, progress: Progress) -> Choice:
         paths.append(_centroid_path(paths[0], task))
     # Projected weights suit farthest-first rows at any k: the better a selection with signed weights, the worse with those.
     projected = judge.constraint == "simplex-projection"
-    if rule.k is not None and not task.density and (projected or _gains_next_to_nothing(min(paths, key=_indicator))):
-        paths += [
-            coefficients.grow(task.room, task.radial, source, rule, progress=progress) for source in _rows_alone(task, first)
-        ]
+    if rule.k is not None and not task.density and (projected or _saturated(min(paths, key=_indicator), task)):
+        rows = (coefficients.grow(task.room, task.radial, source, rule, progress=progress) for source in _rows_alone(task, first))
+        paths = [*rows, *paths]  # rows win a tie
     return _best(paths, judge)
 
 
-def _gains_next_to_nothing(path: Path) -> bool:
+def _saturated(path: Path, task: Task) -> bool:
     """Whether k is so large that the last centres gain next to nothing: centroids taken early are then in the way of rows."""
     y = path.factor.y[: path.k]
-    return float(np.mean(y[-LAST:] ** 2)) < NEXT_TO_NOTHING * float(y @ y)
+    return path.k < task.limit or float(np.mean(y[-LAST:] ** 2)) < NEXT_TO_NOTHING * float(y @ y)
 
 
 def _first_row(task: Task) -> int | None:
