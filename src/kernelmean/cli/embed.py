@@ -158,7 +158,7 @@ def _rows(embedding: DistributionEmbedding, samples: Samples) -> list[dict[str, 
         {
             "name": name,
             "points": len(samples.points[name]),
-            "centres": embedding.means_[i].k,
+            "centres": embedding.means_[i].expansion.k,
             **({} if errors is None else {"error": float(errors[i])}),
             **{f"x{j + 1}": float(value) for j, value in enumerate(coordinates[i])},
             **{column: values[i] for column, values in samples.metadata.items()},

@@ -78,7 +78,8 @@ def command(
 def _density(X: Points | Source, weights: Vector | None, chosen: dict[str, Any]) -> SparseKernelMean:
     import kernelmean as km
 
-    fitted: SparseKernelMean = km.SparseKDE(**chosen).fit(X, sample_weight=weights).mean_
+    fitted = km.SparseKDE(**chosen).fit(X, sample_weight=weights).mean_
+    assert isinstance(fitted, km.SparseKernelMean)
     return fitted
 
 

@@ -17,6 +17,7 @@ from kernelmean.files.needing import need
 from kernelmean.files.reader import Block, Labels
 
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+ENDINGS = (".csv", ".tsv", ".txt")  # of text, also compressed
 DELIMITERS = ",;\t|"
 BYTES = 1 << 23  # of a text file per block
 ROWS = 1 << 16  # of a parquet file per block
