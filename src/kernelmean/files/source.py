@@ -165,7 +165,7 @@ class Source:
             points, weights = numbers[:, : len(self.wanted)], None if self.weight is None else numbers[:, -1]
             if self.transform is not None:
                 points = self.transform(points)
-            whole: Mask = np.isfinite(points).all(axis=1)
+            whole: Mask = np.asarray(np.isfinite(points).all(axis=1))
             if weights is not None:
                 whole &= np.isfinite(weights)
             own = labels if self.given_labels is None else self._labels_at(rows)
