@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from kernelmean import _checks
 from kernelmean._types import ArrayLike, IntVector, Matrix, Points
@@ -38,7 +37,6 @@ class EmbeddingDisplay:
         label: bool | None = None, **scatter_options: Any,
     ) -> Self:  # fmt: skip
         """Draw a fitted DistributionEmbedding; ``color`` is a group or a number for each sample."""
-        check_is_fitted(estimator)
         samples = collection(estimator, names)
         if samples.coordinates is None:
             raise ValueError("this embedding has distances only (embedding=None); draw them with DistancesDisplay.")
@@ -87,7 +85,6 @@ class DistancesDisplay:
         cls, estimator: Any, *, names: Sequence[object] | None = None, ax: Any = None, **image_options: Any
     ) -> Self:
         """Draw the distances of a fitted DistributionEmbedding."""
-        check_is_fitted(estimator)
         samples = collection(estimator, names)
         return cls(distances=samples.distances, names=samples.names, order=samples.order).plot(ax=ax, **image_options)
 

@@ -62,7 +62,7 @@ def indicator(name: str, curve: Indicator) -> Chart:
         "marker": {"size": 5},
         "hovertemplate": "%{x} centres<br>%{y:.2e} left<br>E = %{customdata}<extra></extra>",
     }
-    stops = np.unique(np.geomspace(1, max(len(kept), 1), 30).astype(int)) - 1 if len(kept) else []
+    stops = np.unique(np.geomspace(1, len(kept), 30).astype(int)) - 1 if len(kept) else kept
     words = [[0, int(i), f"{_counted(int(curve.centers[kept[i]]))}, {curve.left_over[kept[i]]:.1e} left"] for i in stops]
     return {"id": name, "traces": [trace], "layout": _indicator_layout(curve), "walk": words}
 
@@ -96,8 +96,7 @@ def heat_map(name: str, samples: Collection) -> Chart:
 
 def _contours(view: DensityView) -> Chart:
     heights = view.values if view.signed else view.mass_below()
-    levels = {} if view.signed else {"autocontour": False, "contours": {"start": 0.05, "end": 0.95, "size": 0.1}}
-    levels["contours"] = {**levels.get("contours", {}), "coloring": "fill"}
+    tenths: Chart = {} if view.signed else {"start": 0.05, "end": 0.95, "size": 0.1}
     x, y = (page.label(axis) for axis in view.axes)
     return {
         "type": "contour",
@@ -107,10 +106,11 @@ def _contours(view: DensityView) -> Chart:
         "customdata": numbers(view.values),
         "colorscale": style("scale"),
         "showscale": False,
+        "autocontour": view.signed,
         "ncontours": 14,
+        "contours": {"coloring": "fill", **tenths},
         "line": {"width": 0.6, "color": style("accent"), "smoothing": 0.6},
         "hovertemplate": f"{x} %{{x:.4g}}<br>{y} %{{y:.4g}}<br>density %{{customdata:.3g}}<extra></extra>",
-        **levels,
     }
 
 

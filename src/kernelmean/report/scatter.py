@@ -49,7 +49,7 @@ def _variant(samples: Collection, places: Points, words: list[str], values: list
 def _by_number(samples: Collection, places: Points, words: list[str], values: list[Any]) -> dict[str, Any]:
     """A scale of colours; samples without a number are hollow."""
     x = np.array([math.nan if value is None else float(value) for value in values])
-    known, missing = np.flatnonzero(np.isfinite(x)), np.flatnonzero(~np.isfinite(x))
+    known, missing = np.flatnonzero(np.isfinite(x)).tolist(), np.flatnonzero(~np.isfinite(x)).tolist()
     marker = {
         "color": x[known].tolist(),
         "colorscale": charts.style("scale"),
