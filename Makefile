@@ -20,7 +20,7 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/lint-imports
 
 bench: $(VENV)/bench.stamp
-	for name in speed density meanshift embedding proportions two_sample; do \
+	for name in speed density meanshift embedding proportions two_sample files; do \
 	  $(BIN)/python -m benchmarks.$$name --output docs/$$name.md || exit 1; done
 	$(BIN)/python -m benchmarks.selections --output docs/selection.md
 

@@ -9,7 +9,7 @@ import pytest
 
 import kernelmean as km
 
-HEAVY = ("numba", "llvmlite", "sklearn", "scipy", "torch", "dask", "matplotlib", "typer", "tqdm", "pandas")
+HEAVY = ("numba", "llvmlite", "sklearn", "scipy", "torch", "dask", "matplotlib", "plotly", "PIL", "typer", "tqdm", "pandas")
 
 
 def run(*arguments):

@@ -46,6 +46,10 @@ NAMES = [  # what this release promises (API.md)
     "mmd",
     "procrustes",
     "mmd_test",
+    "Source",
+    "read",
+    "plot",
+    "report",
     "sparse_kernel_mean",
 ]
 
@@ -71,7 +75,17 @@ def test_every_public_method_is_documented(name):
         assert (inspect.getdoc(member) or "").strip(), f"{name}.{attribute} has no docstring"
 
 
-@pytest.mark.parametrize("module", ["kernelmean.bandwidth", "kernelmean.engines", "kernelmean.kernels", "kernelmean.mean"])
+@pytest.mark.parametrize(
+    "module",
+    [
+        "kernelmean.bandwidth",
+        "kernelmean.engines",
+        "kernelmean.kernels",
+        "kernelmean.mean",
+        "kernelmean.plot",
+        "kernelmean.report",
+    ],
+)
 def test_modules_keep_their_promises(module):
     loaded = importlib.import_module(module)
     for name in loaded.__all__:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shlex
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -29,3 +31,24 @@ def test_every_name_it_uses_exists():
 
     for name in set(re.findall(r"\bkm\.(\w+)", README)):
         assert hasattr(km, name), name
+
+
+def commands():
+    """Lines of the shell blocks that call this program, comments left out; the demo has a test of its own."""
+    blocks = re.findall(r"```(?:sh|bash|console)\n(.*?)```", README, flags=re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines()]
+    calls = [shlex.split(line, comments=True) for line in lines if re.match(r"\s*(\$ )?kernelmean ", line)]
+    return [words[words.index("kernelmean") + 1 :] for words in calls if "demo" not in words]
+
+
+def test_its_commands_run_one_after_another(tmp_path, monkeypatch, capsys):
+    inputs = pytest.importorskip("tests.cli.inputs", reason="needs pip install 'kernelmean[files]'")
+    inputs.write_inputs(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for words in commands():
+        done = inputs.call(capsys, *words)
+        assert done.code == 0, f"{shlex.join(words)}: {done.err}"
+        assert done.out
+        for option, made in pairwise(words):
+            if option in ("-o", "--report"):
+                assert (tmp_path / made).stat().st_size > 100, made

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kernelmean import bandwidth, engines
+    from kernelmean import bandwidth, engines, plot, report
     from kernelmean.applications.meanshift import Segmentation, segment_image
     from kernelmean.certificates import Certificate
     from kernelmean.estimators.classification import SparseKDEClassifier
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kernelmean.estimators.meanshift import MeanShift
     from kernelmean.estimators.outliers import SparseKDEOutlierDetector
     from kernelmean.estimators.proportions import ClassProportions
+    from kernelmean.files import Source, read
     from kernelmean.kernels import Cauchy, Gaussian, Laplacian, Radial, Student
     from kernelmean.mean import KernelMean, SparseKernelMean, distance_matrix, kernel_mean, load, merge, sparse_kernel_mean
     from kernelmean.measures.clusterings import clustering_hausdorff, discrepancy_index
@@ -33,6 +34,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "bandwidth": "kernelmean.bandwidth",
     "engines": "kernelmean.engines",
+    "plot": "kernelmean.plot",
+    "report": "kernelmean.report",
     "Segmentation": "kernelmean.applications.meanshift",
     "segment_image": "kernelmean.applications.meanshift",
     "Certificate": "kernelmean.certificates",
@@ -42,6 +45,8 @@ _HOMES = {
     "MeanShift": "kernelmean.estimators.meanshift",
     "DistributionEmbedding": "kernelmean.estimators.embedding",
     "ClassProportions": "kernelmean.estimators.proportions",
+    "Source": "kernelmean.files",
+    "read": "kernelmean.files",
     "Cauchy": "kernelmean.kernels",
     "Gaussian": "kernelmean.kernels",
     "Laplacian": "kernelmean.kernels",
@@ -81,6 +86,7 @@ __all__ = [
     "Procrustes",
     "Radial",
     "Segmentation",
+    "Source",
     "SparseKDE",
     "SparseKDEClassifier",
     "SparseKDEOutlierDetector",
@@ -100,7 +106,10 @@ __all__ = [
     "merge",
     "mmd",
     "mmd_test",
+    "plot",
     "procrustes",
+    "read",
+    "report",
     "segment_image",
     "sparse_kernel_mean",
 ]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
-from kernelmean._types import ArrayLike, IntVector, Matrix, Points, RandomState, Vector
+from kernelmean._types import ArrayLike, Batches, IntVector, Matrix, Points, RandomState, Vector
 
 LARGEST = 1e150  # squares of larger numbers overflow
 HOST_MEMORY = (1, 3, 11)  # DLPack: plain, and pinned for CUDA or ROCm
@@ -40,6 +40,11 @@ def on_device(X: object) -> bool:
     """Whether an array speaks DLPack and lives elsewhere than in the memory of the host."""
     ask = None if isinstance(X, np.ndarray) else getattr(X, "__dlpack_device__", None)
     return ask is not None and ask()[0] not in HOST_MEMORY
+
+
+def is_batched(X: object) -> TypeGuard[Batches]:
+    """Whether X is a source of batches rather than an array; asking costs no pass over it."""
+    return callable(getattr(X, "batches", None)) and hasattr(type(X), "__array__")
 
 
 def weights(sample_weight: ArrayLike | None, n: int) -> Vector | None:

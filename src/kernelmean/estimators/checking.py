@@ -13,7 +13,15 @@ from kernelmean._types import ArrayLike, Points, Vector
 
 def points(estimator: Any, X: ArrayLike, *, reset: bool, least: int = 1) -> Points:
     """X as finite float64 numbers, with the number and the names of its columns recorded or compared."""
-    checked: Points = validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_min_samples=least)
+    names = X.columns if _checks.is_batched(X) else None
+    if names is not None and not reset and hasattr(estimator, "feature_names_in_"):
+        if list(estimator.feature_names_in_) != names:
+            raise ValueError(f"the columns are {names}, but {list(estimator.feature_names_in_)} were fitted, in this order.")
+        return _checks.points(X, columns=estimator.n_features_in_)
+    given = np.asarray(X) if names is not None else X
+    checked: Points = validate_data(estimator, given, reset=reset, dtype=np.float64, ensure_min_samples=least)
+    if names is not None and reset:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
     return checked
 
 

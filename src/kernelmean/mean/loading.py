@@ -45,7 +45,10 @@ def _words(header: dict[str, Any]) -> dict[str, Any]:
             raise ValueError(f"unknown {name} {words[name]!r}")
     if not isinstance(words["selection"], str):
         raise ValueError("selection is not a word")
-    return {**words, "columns": _columns(header.get("columns"))}
+    transform = header.get("transform")  # absent in files of the first release
+    if not (transform is None or isinstance(transform, str)):
+        raise ValueError("transform is not a word")
+    return {**words, "columns": _columns(header.get("columns")), "transform": transform}
 
 
 def _columns(names: Any) -> tuple[str, ...] | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from kernelmean import _progress
 from kernelmean.coefficients import Progress
 
 
@@ -21,10 +22,8 @@ class _Bar(Progress):
 @contextmanager
 def progress_bar(show: bool) -> Iterator[Progress]:
     """Centres done of at most so many, on stderr; nothing unless asked for."""
-    if not show:
+    if not (show or _progress.wanted()):
         yield Progress()
         return
-    from tqdm import tqdm
-
-    with tqdm(desc="centres", unit="", delay=1.0, leave=False) as bar:
+    with _progress.bar("centres") as bar:
         yield _Bar(bar)

@@ -8,12 +8,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from kernelmean.files.whole import whole
 
 MAGIC = b"kernelmean model "
 VERSION = 1
@@ -26,17 +26,8 @@ Arrays = dict[str, np.ndarray[Any, Any]]
 def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: Arrays) -> None:
     """Write beside the target and rename, so that the file is whole or absent."""
     contents = _pack(header, arrays)
-    target = Path(path)
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    try:
-        with beside.open("xb") as file:
-            file.write(contents)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, target)
-    finally:
-        with suppress(FileNotFoundError):
-            beside.unlink()
+    with whole(path) as beside:
+        beside.write_bytes(contents)
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:

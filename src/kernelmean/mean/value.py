@@ -54,6 +54,7 @@ class SparseKernelMean:
     center_mass: Vector | None = None  # (k,) weight of the points that coincide with each centre
     nearest_bound: float | None = None  # tighter than ``bound``, where that applies
     columns: tuple[str, ...] | None = None  # names of the coordinates, where the data had them
+    transform: str | None = None  # what the values of its file went through, as ``km.read`` names it
     log_quantiles: Vector | None = None  # (1001,) of the training points' log-density at levels 0, .001, …, 1
     engine: str | Engine = field(default="cpu", repr=False)
 
@@ -196,6 +197,7 @@ class SparseKernelMean:
         numbers = {name: getattr(self, name) for name in NUMBERS}
         header: dict[str, Any] = {name: getattr(self, name) for name in WORDS}
         header["kernel"] = kernels.describe(self.kernel)
+        header["transform"] = self.transform
         header["columns"] = None if self.columns is None else list(self.columns)
         present = {name: getattr(self, name) for name in ARRAYS if getattr(self, name) is not None}
         present["numbers"] = np.array([math.nan if v is None else v for v in numbers.values()])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from kernelmean import _checks, bandwidth, engines, kernels
+from kernelmean import _checks, _progress, bandwidth, engines, kernels
 from kernelmean._types import Matrix, Points, RandomState, Space, Vector
 from kernelmean.engines import Engine, Room
 from kernelmean.kernels import Kernel
@@ -60,17 +60,17 @@ class Recipe:
         threads = getattr(engine, "threads", 1)
         with threadpool_limits(1, user_api="blas"):
             if not self.sparse or not 1 < threads <= len(samples):
-                return [self.mean(X) for X in samples]
+                return [self.mean(X) for X in _progress.track(samples, "samples", len(samples))]
             alone: Engine = replace(engine, threads=1)  # type: ignore[type-var]
             with ThreadPoolExecutor(threads) as pool:
-                fitted = list(pool.map(lambda X: self.mean(X, alone), samples))
+                fitted = list(_progress.track(pool.map(lambda X: self.mean(X, alone), samples), "samples", len(samples)))
         return [replace(mean, engine=self.engine) for mean in fitted if isinstance(mean, SparseKernelMean)]
 
     def certified_errors(self, samples: Sequence[Points], means: Sequence[AnyMean]) -> Vector:
         """‖z̄ − z‖ of each mean, measured; two standard errors up where the certificate is an estimate. 0 for full means."""
         certificates = [
             mean.certificate(X, random_state=self.generator())
-            for X, mean in zip(samples, means, strict=True)
+            for X, mean in _progress.track(zip(samples, means, strict=True), "certifying", len(samples))
             if isinstance(mean, SparseKernelMean)
         ]
         if not certificates:

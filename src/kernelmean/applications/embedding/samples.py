@@ -98,7 +98,7 @@ class _Part:
 
 def _column_names(named: list[tuple[Any, Any]]) -> list[str] | None:
     """Names that every sample has, in the same order; None where any has none."""
-    found = [list(X.columns) if hasattr(X, "columns") else None for _, X in named]
+    found = [None if getattr(X, "columns", None) is None else list(X.columns) for _, X in named]
     first = found[0]
     if first is None or any(names is None for names in found) or not all(isinstance(name, str) for name in first):
         return None

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from kernelmean import engines
+from kernelmean import _progress, engines
 from kernelmean._lazy import lazy
 from kernelmean._types import EPS, IntVector, Points, Vector
 from kernelmean.engines import Room
@@ -124,7 +124,7 @@ def climb(hill: Hill, starts: Points, tol: float, max_iter: int) -> Ascent:
     n, d = starts.shape
     ends, log_values, n_iter, left = np.empty((n, d)), np.empty(n), 0, 0
     size = min(max(BATCH // d, 1024), 8192)
-    for first in range(0, n, size):
+    for first in _progress.track(range(0, n, size), "climbing", -(-n // size)):
         batch = slice(first, first + size)
         steps = 0
         for steps, (rows, place, arrived) in enumerate(ascend(hill, starts[batch], tol), start=1):

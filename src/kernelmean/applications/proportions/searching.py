@@ -17,7 +17,7 @@ from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_limits
 
-from kernelmean import bandwidth, engines
+from kernelmean import _progress, bandwidth, engines
 from kernelmean._types import EPS, IntVector, Matrix, Points, Vector
 from kernelmean.applications.proportions import means, solving
 from kernelmean.applications.proportions.means import Plan
@@ -61,7 +61,8 @@ def search(
 
 def _minimise(trial: Trial, low: float, high: float) -> Search:
     grid = np.linspace(math.log(low), math.log(high), max(3, math.ceil(math.log(high / low) / math.log(STEP)) + 1))
-    seen: dict[float, float] = {float(t): trial.error(math.exp(t)) for t in grid}
+    steps = _progress.track(grid, "bandwidths", len(grid))
+    seen: dict[float, float] = {float(t): trial.error(math.exp(t)) for t in steps}
     best = int(np.argmin(list(seen.values())))
 
     def error(t: float) -> float:

@@ -1,0 +1,73 @@
+"""Progress bars on stderr, with the remaining time, for work that takes longer than a second: only where they are asked for.
+
+``with shown():`` asks, for everything that runs inside it, in this thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+DELAY = 1.0  # seconds: shorter work needs no bar
+SHARE = "{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
+
+_wanted: ContextVar[bool] = ContextVar("progress bars wanted", default=False)
+
+
+@contextmanager
+def shown(show: bool = True) -> Iterator[None]:
+    """Bars, or none, for the work inside."""
+    before = _wanted.set(show)
+    try:
+        yield
+    finally:
+        _wanted.reset(before)
+
+
+def wanted() -> bool:
+    """Whether bars were asked for."""
+    return _wanted.get()
+
+
+def track(items: Iterable[T], name: str, total: int) -> Iterator[T]:
+    """The items, one step of the bar each."""
+    if not wanted():
+        yield from items
+        return
+    with bar(name, total=total) as steps:
+        for item in items:
+            yield item
+            steps.update()
+
+
+class Share:
+    """How much of some work is done, from 0 to 1."""
+
+    def __init__(self, steps: Any = None) -> None:
+        self._steps = steps
+
+    def reach(self, done: float) -> None:
+        """Move the bar to this share."""
+        if self._steps is not None:
+            self._steps.update(max(done - self._steps.n, 0.0))
+
+
+@contextmanager
+def share(name: str) -> Iterator[Share]:
+    """A bar for work that knows its share but not its number of steps."""
+    if not wanted():
+        yield Share()
+        return
+    with bar(name, total=1.0, bar_format=SHARE) as steps:
+        yield Share(steps)
+
+
+def bar(name: str, **options: Any) -> Any:
+    """A bar that appears after a second and leaves nothing behind."""
+    from tqdm import tqdm
+
+    return tqdm(desc=name, unit="", delay=DELAY, leave=False, **options)

@@ -1,0 +1,118 @@
+"""Options that several commands share, and what they do with them."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Data = Annotated[
+    str, typer.Argument(metavar="DATA", help="A file: npy, npz, csv, tsv, parquet, feather, arrow, fcs, idx or a picture.")
+]
+Columns = Annotated[
+    str | None, typer.Option(metavar="A,B,...", help="Columns to use, by name; all of them by default. FCS: channels or markers.")
+]
+TransformName = Annotated[
+    str | None, typer.Option("--transform", metavar="arcsinh:150|log|none", help="What to do to every value that is read.")
+]
+DropNa = Annotated[bool, typer.Option("--drop-na", help="Leave out rows with missing or infinite values.")]
+Bandwidth = Annotated[
+    str,
+    typer.Option(metavar="RULE|NUMBER", help="scott, silverman, iqr, median, mode or likelihood; or the kernel's own length."),
+]
+Centers = Annotated[str, typer.Option("--k", metavar="auto|INT", help="Number of centres.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of everything that is drawn: the same seed gives the same result.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Results as JSON.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show a traceback where something fails.")]
+Report = Annotated[Path | None, typer.Option(metavar="FILE.html", help="Write a page with pictures, to open in a browser.")]
+
+
+class KernelName(StrEnum):
+    """Kernels that have a name."""
+
+    gaussian = "gaussian"
+    laplacian = "laplacian"
+    cauchy = "cauchy"
+
+
+class Scale(StrEnum):
+    """Maps of the data before the kernel sees it."""
+
+    none = "none"
+    std = "std"
+    cov = "cov"
+
+    @property
+    def setting(self) -> str | None:
+        """What the library calls it."""
+        return None if self is Scale.none else self.value
+
+
+class Selection(StrEnum):
+    """Ways to choose centres."""
+
+    auto = "auto"
+    kcenter = "kcenter"
+    greedy = "greedy"
+    kmeans_plus = "kmeans++"
+    kmeans = "kmeans"
+    random = "random"
+
+
+class EngineName(StrEnum):
+    """Where the sums are done."""
+
+    cpu = "cpu"
+    gpu = "gpu"
+    auto = "auto"
+
+
+Kernel = Annotated[KernelName, typer.Option(help="Shape of the kernel.")]
+ScaleName = Annotated[Scale, typer.Option("--scale", help="Divide by the standard deviations, or whiten by the covariance.")]
+SelectionName = Annotated[Selection, typer.Option("--selection", help="How centres are chosen.")]
+Engine = Annotated[EngineName, typer.Option(help="Where the sums are done; auto takes a GPU where it is worth it.")]
+
+
+def number_or_word(text: str) -> float | str:
+    """A bandwidth: a number where it is one, else the name of a rule."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def whole_or_auto(text: str) -> int | str:
+    """A number of centres, or "auto"."""
+    if text == "auto":
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"--k must be auto or a whole number, got {text!r}.") from None
+
+
+def ready_for_report(path: Path | None) -> None:
+    """The same for a page, and an ImportError where what it needs is not installed."""
+    ready(path)
+    if path is not None and importlib.util.find_spec("plotly") is None:
+        from kernelmean.report.page import EXTRA
+
+        raise ImportError(EXTRA)
+
+
+def ready(path: Path | None) -> None:
+    """A ValueError, before any work is done, where nothing can be written to this path."""
+    if path is None:
+        return
+    folder = path.parent
+    if not folder.is_dir():
+        raise ValueError(f"the folder {folder} for {path.name} does not exist.")
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder, but a file is to be written there.")
+    if not os.access(folder, os.W_OK):
+        raise ValueError(f"{path} cannot be written: no permission in {folder}.")

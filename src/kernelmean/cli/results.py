@@ -1,0 +1,113 @@
+"""What a command says: an aligned table or JSON on stdout; progress and warnings on stderr."""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+from kernelmean import _progress
+
+Facts = Mapping[str, Any]
+
+_arguments: ContextVar[Sequence[str]] = ContextVar("arguments", default=())
+
+
+@contextmanager
+def called(arguments: Sequence[str]) -> Iterator[None]:
+    """Remember how the program was called, for the report."""
+    before = _arguments.set(arguments)
+    try:
+        yield
+    finally:
+        _arguments.reset(before)
+
+
+def command_line() -> str:
+    """The command that runs, to be typed again."""
+    return shlex.join(["kernelmean", *_arguments.get()])
+
+
+def on_terminal(quiet: bool) -> bool:
+    """Whether progress is to be seen."""
+    return not quiet and sys.stderr.isatty()
+
+
+@contextmanager
+def working(quiet: bool) -> Iterator[None]:
+    """Progress bars for the work inside, where somebody sees them."""
+    with _progress.shown(on_terminal(quiet)):
+        yield
+
+
+def show(facts: Facts, as_json: bool, **tables: Sequence[Facts]) -> None:
+    """Facts as lines of name and value, then each table; one JSON object of the same names for machines."""
+    if as_json:
+        print(json.dumps(_plain({**facts, **tables}), indent=2, allow_nan=False, ensure_ascii=False))
+        return
+    width = max(map(len, facts), default=0)
+    for name, value in facts.items():
+        print(f"{name.replace('_', ' '):<{width}}  {_text(value)}".rstrip())
+    for rows in tables.values():
+        print("\n" * bool(facts) + aligned(rows))
+
+
+def aligned(rows: Sequence[Facts]) -> str:
+    """A table: numbers to the right, words to the left."""
+    names = list(rows[0])
+    cells = [[name.replace("_", " ") for name in names], *([_text(row[name]) for name in names] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    right = [isinstance(rows[0][name], int | float) or hasattr(rows[0][name], "dtype") for name in names]
+    lines = (
+        "  ".join(cell.rjust(w) if r else cell.ljust(w) for cell, w, r in zip(line, widths, right, strict=True)) for line in cells
+    )
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def write_text(path: Path, text: str) -> None:
+    """A text file, whole or absent."""
+    from kernelmean.files import whole
+
+    with whole(path) as beside:
+        beside.write_text(text, encoding="utf-8")
+
+
+def said(error: object) -> str:
+    """An error in one line."""
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror[:1].lower()}{error.strerror[1:]}."
+    if isinstance(error, MemoryError):
+        return f"out of memory{f': {error}' if str(error) else ''}."
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:.6g}"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_text, value))
+    return str(value)
+
+
+def _plain(value: Any) -> Any:
+    """What JSON knows; numbers that are not finite become null."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, int | str | bool | None) else str(value)

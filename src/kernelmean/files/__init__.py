@@ -1,0 +1,145 @@
+"""Files in: every format as rows of numbers, streamed where the format allows it. Files out: whole or absent."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from kernelmean.files import transforms
+from kernelmean.files.images import image_format, read_image, write_image
+from kernelmean.files.opening import open_reader
+from kernelmean.files.reader import Labels, Reader
+from kernelmean.files.source import Batch, Source, Table, column_values
+from kernelmean.files.tables import not_numeric
+from kernelmean.files.whole import whole
+from kernelmean.files.writing import TableWriter, table_writer
+
+__all__ = [
+    "Batch",
+    "Source",
+    "Table",
+    "TableWriter",
+    "column_names",
+    "image_format",
+    "read",
+    "read_columns",
+    "read_image",
+    "table_writer",
+    "whole",
+    "write_image",
+]
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    columns: Sequence[str] | str | None = None,
+    transform: str | None = None,
+    weights: str | None = None,
+    labels: str | None = None,
+    drop_na: bool = False,
+) -> Source:
+    """A file as a sample that every fit takes: read in batches, again in every pass, never all at once unless asked for.
+
+    Formats by the name's ending: npy (mapped), npz, csv and tsv (also .gz, .bz2, .zst), parquet (a file or a folder of them),
+    feather and arrow, FCS 2.0 to 3.1, idx (MNIST, also .gz), and png, jpg, tiff, webp as one row per pixel. Csv, parquet
+    and arrow are streamed. ``file.npz:NAME`` is one array of several.
+
+    Parameters
+    ----------
+    path : a file, or a folder of parquet files, which are taken in the natural order of their names.
+    columns : names of the coordinates, as a list or separated by commas, in the order wanted; all by default, but for weights
+        and labels. Without names in the file, "0", "1", …. FCS channels go by $PnN or by marker, $PnS.
+    transform : "arcsinh:150" (x ↦ arcsinh(x/150); any positive number), "log", or "none": done to every coordinate.
+    weights : the column of sample weights; see ``Source.weights``.
+    labels : a column of labels of any kind, or a file with one label per row; see ``Source.labels``.
+    drop_na : leave out rows with a value that is missing or not finite, which are an error otherwise.
+
+    Returns
+    -------
+    Source
+        ``shape``, ``columns``, ``batches(rows)``, ``load()``; iterating gives (m, d) float64 blocks, ``np.asarray`` the whole.
+
+    Examples
+    --------
+    >>> km.SparseKDE().fit(km.read("cells.fcs", columns="FSC-A,CD3", transform="arcsinh:150"))  # doctest: +SKIP
+    """
+    reader = open_reader(path)
+    name = os.fspath(path)
+    _no_twins(reader, name)
+    known = _Names(reader, name)
+    weight = None if weights is None else known.find(weights)
+    label, given = (None, None) if labels is None else known.labels(labels)
+    chosen = [column for column in reader.names if column not in (weight, label)] if columns is None else known.listed(columns)
+    asked = chosen if columns is None else _split(columns)
+    refused = reader.refused([*chosen, *([] if weight is None else [weight])])
+    if refused is not None:
+        raise ValueError(not_numeric(name, refused))
+    if not chosen:
+        raise ValueError(f"{name} has no columns left for coordinates.")
+    own = asked if reader.named else None
+    return Source(name, reader, chosen, own, transforms.parse(transform), weight, label, given, bool(drop_na))
+
+
+def column_names(path: str | os.PathLike[str]) -> list[str] | None:
+    """The columns of a file, where it names them."""
+    reader = open_reader(path)
+    return reader.names if reader.named else None
+
+
+def read_columns(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> dict[str, Labels]:
+    """Whole columns of any kind, by name: small tables that describe samples."""
+    reader = open_reader(path)
+    known = _Names(reader, os.fspath(path))
+    return {name: column_values(reader, known.find(name)) for name in (reader.names if columns is None else columns)}
+
+
+class _Names:
+    """The columns of a file by name."""
+
+    def __init__(self, reader: Reader, path: str) -> None:
+        self._reader, self._path = reader, path
+
+    def find(self, name: str) -> str:
+        """The column of this name or alias."""
+        name = self._reader.aliases.get(name, name)
+        if name not in self._reader.names and name not in self._reader.extras:
+            raise ValueError(f"{self._path} has no column {name!r}; its columns are {self._known()}.")
+        return name
+
+    def listed(self, columns: Sequence[str] | str) -> list[str]:
+        """Several, each once."""
+        found = [self.find(name) for name in _split(columns)]
+        twice = next((name for name in found if found.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"columns names {twice!r} twice.")
+        return found
+
+    def labels(self, name: str) -> tuple[str | None, Labels | None]:
+        """The column, or the values of another file."""
+        known = {*self._reader.names, *self._reader.extras, *self._reader.aliases}
+        if name in known or not Path(name).exists():
+            return self.find(name), None
+        other = open_reader(name)
+        if len(other.names) != 1:
+            raise ValueError(f"{name} has {len(other.names)} columns, but a file of labels has one.")
+        return None, column_values(other, other.names[0])
+
+    def _known(self) -> str:
+        names = [*self._reader.names, *self._reader.extras, *self._reader.aliases]
+        shown = ", ".join(map(repr, names[:20]))
+        return shown if len(names) <= 20 else f"{shown}, … ({len(names)} in all)"
+
+
+def _split(columns: Sequence[str] | str) -> list[str]:
+    names = [name.strip() for name in columns.split(",")] if isinstance(columns, str) else list(map(str, columns))
+    if not names or "" in names:
+        raise ValueError(f"columns must be names separated by commas, or a list of names, got {columns!r}.")
+    return names
+
+
+def _no_twins(reader: Reader, path: str) -> None:
+    twice = next((name for name in reader.names if reader.names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"{path} has two columns called {twice!r}; rename one.")

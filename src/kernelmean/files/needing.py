@@ -1,0 +1,15 @@
+"""Libraries that only some files need: imported when such a file is met, and named where they are missing."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+
+def need(module: str, task: str) -> Any:
+    """The module, or one sentence that says what to install."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        package = {"PIL": "Pillow"}.get(module.partition(".")[0], module.partition(".")[0])
+        raise ImportError(f"{task} needs {package}, which is not installed: pip install 'kernelmean[files]'.") from error

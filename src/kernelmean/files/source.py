@@ -1,0 +1,257 @@
+"""A file as a sample: the same rows in the same order, as often as they are asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kernelmean import _checks, _progress
+from kernelmean._lazy import lazy
+from kernelmean._types import IntVector, Points, Vector
+from kernelmean.files.reader import Labels, Reader
+from kernelmean.files.transforms import Transform
+
+Mask = np.ndarray[Any, np.dtype[np.bool_]]  # (m,)
+
+BATCH = 1 << 21  # numbers in a batch, by default: 16 MiB
+LEAST = 1024  # rows in a batch, however wide
+EXPANSION = 16  # how much larger than its file a table may be in memory, compressed or in few bits
+
+
+class Batch(NamedTuple):
+    """Some rows, and what belongs to them."""
+
+    rows: IntVector  # (m,) their places in the file, from 0
+    points: Points  # (m, d)
+    weights: Vector | None  # (m,)
+    labels: Labels | None  # (m,)
+    done: float  # share of the file that has been read
+
+
+class Table(NamedTuple):
+    """All rows at once."""
+
+    points: Points  # (n, d)
+    weights: Vector | None  # (n,)
+    labels: Labels | None  # (n,)
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Rows of a file as finite float64 points, read anew in every pass; made by :func:`kernelmean.read`.
+
+    Every fit takes it in the place of an array. ``np.asarray`` reads all of it; :meth:`batches` keeps one block in memory.
+    """
+
+    path: str
+    reader: Reader
+    wanted: list[str]  # columns of the file that are coordinates
+    columns: list[str] | None  # their names, where the file has names
+    transform: Transform | None = None
+    weight: str | None = None  # the column of weights
+    label: str | None = None  # the column of labels
+    given_labels: Labels | None = None  # labels from another file
+    drop_na: bool = False
+
+    def __repr__(self) -> str:
+        return f"km.read({self.path!r}), {len(self.wanted)} columns"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, d); a pass over the file where it does not say how many rows there are, or where rows are dropped."""
+        return self._rows, len(self.wanted)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Always float64."""
+        return np.dtype(np.float64)
+
+    @property
+    def ndim(self) -> int:
+        """Always 2."""
+        return 2
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def __iter__(self) -> Iterator[Points]:
+        return self.batches()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Points:
+        points = self.load().points
+        return points if dtype is None else points.astype(dtype, copy=False)
+
+    @property
+    def weights(self) -> Vector | None:
+        """(n,) the column of weights, or None."""
+        if self.weight is None:
+            return None
+        return np.concatenate([batch.weights for batch in self._kept() if batch.weights is not None])
+
+    @property
+    def labels(self) -> Labels | None:
+        """(n,) the labels, or None."""
+        return None if self.label is None and self.given_labels is None else self.load().labels
+
+    @lazy
+    def missing(self) -> int:
+        """How many rows have a value that is missing or not finite; takes a pass."""
+        return sum(int(np.count_nonzero(~kept)) for _, kept in self._pieces())
+
+    def batches(self, rows: int | None = None) -> Iterator[Points]:
+        """(m, d) blocks of ``rows`` rows each (about 16 MiB by default), the last one shorter."""
+        return (batch.points for batch in self.numbered(rows))
+
+    def numbered(self, rows: int | None = None) -> Iterator[Batch]:
+        """The same with the places of the rows in the file, their weights and labels."""
+        size = max(LEAST, BATCH // len(self.wanted)) if rows is None else _checks.count(rows, "rows")
+        return _regrouped(self._kept(), size)
+
+    def load(self) -> Table:
+        """Everything in one pass."""
+        with _progress.share(f"reading {self.path}") as progress:
+            batches = []
+            for batch in self._kept():
+                batches.append(batch)
+                progress.reach(batch.done)
+        points = np.concatenate([batch.points for batch in batches])
+        weighted = [batch.weights for batch in batches if batch.weights is not None]
+        labelled = [batch.labels for batch in batches if batch.labels is not None]
+        weights = np.concatenate(weighted) if weighted else None
+        return Table(points, weights, _natural(np.concatenate(labelled)) if labelled else None)
+
+    def sample(self) -> tuple[Points | Source, Vector | None]:
+        """What to fit, and its weights: all points where they take a quarter of the free memory or less, else this source."""
+        limit = _free_memory() // 4
+        if _bytes_on_disk(self.path) * EXPANSION > limit and 8 * self.shape[0] * self.shape[1] > limit:
+            return self, self.weights
+        points, weights, _ = self.load()
+        return points, weights
+
+    @lazy
+    def _rows(self) -> int:
+        count = self.reader.count
+        if count is None or self.drop_na:
+            count = sum(len(batch.rows) for batch in self._kept())
+        if count == 0:
+            raise ValueError(f"{self.path} has no rows{' without missing values' if self.drop_na else ''}.")
+        return count
+
+    def _kept(self) -> Iterator[Batch]:
+        """The rows that are whole; a ValueError where others may not be dropped."""
+        some = False
+        for batch, kept in self._pieces():
+            some = some or bool(kept.any())
+            if kept.all():
+                yield batch
+            elif self.drop_na:
+                yield _selected(batch, kept)
+            else:
+                raise ValueError(self._about_missing())
+        if not some:
+            raise ValueError(f"{self.path} has no rows{' without missing values' if self.drop_na else ''}.")
+
+    def _pieces(self) -> Iterator[tuple[Batch, Mask]]:
+        """Blocks as the file has them, and which of their rows are whole."""
+        columns, start = [*self.wanted, *([] if self.weight is None else [self.weight])], 0
+        for numbers, labels, done in self.reader.blocks(columns, self.label):
+            rows = np.arange(start, start + len(numbers))
+            start += len(numbers)
+            points, weights = numbers[:, : len(self.wanted)], None if self.weight is None else numbers[:, -1]
+            if self.transform is not None:
+                points = self.transform(points)
+            whole: Mask = np.asarray(np.isfinite(points).all(axis=1))
+            if weights is not None:
+                whole &= np.isfinite(weights)
+            own = labels if self.given_labels is None else self._labels_at(rows)
+            if own is not None:
+                whole &= _present(own)
+            yield Batch(rows, points, weights, own, done), whole
+        if self.given_labels is not None:
+            self._labels_at(np.arange(start), whole_file=True)
+
+    def _labels_at(self, rows: IntVector, whole_file: bool = False) -> Labels:
+        assert self.given_labels is not None
+        if (len(rows) and rows[-1] >= len(self.given_labels)) or (whole_file and len(rows) != len(self.given_labels)):
+            raise ValueError(f"{self.path} needs one label per row, but there are {len(self.given_labels)} labels.")
+        return self.given_labels[rows]
+
+    def _about_missing(self) -> str:
+        what = (
+            "missing or infinite values"
+            if self.transform is None
+            else f"values that are missing or not finite after {self.transform}"
+        )
+        rows = "1 row has" if self.missing == 1 else f"{self.missing} rows have"
+        return f"{self.path}: {rows} {what}; leave them out by drop_na=True (--drop-na), or fill them in first."
+
+
+def _free_memory() -> int:
+    """Bytes that can be had without swapping, about."""
+    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _bytes_on_disk(path: str) -> int:
+    """Of a file, or of the files of a folder."""
+    place = Path(path)
+    files = place.rglob("*") if place.is_dir() else [place]
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def column_values(reader: Reader, name: str) -> Labels:
+    """One column of any kind, whole."""
+    return _natural(np.concatenate([block.labels for block in reader.blocks([], name) if block.labels is not None]))
+
+
+def _selected(batch: Batch, rows: Mask | slice) -> Batch:
+    weights, labels = (None if part is None else part[rows] for part in (batch.weights, batch.labels))
+    return Batch(batch.rows[rows], batch.points[rows], weights, labels, batch.done)
+
+
+def _regrouped(batches: Iterable[Batch], size: int) -> Iterator[Batch]:
+    """The same rows in batches of equal size."""
+    held: list[Batch] = []
+    count, done = 0, 0.0
+    for batch in batches:
+        held.append(batch)
+        count, done = count + len(batch.rows), batch.done
+        if count >= size:
+            joined = _joined(held, done)
+            full = count - count % size
+            yield from (_selected(joined, slice(start, start + size)) for start in range(0, full, size))
+            held, count = [_selected(joined, slice(full, None))], count - full
+    if count:
+        yield _joined(held, done)
+
+
+def _joined(batches: list[Batch], done: float) -> Batch:
+    if len(batches) == 1:
+        return batches[0]
+    rows, points = np.concatenate([batch.rows for batch in batches]), np.concatenate([batch.points for batch in batches])
+    weights = [batch.weights for batch in batches if batch.weights is not None]
+    labels = [batch.labels for batch in batches if batch.labels is not None]
+    return Batch(rows, points, np.concatenate(weights) if weights else None, np.concatenate(labels) if labels else None, done)
+
+
+def _present(labels: Labels) -> Mask:
+    """Neither None nor NaN."""
+    if labels.dtype.kind == "O":
+        return np.array([label is not None and label == label for label in labels], dtype=bool)  # noqa: PLR0124
+    return labels == labels if labels.dtype.kind == "f" else np.ones(len(labels), dtype=bool)  # noqa: PLR0124
+
+
+def _natural(labels: Labels) -> Labels:
+    """Text as text, and as whole numbers where every label is one (all that a csv says of its types)."""
+    if labels.dtype.kind != "O":
+        return labels
+    text = labels.astype(str)
+    try:
+        numbers = text.astype(np.int64)
+    except (ValueError, OverflowError):
+        return text
+    return numbers if (numbers.astype(str) == text).all() else text

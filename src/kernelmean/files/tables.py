@@ -1,0 +1,259 @@
+"""Tables that are streamed, through pyarrow: csv and tsv (also compressed), parquet (a file or a folder), feather and arrow."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kernelmean._types import Vector
+from kernelmean.files.needing import need
+from kernelmean.files.reader import Block, Labels
+
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+ENDINGS = (".csv", ".tsv", ".txt")  # of text, also compressed
+DELIMITERS = ",;\t|"
+BYTES = 1 << 23  # of a text file per block
+ROWS = 1 << 16  # of a parquet file per block
+START = 1 << 20  # bytes in which the first line of a text file must end
+
+
+class Piece(NamedTuple):
+    """A pyarrow record batch, and the share of the file that it ends at."""
+
+    batch: Any
+    done: float
+
+
+@dataclass(frozen=True, eq=False)
+class ArrowReader:
+    """Record batches of named columns; what a subclass knows is where they come from."""
+
+    path: Path
+    names: list[str]
+    named: bool = True
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    extras: Sequence[str] = ()
+    count: int | None = None
+    schema: Any = None  # of the columns; None where types are not known before reading
+
+    def refused(self, columns: Sequence[str]) -> str | None:
+        """The schema tells before anything is read."""
+        if self.schema is None:
+            return None
+        wrong = (name for name in columns if not _is_number(self.schema.field(name).type))
+        name = next(wrong, None)
+        return None if name is None else f"column {name!r} has the type {self.schema.field(name).type}"
+
+    def blocks(self, columns: Sequence[str], label: str | None) -> Iterator[Block]:
+        """The record batches as numbers."""
+        with _explained(self):
+            for batch, done in self.pieces(columns, label):
+                numbers = np.empty((batch.num_rows, len(columns)))
+                for j, name in enumerate(columns):
+                    numbers[:, j] = _numbers(batch.column(name))
+                yield Block(numbers, None if label is None else _labels(batch.column(label)), done)
+
+    def pieces(self, columns: Sequence[str], label: str | None) -> Iterator[Piece]:
+        """Batches that hold these columns."""
+        raise NotImplementedError
+
+
+class ParquetReader(ArrowReader):
+    """Row groups, a part at a time; the files of a folder in the natural order of their names."""
+
+    def pieces(self, columns: Sequence[str], label: str | None) -> Iterator[Piece]:
+        """Only the columns asked for are decoded."""
+        parquet, wanted, read = need("pyarrow.parquet", f"reading {self.path}"), _distinct(columns, label), 0
+        for path in parquet_files(self.path):
+            with parquet.ParquetFile(path) as file:
+                for batch in file.iter_batches(ROWS, columns=wanted, use_threads=True):
+                    read += batch.num_rows
+                    yield Piece(batch, read / max(1, self.count or 0))
+
+
+class IpcReader(ArrowReader):
+    """Feather version 2, which is Arrow's file format, and Arrow's streams."""
+
+    def pieces(self, columns: Sequence[str], label: str | None) -> Iterator[Piece]:
+        """Record batch by record batch, from a mapped file."""
+        wanted = _distinct(columns, label)
+        with need("pyarrow", f"reading {self.path}").memory_map(str(self.path)) as source:
+            _, batches = _ipc_batches(source, self.path)
+            yield from (Piece(batch.select(wanted), done) for batch, done in batches)
+
+
+@dataclass(frozen=True, eq=False)
+class TextReader(ArrowReader):
+    """Lines of values; a first line that holds anything but numbers is the header."""
+
+    delimiter: str = ","
+    skipped: int = 0  # lines before the first row
+
+    def pieces(self, columns: Sequence[str], label: str | None) -> Iterator[Piece]:
+        """Numbers are read as numbers, and labels as text, from the first row on: nothing depends on what comes first."""
+        arrow, text = need("pyarrow", f"reading {self.path}"), need("pyarrow.csv", f"reading {self.path}")
+        types = {name: arrow.float64() for name in columns} | ({} if label is None else {label: arrow.string()})
+        how = (
+            text.ReadOptions(column_names=self.names, skip_rows=self.skipped, block_size=BYTES),
+            text.ParseOptions(delimiter=self.delimiter),
+            text.ConvertOptions(column_types=types, include_columns=list(types), strings_can_be_null=True),
+        )
+        size = max(1, self.path.stat().st_size)
+        with self.path.open("rb") as raw:
+            for batch in text.open_csv(_decompressed(arrow, raw, self.path), *how):
+                yield Piece(batch, raw.tell() / size)
+
+
+def read_parquet(path: Path) -> ParquetReader:
+    """Columns and rows are in the footer of each file."""
+    parquet, files = need("pyarrow.parquet", f"reading {path}"), parquet_files(path)
+    with _opening(path):
+        footers = [parquet.read_metadata(file) for file in files]
+        schemas = [parquet.read_schema(file) for file in files]
+    odd = next((i for i, schema in enumerate(schemas) if schema.names != schemas[0].names), None)
+    if odd is not None:
+        raise ValueError(f"the files of {path} differ in their columns: {files[0].name} and {files[odd].name}.")
+    return ParquetReader(path, schemas[0].names, count=sum(footer.num_rows for footer in footers), schema=schemas[0])
+
+
+def parquet_files(path: Path) -> list[Path]:
+    """The file itself, or those of a folder: part.2 before part.10."""
+    if not path.is_dir():
+        return [path]
+    found = [file for pattern in ("*.parquet", "*.pq") for file in path.rglob(pattern)]
+    if not found:
+        raise ValueError(f"{path} is a folder without parquet files.")
+    return sorted(found, key=lambda file: [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in _runs(file)])
+
+
+def read_ipc(path: Path) -> IpcReader:
+    """The schema is known before the rows."""
+    arrow = need("pyarrow", f"reading {path}")
+    with _opening(path), arrow.memory_map(str(path)) as source:
+        schema, _ = _ipc_batches(source, path)
+    return IpcReader(path, schema.names, schema=schema)
+
+
+def read_text(path: Path) -> TextReader:
+    """Delimiter and header from the first line that is not empty."""
+    arrow = need("pyarrow", f"reading {path}")
+    with _opening(path), path.open("rb") as raw:
+        head = _decompressed(arrow, raw, path).read(START).decode("utf-8-sig", errors="replace")
+    lines = head.splitlines()
+    at = next((i for i, line in enumerate(lines) if line.strip()), None)
+    if at is None:
+        raise ValueError(f"{path} is empty.")
+    tabs = path.name.removesuffix(path.suffix if path.suffix in COMPRESSIONS else "").endswith(".tsv")
+    delimiter = "\t" if tabs else max(DELIMITERS, key=lines[at].count)
+    cells = next(csv.reader([lines[at]], delimiter=delimiter))
+    headed = not all(_parses(cell) for cell in cells)
+    names = [cell.strip() for cell in cells] if headed else list(map(str, range(len(cells))))
+    return TextReader(path, names, headed, delimiter=delimiter, skipped=at + headed)
+
+
+def _decompressed(arrow: Any, raw: Any, path: Path) -> Any:
+    kind = COMPRESSIONS.get(path.suffix)
+    return arrow.PythonFile(raw) if kind is None else arrow.CompressedInputStream(arrow.PythonFile(raw), kind)
+
+
+def _ipc_batches(source: Any, path: Path) -> tuple[Any, Iterator[Piece]]:
+    """The schema and the batches of an open file, or of a stream where it is one."""
+    ipc = need("pyarrow.ipc", f"reading {path}")
+    if source.read(6) == b"ARROW1":
+        file = ipc.open_file(source)
+        last = max(1, file.num_record_batches)
+        return file.schema, (Piece(file.get_batch(i), (i + 1) / last) for i in range(file.num_record_batches))
+    source.seek(0)
+    stream = ipc.open_stream(source)
+    return stream.schema, (Piece(batch, source.tell() / max(1, source.size())) for batch in stream)
+
+
+def _distinct(columns: Sequence[str], label: str | None) -> list[str]:
+    return list(dict.fromkeys([*columns, *([] if label is None else [label])]))
+
+
+def _runs(file: Path) -> list[str]:
+    """Runs of digits and of anything else."""
+    return re.findall(r"\d+|\D+", str(file))
+
+
+def _parses(cell: str) -> bool:
+    """Whether a cell of the first line could be a value rather than a name."""
+    try:
+        float(cell)
+    except ValueError:
+        return not cell.strip()
+    return True
+
+
+def _is_number(kind: Any) -> bool:
+    types = need("pyarrow.types", "reading tables")
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
+    return any(test(kind) for test in tests)
+
+
+def _numbers(column: Any) -> Vector:
+    """Float64 with NaN where a value is missing."""
+    types = need("pyarrow.types", "reading tables")
+    if types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if types.is_boolean(column.type):
+        column = column.cast("int8")
+    values: Vector = column.cast("float64", safe=False).to_numpy(zero_copy_only=False)
+    return values
+
+
+def _labels(column: Any) -> Labels:
+    """As they are; objects where they are text or some are missing."""
+    if need("pyarrow.types", "reading tables").is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if column.null_count:
+        return np.array(column.to_pylist(), dtype=object)
+    values: Labels = column.to_numpy(zero_copy_only=False)
+    return values
+
+
+@contextmanager
+def _opening(path: Path) -> Iterator[None]:
+    """pyarrow's words under the name of the file."""
+    arrow = need("pyarrow", f"reading {path}")
+    try:
+        yield
+    except (FileNotFoundError, PermissionError, IsADirectoryError):
+        raise
+    except (arrow.ArrowException, OSError, EOFError) as error:
+        raise ValueError(f"{path} cannot be read: {_line(error)}") from error
+
+
+@contextmanager
+def _explained(reader: ArrowReader) -> Iterator[None]:
+    """A value that is no number is named with its column; anything else is pyarrow's to say."""
+    arrow = need("pyarrow", f"reading {reader.path}")
+    with _opening(reader.path):
+        try:
+            yield
+        except arrow.ArrowInvalid as error:
+            found = re.search(r"CSV column #(\d+):.*conversion error to double: invalid value '(.*)'", str(error), re.DOTALL)
+            if found is None:
+                raise
+            name, value = reader.names[int(found[1])], found[2]
+            raise ValueError(not_numeric(reader.path, f"column {name!r} holds {value!r}")) from error
+
+
+def not_numeric(path: Path | str, what: str) -> str:
+    """What to do about a column that holds something else."""
+    return f"{path}: {what}, but coordinates are numbers: name the numeric columns (columns=[...], --columns A,B)."
+
+
+def _line(error: Exception) -> str:
+    """The first line of what a library says, without a full stop."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")[:200]
