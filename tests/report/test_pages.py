@@ -148,12 +148,20 @@ def test_marks_are_sized_by_weight(fit_html):
     assert sizes[0] > sizes[-1]
 
 
-def test_the_page_holds_no_row_of_the_sample(plotly_page):
-    X = np.random.default_rng(0).normal(size=(100, 2)) + 12345.678
-    mean = km.sparse_kernel_mean(X, k=3, random_state=0, engine="naive")
-    html = plotly_page(mean, X)
-    others = np.delete(X, mean.indices, axis=0)
-    assert not any(f"{value:.4f}" in html for value in others[:, 0])
+def packed(part):
+    """All numbers that a figure holds in base 64."""
+    if isinstance(part, dict) and "bdata" in part:
+        return [np.frombuffer(base64.b64decode(part["bdata"]), dtype="<f4")]
+    inner = part.values() if isinstance(part, dict) else part if isinstance(part, list) else []
+    return [found for entry in inner for found in packed(entry)]
+
+
+def test_the_page_holds_the_centres_and_no_other_row(plotly_page):
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    mean = km.sparse_kernel_mean(X, k=3, selection="kcenter", random_state=0, engine="naive")
+    held = np.concatenate(packed(json.loads(next(text for kind, text in Reader(plotly_page(mean, X)).scripts if kind))))
+    assert np.isin(mean.centers.astype("<f4"), held).all()
+    assert not np.isin(np.delete(X, mean.indices, axis=0).astype("<f4"), held).any()
 
 
 @pytest.fixture
