@@ -13,9 +13,9 @@ from sklearn.linear_model import LogisticRegression
 
 import kernelmean as km
 from kernelmean.applications.proportions import means, solving
+from paper import proportions_rows
 from paper.experiment import Claim, Desk, Experiment, Values
 from paper.mixtures import CLASSES, OMEGAS, TESTS, Classes, Half, Task, bounds_for, halves, mean_of
-from paper.proportions_rows import THINNED, average, draw, rows
 
 TIMED = (0.1, 1.6, 3.1)
 METHODS = {"full": None, "cg": "cg", "cholesky": "cholesky"}
@@ -105,11 +105,11 @@ def best(which: str, desk: Desk) -> Values:
     """:class:`kernelmean.ClassProportions` with sparse means and with full ones: bandwidth on one half, test on the other."""
     first, second = mnist(desk)
     options: dict[str, Any] = {**BEST[which], "random_state": 0}
-    thin = np.concatenate([np.flatnonzero(first.y == c)[:THINNED] for c in range(CLASSES)])
+    thin = np.concatenate([np.flatnonzero(first.y == c)[: proportions_rows.THINNED] for c in range(CLASSES)])
     found: Values = {}
-    for kind, sparse, rows in (("sparse", True, slice(None)), ("full", False, thin)):
+    for kind, sparse, seen in (("sparse", True, slice(None)), ("full", False, thin)):
         start = time.perf_counter()
-        sigma = km.ClassProportions(**options, sparse=sparse).fit(first.X[rows], first.y[rows]).search_.best
+        sigma = km.ClassProportions(**options, sparse=sparse).fit(first.X[seen], first.y[seen]).search_.best
         middle = time.perf_counter()
         model = km.ClassProportions(**options, sparse=sparse, bandwidth=sigma).fit(second.X, second.y)
         spent = {"sigma_s": middle - start, "fit_s": time.perf_counter() - middle}
@@ -141,7 +141,7 @@ def claims() -> list[Claim]:
     learn, pool = order[: 2 * len(order) // 3], order[2 * len(order) // 3 :]
     first, second = halves(X[learn], y[learn], X[pool], y[pool])
     places = range(0, len(OMEGAS), 6)
-    found = {method: average(curve(first, second, method, places)) for method in METHODS}
+    found = {method: proportions_rows.average(curve(first, second, method, places)) for method in METHODS}
     guess = np.ones(CLASSES)
     guessed = float(np.mean([np.abs(rng.dirichlet(guess) - truth).sum() for i in places for _, truth in tests(second, i)]))
     ours = {}
@@ -182,7 +182,7 @@ EXPERIMENT = Experiment(
         "blind": blind,
         **{f"best_{which}": part(best, which) for which in BEST},
     },
-    rows=rows,
-    draw=draw,
+    rows=proportions_rows.rows,
+    draw=proportions_rows.draw,
     claims=claims,
 )

@@ -68,16 +68,16 @@ def error_rows(parts: Parts) -> Iterator[Row]:
     if "errors_full" not in parts:
         return
     head, full = "Figure 5: mean ℓ1 error over all ω, the paper's settings", average(parts["errors_full"])
-    for method in NAMES:
+    for method, name in NAMES.items():
         if (part := f"errors_{method}") in parts:
             found = parts[part]
             sigma, s = found["sigma"], summary(np.concatenate(found["errors"]))
             sentence = f"Standard error {s['standard_error']:.4f}; σ {min(sigma):.2f}–{max(sigma):.2f}, median {np.median(sigma):.2f}; {np.mean(found['evaluations']):.0f} bandwidths tried on average."
-            yield Row(head, NAMES[method], None, s["mean"], None, "", sentence)
+            yield Row(head, name, None, s["mean"], None, "", sentence)
             if method != "full":
                 yield Row(
                     head,
-                    f"{NAMES[method]} ÷ full",
+                    f"{name} ÷ full",
                     None,
                     s["mean"] / full,
                     None,
