@@ -145,6 +145,22 @@ class Task:
         return float(found.x), int(found.nfev)
 
 
+class Pool:
+    """The proportions of many mixtures of one pool by full means: each ⟨P̂_c, P̂_0⟩ is an average of values z_c(x)."""
+
+    def __init__(self, classes: Classes, pool: np.ndarray) -> None:
+        self._classes = classes
+        self._blocks = [classes.pairs(Mean(pool, len(pool)), mean) for mean in classes.means]
+
+    def proportions(self, sigma: float, drawn: Sequence[np.ndarray]) -> np.ndarray:
+        """(mixtures, C): z_c at every point of the pool once, then the rows of each mixture."""
+        alpha, G = self._classes.gram(sigma)
+        radial = km.Gaussian(sigma).radial(self._classes.means[0].centers.shape[1], "rkhs")
+        F = np.column_stack([block.sums(radial, weights) for block, weights in zip(self._blocks, alpha, strict=True)])
+        found = linear_system(G, np.stack([F[rows].mean(axis=0) for rows in drawn]))
+        return np.stack([simplex.project(pi) for pi in found])
+
+
 def bounds_for(X: np.ndarray) -> tuple[float, float]:
     """Where bandwidths are looked for."""
     typical = km.bandwidth.median(X)

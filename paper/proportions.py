@@ -15,7 +15,7 @@ import kernelmean as km
 from kernelmean.applications.proportions import means, solving
 from paper import proportions_rows
 from paper.experiment import Claim, Desk, Experiment, Values
-from paper.mixtures import CLASSES, OMEGAS, TESTS, Classes, Half, Task, bounds_for, halves, mean_of
+from paper.mixtures import CLASSES, OMEGAS, TESTS, Classes, Half, Pool, Task, bounds_for, halves, mean_of
 
 TIMED = (0.1, 1.6, 3.1)
 METHODS = {"full": None, "cg": "cg", "cholesky": "cholesky"}
@@ -82,14 +82,24 @@ def errors(method: str, desk: Desk) -> Values:
 def curve(first: Half, second: Half, method: str, places: Sequence[int]) -> Values:
     """Bandwidth, evaluations and errors of the test mixtures, for the ω at these places."""
     bounds, fitted, tested = bounds_for(first.X), classes_of(first, method, 0), classes_of(second, method, 1)
+    pool = Pool(tested, second.pool) if method == "full" else None
+
+    def estimated(sigma: float, drawn: Sequence[np.ndarray], seed: int) -> Sequence[np.ndarray]:
+        if pool is not None:
+            return pool.proportions(sigma, drawn)
+        return [task(tested, second, rows, method, seed).proportions(sigma) for rows in drawn]
+
     found: Values = {"sigma": [], "evaluations": [], "errors": []}
     for i in places:
         rows, truth = training(first, i)
         sigma, count = task(fitted, first, rows, method, i).best_bandwidth(truth, bounds, EVALUATIONS[method])
-        estimates = [(task(tested, second, rows, method, i).proportions(sigma), truth) for rows, truth in tests(second, i)]
+        drawn = tests(second, i)
+        estimates = estimated(sigma, [rows for rows, _ in drawn], i)
         found["sigma"].append(round(sigma, 4))
         found["evaluations"].append(count)
-        found["errors"].append([round(float(np.abs(pi - truth).sum()), 5) for pi, truth in estimates])
+        found["errors"].append(
+            [round(float(np.abs(pi - truth).sum()), 5) for pi, (_, truth) in zip(estimates, drawn, strict=True)]
+        )
     return found
 
 
