@@ -9,14 +9,16 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import solve
 from scipy.optimize import minimize_scalar
+from scipy.spatial.distance import cdist
 
 import kernelmean as km
 from kernelmean import coefficients
+from kernelmean._types import EPS
 from kernelmean.applications.proportions.searching import Pairs
 from kernelmean.applications.proportions.solving import linear_system
 from kernelmean.coefficients import simplex
-from kernelmean.factor import Factor
 from kernelmean.kernels import RadialFunction
 from kernelmean.mean.fitting import default_limit
 from paper.experiment import Values
@@ -70,16 +72,18 @@ class Mean:
     centers: np.ndarray
     size: int  # of the sample
     own: Pairs | None = None  # of the centres and the sample; None for the full mean
+    squared: np.ndarray | None = None  # distances of the centres
     solver: str = "cholesky"
 
     def weights(self, radial: RadialFunction) -> np.ndarray:
         """1/n, or α = K⁻¹κ with κ_a = Σ_j g(‖c_a − x_j‖²)/n."""
         shares = np.full(self.size, 1.0 / self.size)
-        if self.own is None:
+        if self.own is None or self.squared is None:
             return shares
-        factor = Factor(radial)
-        factor.append(self.centers, self.own.sums(radial, shares))
-        return coefficients.weights(factor, len(self.centers), None, self.solver)
+        K, kappa = radial(self.squared), self.own.sums(radial, shares)
+        if self.solver == "cg":
+            return coefficients.conjugate_gradients(K, kappa)
+        return solve(K + 4 * EPS * len(K) * np.eye(len(K)), kappa, assume_a="pos")
 
 
 def mean_of(X: np.ndarray, solver: str | None, seed: int) -> Mean:
@@ -87,7 +91,7 @@ def mean_of(X: np.ndarray, solver: str | None, seed: int) -> Mean:
     if solver is None:
         return Mean(X, len(X))
     centers = km.k_center(X, default_limit(len(X)), random_state=seed).points
-    return Mean(centers, len(X), Pairs(centers, X, "cpu", EVERYTHING), solver)
+    return Mean(centers, len(X), Pairs(centers, X, "cpu", EVERYTHING), cdist(centers, centers, "sqeuclidean"), solver)
 
 
 @dataclass
