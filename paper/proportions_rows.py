@@ -69,7 +69,7 @@ def error_rows(parts: Parts) -> Iterator[Row]:
         if (part := f"errors_{method}") in parts:
             found = parts[part]
             sigma, s = found["sigma"], summary(np.concatenate(found["errors"]))
-            sentence = f"Standard error {s['standard_error']:.4f}; σ {min(sigma):.2f}–{max(sigma):.2f}, median {np.median(sigma):.2f}; {np.mean(found['evaluations']):.0f} bandwidths tried on average."
+            sentence = f"Standard error {s['standard_error']:.4f}; {np.mean(found['evaluations']):.0f} bandwidths tried on average; {chosen(parts, sigma)}"
             yield Row(head, name, None, s["mean"], None, "", sentence)
             if method != "full":
                 yield Row(
@@ -83,6 +83,15 @@ def error_rows(parts: Parts) -> Iterator[Row]:
                 )
     if "blind" in parts:
         yield Row(head, "blind", None, average(parts["blind"]), None)
+
+
+def chosen(parts: Parts, sigma: list[float]) -> str:
+    """The bandwidths found, and how many of them are as wide as the search allows."""
+    words = f"σ {min(sigma):.1f}–{max(sigma):.1f}, median {np.median(sigma):.1f}"
+    if "times" not in parts:
+        return f"{words}."
+    widest = parts["times"]["bounds"][1]
+    return f"{words}, within 2 % of the upper bound of the search for {sum(s > 0.98 * widest for s in sigma)} of {len(sigma)} ω."
 
 
 def best_rows(parts: Parts) -> Iterator[Row]:
