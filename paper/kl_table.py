@@ -137,11 +137,18 @@ def tests(parts: Parts, reading: Reading) -> Iterator[Row]:
         found = {way: compared(parts, reading, way, direction) for way in CONSTRAINTS}
         stated = np.array([PAPER[name][2 * direction : 2 * direction + 2] for name in parts])
         wins = int(np.sum(stated[:, 1] < stated[:, 0]))
-        yield Row(
-            head, f"{words}: sets (of {len(parts)}) on which k-centre is closer", wins, *(each[0] for each in found.values())
-        )
+        counts = (each[0] for each in found.values())
+        quantity = f"{words}: sets (of {len(parts)}) on which k-centre is closer"
+        yield Row(head, quantity, wins, *counts, "", tied(parts, reading, direction))
         sentence = said(found) if reading == PRIMARY else ""
         yield Row(head, f"{words}: Wilcoxon p", P_VALUE, *(each[1] for each in found.values()), "", sentence)
+
+
+def tied(parts: Parts, reading: Reading, direction: int) -> str:
+    """The sets on which both selections end with every distinct point, so that rounding decides."""
+    exact = [np.abs(medians(parts, reading, selection, "projection")[:, direction]) < ROUNDING for selection in SELECTIONS]
+    names = [name for name, both_exact in zip(parts, exact[0] & exact[1], strict=True) if both_exact]
+    return f"On {', '.join(names)} most runs of both end with every distinct point: a tie that rounding decides." if names else ""
 
 
 def compared(parts: Parts, reading: Reading, way: str, direction: int) -> tuple[int | None, float | None]:
@@ -205,10 +212,15 @@ def draw(parts: Parts, folder: Path) -> list[Picture]:
     axes[0, 0].legend(fontsize=8)
     figure.savefig(folder / "kl_table.png", dpi=100)
     plt.close(figure)
-    return [Picture("kl_table.png", f"Table 5 with the spread of {RUNS} runs ({PRIMARY}); values below 1e-10 are drawn there.")]
+    return [
+        Picture(
+            "kl_table.png",
+            f"Table 5 with the spread of {RUNS} runs ({PRIMARY}); values below 1e-10, and estimates below zero, are drawn there.",
+        )
+    ]
 
 
-FLOOR = 1e-10
+FLOOR, ROUNDING = 1e-10, 1e-20
 
 
 def claims() -> list[Claim]:
