@@ -139,7 +139,7 @@ def draw(parts: Parts, folder: Path) -> list[Picture]:
             axis.plot(OMEGAS, np.mean(parts["blind"]["errors"], axis=1), color="0.5", linestyle=":", label="blind")
         axis.set(xlabel="ω", title=title, yscale="log")
         if axis.lines:
-            axis.legend(fontsize=8)
+            axis.legend(fontsize=8, loc="center right")
     axes[0].set_ylabel("ℓ1 error of the proportions")
     figure.savefig(folder / "proportions.png", dpi=110)
     plt.close(figure)
