@@ -111,35 +111,8 @@ def table_rows(table: str, name: str, parts: Parts) -> list[Row]:
 
 def draw(parts: Parts, folder: Path) -> list[Picture]:
     """Figs. 1 and 2."""
-    pictures = []
-    shown = {name: parts[f"{name}_sparse"] for name in SETS if f"{name}_sparse" in parts}
-    if shown:
-        panels = {
-            f"{SETS[name]}, {words}": (part["full"]["coordinates"], part[key]["coordinates"], part["groups"])
-            for name, part in shown.items()
-            for key, words in (("paper", "the paper's settings"), ("best", "best settings"))
-        }
-        embedding.draw_embeddings(
-            panels, folder / "embedding_kme.png", "ISOMAP of distances in the RKHS: full (circles) and sparse (dots)"
-        )
-        pictures.append(
-            Picture(
-                "embedding_kme.png",
-                "Fig. 1: a point is a sample, its colour the water or the group of patients; full and sparse are joined.",
-            )
-        )
-    curves = {
-        f"{SETS[name]}, {words}": parts[f"{name}_sweep{tail}"]["rows"]
-        for name in SETS
-        for tail, words in (("", "the paper's settings"), ("_best", "best settings"))
-        if f"{name}_sweep{tail}" in parts
-    }
-    if curves:
-        embedding.draw_sweeps(curves, folder / "embedding_kme_eps.png", "Distances in the RKHS")
-        pictures.append(
-            Picture("embedding_kme_eps.png", "Fig. 2: relative error of D₀ and share of k_max that is used, against ε.")
-        )
-    return pictures
+    words = "embedding_kme", "ISOMAP of distances in the RKHS: full (circles) and sparse (dots)", "Distances in the RKHS"
+    return embedding.draw_all(parts, folder, words, ("Fig. 1", "Fig. 2"))
 
 
 def claims() -> list[Claim]:
