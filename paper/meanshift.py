@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from benchmarks import lsh
@@ -14,7 +14,7 @@ from kernelmean.applications.meanshift import Hill, climb
 from kernelmean.applications.meanshift.linkage import link
 from paper import segments
 from paper.data import Missing
-from paper.embedding import timed
+from paper.embedding import timed, timed_on_all_cores
 from paper.experiment import Claim, Desk, Experiment, Parts, Picture, Values
 from paper.meanshift_rows import PIECES, RADII, rows
 
@@ -48,7 +48,7 @@ def full(piece: int, desk: Desk) -> Values:
     """Every so manyth pixel climbs the full density; ends are kept beside the results."""
     X = pixels(desk.source.mondrian())
     hill = full_hill(X)
-    spent, ascent = timed(lambda: climb(hill, X[piece::PIECES], TOL, CAP))
+    spent, ascent = timed_on_all_cores(lambda: climb(hill, X[piece::PIECES], TOL, CAP))
     ends = np.round(ascent.ends * GRID).astype(np.int16)
     np.savez_compressed(desk.results / f"meanshift_full_{piece}.npz", ends=ends.T)
     return {"seconds": spent, "steps": ascent.n_iter, "left": ascent.left, "bandwidth": hill.length, "starts": len(ends)}
@@ -75,20 +75,28 @@ def labels(ends: np.ndarray, radius: float) -> np.ndarray:
     return found.groups[found.cells]
 
 
-def judged(ends: np.ndarray, reference: np.ndarray, length: float) -> Values:
+class Reference(NamedTuple):
+    """Where the full density takes each pixel, and the clusters of these ends for each merge radius."""
+
+    ends: np.ndarray
+    length: float  # the bandwidth
+    labels: list[np.ndarray]
+
+    @classmethod
+    def of(cls, ends: np.ndarray, length: float) -> Reference:
+        """Ends with their clusters."""
+        return cls(ends, length, [labels(ends, radius * length) for radius in RADII])
+
+
+def judged(ends: np.ndarray, reference: Reference) -> Values:
     """d_i at three bandwidths; d_H and numbers of clusters for each merge radius."""
-    found: Values = {
-        "d_i": km.discrepancy_index(ends, reference, 3 * length),
-        "d_h": [],
-        "clusters": [],
-        "reference_clusters": [],
+    mine = [labels(ends, radius * reference.length) for radius in RADII]
+    return {
+        "d_i": km.discrepancy_index(ends, reference.ends, 3 * reference.length),
+        "d_h": [km.clustering_hausdorff(a, b) for a, b in zip(mine, reference.labels, strict=True)],
+        "clusters": [int(found.max()) + 1 for found in mine],
+        "reference_clusters": [int(found.max()) + 1 for found in reference.labels],
     }
-    for radius in RADII:
-        mine, theirs = (labels(Y, radius * length) for Y in (ends, reference))
-        found["d_h"].append(km.clustering_hausdorff(mine, theirs))
-        found["clusters"].append(int(mine.max()) + 1)
-        found["reference_clusters"].append(int(theirs.max()) + 1)
-    return found
 
 
 def sparse_run(X: np.ndarray, options: dict[str, Any], seed: int) -> tuple[float, float, km.SparseKernelMean, np.ndarray]:
@@ -101,7 +109,8 @@ def sparse_run(X: np.ndarray, options: dict[str, Any], seed: int) -> tuple[float
 def sparse(desk: Desk) -> Values:
     """Every setting, from several first centres."""
     rgb = desk.source.mondrian()
-    X, reference = pixels(rgb), full_ends(desk)
+    X = pixels(rgb)
+    reference = Reference.of(full_ends(desk), km.bandwidth.mode(X))
     found: Values = {}
     for options, _ in SETTINGS.values():
         sparse_run(X[::50], {**options, "k": 50}, 0)  # compiles
@@ -110,12 +119,10 @@ def sparse(desk: Desk) -> Values:
         for seed in range(runs):
             preparing, climbing, mean, ends = sparse_run(X, options, seed)
             size = {"k": mean.k, "with_weight": int(np.count_nonzero(mean.weights)), "selection": mean.selection}
-            found[name].append(
-                {"prepare_s": preparing, "shift_s": climbing, **size, **judged(ends, reference, mean.kernel.length)}
-            )
+            found[name].append({"prepare_s": preparing, "shift_s": climbing, **size, **judged(ends, reference)})
             if seed == 0:
-                segments.keep(desk.results, name, labels(ends, mean.kernel.length), rgb)
-    segments.keep(desk.results, "full", labels(reference, mean.kernel.length), rgb)
+                segments.keep(desk.results, name, labels(ends, reference.length), rgb)
+    segments.keep(desk.results, "full", reference.labels[RADII.index(1.0)], rgb)
     return found
 
 
@@ -126,7 +133,7 @@ def hashing(desk: Desk) -> Values:
     preparing, tables = timed(lambda: lsh.Tables(X, lsh.WIDTH * length, np.random.default_rng(0)))
     climbing, (ends, steps) = timed(lambda: lsh.mean_shift(tables, X, length, TOL))
     segments.keep(desk.results, "lsh", labels(ends, length), rgb)
-    return {"prepare_s": preparing, "shift_s": climbing, "steps": steps, **judged(ends, full_ends(desk), length)}
+    return {"prepare_s": preparing, "shift_s": climbing, "steps": steps, **judged(ends, Reference.of(full_ends(desk), length))}
 
 
 PANELS = {
@@ -151,14 +158,14 @@ def claims() -> list[Claim]:
 
     X = pixels(load_sample_image("flower.jpg")[::8, ::8])
     hill = full_hill(X)
-    reference = climb(hill, X, TOL, CAP).ends
+    reference = Reference.of(climb(hill, X, TOL, CAP).ends, hill.length)
     k = int(3 * np.sqrt(len(X)))
     best, ours = (
-        judged(sparse_run(X, options, 0)[3], reference, hill.length)
+        judged(sparse_run(X, options, 0)[3], reference)
         for options in ({"k": k, "constraint": "simplex"}, {**ONE_STEP, "k_max": k, "constraint": "simplex-projection"})
     )
     tables = lsh.Tables(X, lsh.WIDTH * hill.length, np.random.default_rng(0))
-    hashed = judged(lsh.mean_shift(tables, X, hill.length, TOL)[0], reference, hill.length)
+    hashed = judged(lsh.mean_shift(tables, X, hill.length, TOL)[0], reference)
     figures = lambda *found: ", ".join(f"d_i {each['d_i']:.3f} d_H {each['d_h'][1]:.3f}" for each in found)  # noqa: E731
     return [
         Claim("best settings cluster as the full density does, d_i and d_H ≤ 0.05", max(best["d_i"], best["d_h"][1]) <= 0.05, figures(best)),

@@ -19,7 +19,8 @@ Written by `make paper DATA=...` from `paper/results/*.json`. Every table and fi
 *Sparse Approximation of a Kernel Mean* (2015): the paper's figure, ours with the paper's settings (k-centre, one-step stop,
 projection or conjugate gradients where it used them), ours with this library's best settings, and the ratio ours ÷ paper (with
 the paper's settings where both are there). The paper's times are those of MATLAB in 2015; compare ratios of times, not seconds.
-“Full” is always this library's own exact code on all cores.
+“Full” is always this library's own exact code on all cores; its long runs are timed by CPU seconds ÷ cores where that is less than
+the wall clock, so that other work on the machine cannot flatter the sparse side.
 """
 
 
