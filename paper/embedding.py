@@ -192,10 +192,10 @@ def draw_embeddings(panels: dict[str, Any], path: Path, title: str) -> None:
     """Full and sparse points in one plane per setting: hollow circles and dots, joined."""
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(1, len(panels), figsize=(5.2 * len(panels), 4.6), squeeze=False)
+    figure, axes = plt.subplots((len(panels) + 1) // 2, 2, figsize=(10, 4.2 * ((len(panels) + 1) // 2)), squeeze=False)
     for ax, (name, (*points, groups)) in zip(axes.flat, panels.items(), strict=True):
         full, sparse = map(np.array, points)
-        kinds = {group: f"C{number % 10}" for number, group in enumerate(dict.fromkeys(groups))}
+        kinds = {group: plt.get_cmap("tab20")(2 * number % 19) for number, group in enumerate(dict.fromkeys(groups))}
         colors = [kinds[group] for group in groups]
         for a, b in zip(full, sparse, strict=True):
             ax.plot(*zip(a, b, strict=True), color="0.6", lw=0.7, zorder=1)

@@ -19,6 +19,10 @@ from paper.experiment import Claim, Desk, Experiment, Goal, Parts, Picture, Row,
 from paper.generators import GENERATORS
 
 PIECES = {"lakes36": 3, "itn15": 1}  # of the full matrix, each some minutes
+REMARKS = {  # on what differs
+    "lakes36": ("", "k-centre spends its centres on outliers, which heavy tails in four dimensions have many of; "),
+    "itn15": ("samples of 10 000 points: the full matrix takes seconds, 15 fits cannot be 100 times faster; ", ""),
+}
 FIGURES = {"full": 8.1 * 3600, "selection": 21.7 * 60, "distances": 1.4}
 RANGES = {"share": (0.13, 0.81), "selection_s": (2.4 * 60, 24.6 * 60), "distances_s": (0.15, 2.66)}
 
@@ -103,9 +107,9 @@ def table_rows(table: str, name: str, parts: Parts) -> list[Row]:
         Row(table, "sparse: selection and weights", FIGURES["selection"], paper["selection_s"], best["selection_s"], "s", "fastest of three runs"),
         Row(table, "sparse: D", FIGURES["distances"], paper["distances_s"], best["distances_s"], "s"),
         Row(table, "sparse: total", FIGURES["selection"] + FIGURES["distances"], *totals[:2], "s", f"{beside}{totals[2]:.3g} s"),
-        Row(table, "full ÷ sparse", 22.4, *ratios[:2], "×", f"{beside}{ratios[2]:.3g}×", Goal("≥ 100×", ratios[1] >= 100)),
+        Row(table, "full ÷ sparse", 22.4, *ratios[:2], "×", f"{REMARKS[name][0]}{beside}{ratios[2]:.3g}×", Goal("≥ 100×", ratios[1] >= 100)),
         Row(table, "k₀ over the samples", None, *sizes[:2], sentence=f"{beside}{sizes[2]}"),
-        Row(table, "‖D − D₀‖/‖D‖", None, paper["relative_error"], best["relative_error"], sentence=f"{beside}{many['relative_error']:.2g}"),
+        Row(table, "‖D − D₀‖/‖D‖", None, paper["relative_error"], best["relative_error"], sentence=f"{REMARKS[name][1]}{beside}{many['relative_error']:.2g}"),
         Row(table, "1 − R² after Procrustes", None, *unexplained, sentence=f"three runs: {spans[0]}; {spans[1]}; {beside}{spans[2]}", goal=Goal("< 0.01", unexplained[1] < 0.01)),
         Row(table, "nearest sample is of the same group", None, paper["same_group"], best["same_group"], sentence=f"{part['full']['same_group']:.3g} with full means; {beside}{many['same_group']:.3g}"),
     ]  # fmt: skip
