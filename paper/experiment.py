@@ -29,6 +29,7 @@ class Goal(NamedTuple):
 
     words: str
     met: bool
+    of: str = "best"  # settings: "best", or "ours" for the paper's
 
 
 @dataclass(frozen=True)

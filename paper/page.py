@@ -36,10 +36,10 @@ def goals(results: Sequence[Result]) -> str:
     held = [(result, row) for result in results for row in result.rows if row.goal is not None]
     lines = ["## What was to be reached\n", "| experiment | figure | goal | found | |", "| --- | --- | --- | ---: | --- |"]
     for result, row in held:
-        found = shown(row.ours if row.best is None else row.best, row.unit) if row.goal else ""
-        table = row.table.split(":")[-1].strip()
-        mark = "met" if row.goal and row.goal.met else "**missed**"
-        lines.append(f"| {result.title} | {row.quantity} ({table}) | {row.goal and row.goal.words} | {found} | {mark} |")
+        goal, table = row.goal, row.table.split(":")[-1].strip()
+        found = shown(row.ours if row.best is None or goal.of == "ours" else row.best, row.unit)
+        mark = "met" if goal.met else "**missed**"
+        lines.append(f"| {result.title} | {row.quantity} ({table}) | {goal.words} | {found} | {mark} |")
     return "\n".join(lines) + "\n" if held else ""
 
 
