@@ -234,7 +234,7 @@ def draw_sweeps(curves: dict[str, list[Values]], path: Path, title: str) -> None
         ax.set_title(words, fontsize=9)
         ax.invert_xaxis()
         ax.grid(lw=0.3, alpha=0.6)
-        ax.tick_params(labelsize=8)
+        ax.tick_params(which="both", labelsize=8)
     left.legend(fontsize=8, frameon=False)
     figure.suptitle(title, fontsize=10)
     figure.tight_layout()
