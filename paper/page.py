@@ -19,7 +19,8 @@ Written by `make paper DATA=...` from `paper/results/*.json`. Every table and fi
 *Sparse Approximation of a Kernel Mean* (2015): the paper's figure, ours with the paper's settings (k-centre, one-step stop,
 projection or conjugate gradients where it used them), ours with this library's best settings, and the ratio ours ÷ paper (with
 the paper's settings where both are there). The paper's times are those of MATLAB in 2015; compare ratios of times, not seconds.
-“Full” is always this library's own exact code on all cores.
+“Full” is always this library's own exact code on all cores; its long runs are timed by CPU seconds ÷ cores where that is less than
+the wall clock, so that other work on the machine cannot flatter the sparse side.
 """
 
 
@@ -35,10 +36,10 @@ def goals(results: Sequence[Result]) -> str:
     held = [(result, row) for result in results for row in result.rows if row.goal is not None]
     lines = ["## What was to be reached\n", "| experiment | figure | goal | found | |", "| --- | --- | --- | ---: | --- |"]
     for result, row in held:
-        found = shown(row.ours if row.best is None else row.best, row.unit) if row.goal else ""
-        table = row.table.split(":")[-1].strip()
-        mark = "met" if row.goal and row.goal.met else "**missed**"
-        lines.append(f"| {result.title} | {row.quantity} ({table}) | {row.goal and row.goal.words} | {found} | {mark} |")
+        goal, table = row.goal, row.table.split(":")[-1].strip()
+        found = shown(row.ours if row.best is None or goal.of == "ours" else row.best, row.unit)
+        mark = "met" if goal.met else "**missed**"
+        lines.append(f"| {result.title} | {row.quantity} ({table}) | {goal.words} | {found} | {mark} |")
     return "\n".join(lines) + "\n" if held else ""
 
 
