@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEERS := .venv-peers
 
-.PHONY: demo test lint bench bench-peers clean
+.PHONY: demo test lint bench bench-peers paper paper-quick clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/kernelmean demo --figure demo.png
@@ -27,6 +27,13 @@ bench: $(VENV)/bench.stamp
 # Half an hour on two cores, and a few minutes before that to install the peers, one by one: not all install everywhere.
 bench-peers: $(PEERS)/peers.stamp
 	$(PEERS)/bin/python -m benchmarks.peers
+
+# An hour on two cores with the data; the two longest computations are taken from paper/results unless FRESH=1.
+paper: $(VENV)/dev.stamp
+	$(BIN)/python -m paper $(if $(DATA),--data $(DATA)) $(if $(FRESH),--fresh)
+
+paper-quick: $(VENV)/dev.stamp
+	$(BIN)/python -m paper --quick
 
 clean:
 	rm -rf $(VENV) $(PEERS) build dist demo.png .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
