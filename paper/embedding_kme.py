@@ -146,8 +146,8 @@ means in the RKHS. Its data are not public. `flow_lakes36` stands in: 36 samples
 11 338 to 43 841 events, four channels by arcsinh; and `flow_itn15`: blood of 15 patients in three groups, 10 000 events, seven
 channels. Gaussian kernel, `iqr` bandwidth, at most the largest integer below 3√n centres, ε = 1e-10. The paper's settings:
 k-centre, stop at the first small step. Best settings: this library's defaults, `selection="auto"` and `patience=10`, with at most 150
-centres. That limit was chosen after the defaults, up to 3√n centres, had missed the goal for speed on `flow_lakes36` (their figures
-are in the last column): of the limits 64, 100, 150 and 200 that were tried there, all but the lowest kept 1 − R² at 0.002 or less.
+centres. That limit was chosen for the goal for speed, which the defaults, up to 3√n centres, miss on `flow_lakes36` (their figures
+are in the last column): 64, 100, 150 and 200 were tried there.
 The sweep over ε with best settings has up to 3√n centres; its times were taken beside other work and are too long.
 ISOMAP has five neighbours (the paper gives none).""",
     {
