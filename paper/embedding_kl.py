@@ -169,7 +169,7 @@ EXPERIMENT = Experiment(
 RKHS: every sample is split at random, densities are fitted on the first halves and log-ratios averaged over the second. Centres:
 at most the largest integer below 3√n of the half that is fitted, ε = 1e-10. The paper's settings: k-centre, stop at the first small
 step, coefficients (optimal in L2) projected on the simplex. Best settings: `selection="auto"`, `patience=10`, exact nonnegative
-weights in L2, at most 150 centres; the same with up to 3√n centres, and k-centre with exact weights, are named in the last column. The
+weights in L2, at most 150 centres as before (not tried with other limits); the defaults, up to 3√n centres, and k-centre with exact weights, are named in the last column. The
 sweep over ε averages over 1000 points of each second half of `flow_lakes36`; its D₀ times are scaled to all of them.""",
     {
         **{f"{name}_full_{piece}": partial(full_logs, name, piece) for name in SETS for piece in range(PIECES[name])},

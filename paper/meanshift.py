@@ -182,7 +182,8 @@ Genovese and Wasserman for modes, k_max = 493 (the largest integer below √n), 
 colours from 0 to 255 and positions in pixels; a point stops when it moves by less than 1e-3 bandwidths, and ends within a radius
 are one cluster (the paper gives neither). d_i is the share of pixels that end more than 3σ from where the full density takes them,
 d_H the Hausdorff distance of the clusterings. The paper's settings: k-centre, stop at the first small step, projection on the
-simplex. Best settings: `selection="auto"` with exact simplex weights, k = 493. LSH: E2LSH, three tables, five neighbours. The full
+simplex. Best settings: `selection="auto"` with exact simplex weights, k = 493 as in the paper; the default, automatic k,
+is nearer to the full density but slower, and has a table of its own. LSH: E2LSH, three tables, five neighbours. The full
 density is climbed by the same compiled code as the sparse ones, its end points are kept in `paper/results`.""",
     {**{f"full_{piece}": partial(full, piece) for piece in range(PIECES)}, "sparse": sparse, "lsh": hashing},
     rows,
