@@ -196,7 +196,7 @@ def _counted(m: int) -> str:
 
 
 def titled(name: str) -> dict[str, Any]:
-    """A title of an axis; the standoff spares Plotly from measuring labels that a resized figure does not have yet."""
+    """The title of an axis, clear of its labels and of the frame."""
     return {"title": {"text": page.label(_short(name, 40)), "standoff": 8}}
 
 
