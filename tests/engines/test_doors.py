@@ -868,6 +868,6 @@ def test_the_last_block_is_cut_to_its_points(n, d):
     X, Q, w = rng.normal(size=(n, d)), rng.normal(size=(30, d)), rng.uniform(0.1, 1.0, n)
     radial = km.Gaussian(1.3).radial(d, "rkhs")
     expected = w @ radial(((X[:, None] - Q[None]) ** 2).sum(-1))
-    room = engines.open("cpu").load(X)
+    room = km.engines.open("cpu").load(X)
     np.testing.assert_allclose(room.kernel_sum(radial, Q, w), expected, rtol=1e-13)
     np.testing.assert_allclose(room.log_kernel_sum(radial, Q, w), np.log(expected), rtol=1e-12, atol=1e-13)
