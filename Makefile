@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEERS := .venv-peers
 
-.PHONY: demo test lint docs bench bench-peers clean
+.PHONY: demo test lint docs bench bench-peers paper paper-quick clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/kernelmean demo --figure demo.png
@@ -26,10 +26,18 @@ docs: $(VENV)/docs.stamp
 bench: $(VENV)/bench.stamp
 	for name in speed density meanshift embedding proportions two_sample files; do \
 	  $(BIN)/python -m benchmarks.$$name --output docs/$$name.md || exit 1; done
+	$(BIN)/python -m benchmarks.selections --output docs/selection.md
 
 # Half an hour on two cores, and a few minutes before that to install the peers, one by one: not all install everywhere.
 bench-peers: $(PEERS)/peers.stamp
 	$(PEERS)/bin/python -m benchmarks.peers
+
+# An hour on two cores with the data; the two longest computations are taken from paper/results unless FRESH=1.
+paper: $(VENV)/dev.stamp
+	$(BIN)/python -m paper $(if $(DATA),--data $(DATA)) $(if $(FRESH),--fresh)
+
+paper-quick: $(VENV)/dev.stamp
+	$(BIN)/python -m paper --quick
 
 clean:
 	rm -rf $(VENV) $(PEERS) build dist site demo.png .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

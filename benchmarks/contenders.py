@@ -196,11 +196,18 @@ PEERS: dict[str, Callable[[Case], np.ndarray]] = {
 PACKAGES = {HERDING: "coreax", CHOLESKY: "coreax", COMPRESS: "goodpoints", THINNING: "goodpoints"}
 
 
-def peers(case: Case) -> Iterator[tuple[str, Timed]]:
-    """The points each peer that applies here chooses, with its time."""
+def peers(case: Case) -> Iterator[tuple[str, Timed | Exception]]:
+    """The points each peer that applies here chooses, with its time; or what it failed with, which the page then says."""
     for name, select in PEERS.items():
         if _installed(PACKAGES.get(name, "sklearn")) and _applies(name, case):
-            yield name, clock(lambda s=select: s(case), compiles=name.startswith("coreax"))
+            yield name, _chosen(name, select, case)
+
+
+def _chosen(name: str, select: Callable[[Case], np.ndarray], case: Case) -> Timed | Exception:
+    try:
+        return clock(lambda: select(case), compiles=name.startswith("coreax"))
+    except Exception as error:  # whatever a peer raises
+        return error
 
 
 def _applies(name: str, case: Case) -> bool:

@@ -18,7 +18,11 @@ import torch
 import kernelmean as km
 from kernelmean import engines
 
-HEADER = "# Speed of the gpu engine\n\nWritten by `python -m benchmarks.gpu`.\n"
+HEADER = """## Measured
+
+By `python -m benchmarks.gpu`; the roofline counts what the multiprocessors could do at their highest clock if every unit were
+always busy (float32: d differences, d squares, weight and one exponential per pair).
+"""
 SPECIAL, SINGLE, DOUBLE = 16, 128, 64  # results per clock and multiprocessor of a Hopper chip: exp2, float32, float64
 EXPONENTIAL = 17  # float64 operations of one exponential, read off the compiled loop
 GOALS = {("float32", 2): 1.0, ("float32", 5): 0.9, ("float32", 10): 0.6}  # 10¹² kernel values per second
@@ -52,11 +56,14 @@ def clock() -> float:
 
 
 def roofline(precision: str, d: int) -> float:
-    """Gaussian values per second if every unit were always busy: d differences, d squares, scale, weight, exponential."""
+    """Gaussian values per second if every unit were always busy: d differences, d squares, weight, exponential.
+
+    In float64 the rate is multiplied by as well.
+    """
     rate = torch.cuda.get_device_properties(0).multi_processor_count * clock()
     if precision == "float64":
         return rate * DOUBLE / (2 * d + 2 + EXPONENTIAL)
-    return min(rate * SPECIAL, rate * SINGLE / (2 * d + 3))
+    return min(rate * SPECIAL, rate * SINGLE / (2 * d + 2))
 
 
 def table(title: str, head: str, rows: list[str]) -> str:
@@ -117,14 +124,8 @@ def sums() -> str:
             others = [f"{torch_rate(d) / 1e12:.3f}", _rate(keops_rate(d))] if precision == "float32" and d <= 10 else ["–", "–"]
             cpu = cpu_rate(d) if precision == "float64" and d <= 10 else None
             ratio = "–" if cpu is None else f"{rate / cpu:.0f}"
-            cells = [
-                precision,
-                str(d),
-                f"{rate / 1e12:.3f}",
-                "–" if goal is None else str(goal),
-                share,
-                f"{error(precision, d):.0e}",
-            ]
+            goals = "–" if goal is None else str(goal)
+            cells = [precision, str(d), f"{rate / 1e12:.3f}", goals, share, f"{error(precision, d):.0e}"]
             rows.append(" | ".join([*cells, *others, ratio]))
     head = "precision | d | 10¹² values/s | goal | of roofline | error, of the absolute terms | torch | pykeops | × cpu engine, 2 threads"
     return table("Gaussian sums, queries and points on the device", head, rows)
@@ -159,6 +160,46 @@ def kernels() -> str:
     )
 
 
+def hardest() -> str:
+    """The stated error, where float32 has it hardest; and what keeping it costs in speed."""
+    rng, rows = np.random.default_rng(0), []
+    X = rng.normal(size=(20_000, 5))
+    sparse = km.sparse_kernel_mean(X, k=500, engine="gpu", random_state=0)
+    wide = sparse.kernel.radial(5, "rkhs")
+    apart = rng.normal(size=(2000, 2)) + rng.choice([-300.0, 0.0, 500.0], size=(2000, 1))
+    unit = km.Gaussian(1.0).radial(2, "rkhs")
+    cases = {
+        "a sparse mean of 500 centres, d = 5, at its sample and far around it": (wide, sparse.centers, 2.0 * X, sparse.weights),
+        "one point, at up to 12 lengths": (unit, np.zeros((1, 2)), rng.uniform(-12.0, 12.0, (20_000, 2)), np.ones(1)),
+        "clusters hundreds of lengths apart": (unit, apart, np.repeat(apart, 5, 0) + rng.normal(size=(10_000, 2)), np.ones(2000)),
+    }
+    for name, (radial, C, Q, w) in cases.items():
+        naive = engines.open("naive").load(C)
+        expected, size = naive.kernel_sum(radial, Q, w), naive.kernel_sum(radial, Q, np.abs(w))
+        found = [engines.open("gpu", precision=p).load(C).kernel_sum(radial, Q, w) for p in ("float32", "float64")]
+        errors = [float(np.max(np.abs(f - expected) / np.maximum(size, 1e-300))) for f in found]
+        rows.append(f"{name} | {errors[0]:.0e} | {errors[1]:.0e} | –")
+    Y, q = cloud(1_000_000, 5, 0), 1 << 18
+    radial, signed = km.Gaussian(math.sqrt(5)).radial(5, "rkhs"), cloud(1_000_000, 1, 2)[:, 0]
+    for name, Q, w in (
+        ("plain loop: equal weights, queries near the middle", cloud(q, 5, 1), None),
+        ("signed weights: how far away the terms are is kept as well", cloud(q, 5, 1), signed),
+        (
+            "queries far from the middle: coordinates in two parts",
+            torch.cat([cloud(q // 2, 5, 1) + 9.0, cloud(q // 2, 5, 3) - 9.0]),
+            None,
+        ),
+    ):
+        room = engines.open("gpu").load(
+            Y if w is not None or name.startswith("plain") else torch.cat([Y[::2] + 9.0, Y[1::2] - 9.0])
+        )
+        rows.append(f"{name} | – | – | {len(Y) * q / seconds(lambda: room.kernel_sum(radial, Q, w)) / 1e12:.3f}")
+    head = (
+        "case | error in float32, of the absolute terms (goal 1e-6) | in float64 (goal 1e-13) | 10¹² values/s in float32, d = 5"
+    )
+    return table("Where float32 has it hardest", head, rows)
+
+
 def farthest() -> str:
     rows = []
     for d in (2, 5, 10):
@@ -182,6 +223,7 @@ def fit() -> str:
         ("farthest-first, points from the host", X, {"selection": "kcenter"}),
         ("farthest-first, points on the device", on_device, {"selection": "kcenter"}),
         ("selection chosen too, points from the host", X, {}),
+        ("selection chosen too, points on the device", on_device, {}),
     ):
         time_ = automatic(points, **options)
         rows.append(
@@ -233,14 +275,15 @@ def distances(engine: Any, radial: Any, X: Any, offsets: Any) -> Any:
     return np.sqrt(np.maximum(np.diag(G)[:, None] + np.diag(G)[None] - 2 * G, 0.0))
 
 
-TABLES = {"sums": sums, "farthest": farthest, "fit": fit, "mmd": mmd, "kernels": kernels}
+TABLES = {"sums": sums, "hardest": hardest, "farthest": farthest, "fit": fit, "mmd": mmd, "kernels": kernels}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu", description=__doc__)
     parser.add_argument("names", nargs="*", help=f"some of: {', '.join(TABLES)}; all if none is given")
-    parser.add_argument("--output", type=Path, help="also write the tables to this file")
+    parser.add_argument("--output", type=Path, help="also write the tables to this file, below what is above its tables")
     arguments = parser.parse_args()
+    above = arguments.output.read_text().split(HEADER[:11])[0] if arguments.output and arguments.output.exists() else ""
     parts = [f"{HEADER}\nMeasured on: {machine()}\n"]
     print(parts[0], flush=True)
     for name, measure in TABLES.items():
@@ -248,7 +291,7 @@ def main() -> None:
             parts.append(measure())
             print(parts[-1], flush=True)
             if arguments.output:
-                arguments.output.write_text("\n".join(parts))
+                arguments.output.write_text(above + "\n".join(parts))
 
 
 if __name__ == "__main__":

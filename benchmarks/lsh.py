@@ -47,6 +47,10 @@ class Tables:
     def nearest(self, q: np.ndarray, candidates: np.ndarray) -> np.ndarray:
         if len(candidates) == 0:
             return candidates
+        most = TABLES * NEIGHBORS  # a point is filed once in each table
+        if len(candidates) > most:
+            distances = ((self.X[candidates] - q) ** 2).sum(axis=1)
+            candidates = candidates[distances <= np.partition(distances, most - 1)[most - 1]]
         candidates = np.unique(candidates)
         distances = ((self.X[candidates] - q) ** 2).sum(axis=1)
         return candidates[np.argsort(distances, kind="stable")[:NEIGHBORS]]

@@ -1,4 +1,4 @@
-"""kernelmean beside what a user would pick instead: ``python -m benchmarks.peers [--quick] [--sets ...] [--draw]``.
+"""kernelmean beside what a user would pick instead: ``python -m benchmarks.peers [--quick] [--resume] [--draw]``.
 
 Writes ``docs/benchmarks.md``, ``docs/benchmarks.png`` and the figures behind both, ``docs/benchmarks.json``. The peers live in
 an environment of their own: ``make bench-peers`` makes it. A peer that is not installed is left out, and the page says so.
@@ -22,7 +22,7 @@ from benchmarks.measuring import machine
 
 POINTS = 4096  # a power of four, which goodpoints thins to; all pairs are still cheap
 # k = ⌊n/2^m⌋: 32 … 1024 in the RKHS, 64 and 256 in L2; all sets at some k before any set at the others
-STAGES = ({"rkhs": (7, 6, 4), "l2": (6, 4)}, {"rkhs": (5, 3)}, {"rkhs": (2,)})
+STAGES = ({"rkhs": (7, 6, 4), "l2": (6, 4)}, {"rkhs": (2,)}, {"rkhs": (5, 3)})
 QUICK_STAGES = ({"rkhs": (7, 5), "l2": (6,)},)
 WIDE_MOST = 512  # centres for a wide kernel, which needs fewer
 LEAST = 30  # centres
@@ -67,6 +67,10 @@ def compared(case: Case, exact: Exact, extra: dict[str, float], own_weights: boo
                 cell.setdefault("chose", fit.result.selection)
                 extra["kernelmean"] += fit.extra
     for name, chosen in contenders.peers(case):
+        if isinstance(chosen, Exception):
+            for cell in cells.values():
+                cell.setdefault("failed", {})[name] = _words(chosen)
+            continue
         extra[name] += chosen.extra
         C = chosen.result
         best = {constraint: contenders.clock(lambda c=constraint: case.optimal(C, c), warm=True) for constraint in cells}
@@ -80,6 +84,11 @@ def compared(case: Case, exact: Exact, extra: dict[str, float], own_weights: boo
                 extra["coreax weights"] += theirs.extra
                 cell["own"] = [exact.errors(C, [theirs.result])[0], chosen.seconds + theirs.seconds]
     return list(cells.values())
+
+
+def _words(error: Exception) -> str:
+    """The first line of what went wrong."""
+    return f"{type(error).__name__}: {error}".splitlines()[0][:200]
 
 
 def rounded(value):
@@ -117,28 +126,55 @@ def main() -> None:
     parser.add_argument(
         "--minutes", type=float, default=1e9, help="begin nothing new after so many; the page says what is missing"
     )
+    parser.add_argument("--resume", action="store_true", help="go on after the last step saved by a run that was interrupted")
     parser.add_argument("--draw", action="store_true", help="only write the page and the picture again, from the JSON file")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where to write")
     arguments = parser.parse_args()
     if not arguments.draw:
-        measure(arguments.quick, 60.0 * arguments.minutes, arguments.folder)
+        measure(arguments.quick, 60.0 * arguments.minutes, arguments.folder, arguments.resume)
     show(arguments.folder)
 
 
-def measure(quick: bool, limit: float, folder: Path) -> None:
-    """All parts, saved after every step; what would begin after ``limit`` seconds is left out, and the page says so."""
+def measure(quick: bool, limit: float, folder: Path, resume: bool = False) -> None:
+    """All parts, saved after every step.
+
+    What would begin after ``limit`` seconds is left out, and what fails is noted; the page says both.
+    """
     contenders.prepare()
-    start, extra = time.perf_counter(), defaultdict(float)
-    results = {"machine": machine(), "versions": versions(), "quick": quick, "tables": {}, "cells": [], "left_out": []}
-    results["absent"] = [name for name in datasets.SETS if name not in datasets.present()]
+    results = _saved(folder, quick) if resume else None
+    results = _beginning(quick) if results is None else results
+    start, extra = time.perf_counter() - results["seconds"], defaultdict(float, results["first_runs"])
     for title, step in _steps(quick, results, extra):
+        if title in results["done"]:
+            continue
         if time.perf_counter() - start > limit:
             results["left_out"].append(title)
         else:
-            step()
+            try:
+                step()
+                results["done"].append(title)
+            except Exception as error:  # one part must not cost the others; the page says what failed
+                results["failed"].append(f"{title}: {_words(error)}")
         results |= {"seconds": time.perf_counter() - start, "first_runs": dict(extra)}
         save(results, folder)
         print(f"{results['seconds']:6.0f} s  {title}", flush=True)
+
+
+def _beginning(quick: bool) -> dict:
+    absent = [name for name in datasets.SETS if name not in datasets.present()]
+    known = {"machine": machine(), "versions": versions(), "quick": quick, "absent": absent, "seconds": 0.0, "first_runs": {}}
+    return known | {"tables": {}, "cells": [], "left_out": [], "done": [], "failed": []}
+
+
+def _saved(folder: Path, quick: bool) -> dict | None:
+    """What an earlier run of the same kind, on the same machine with the same versions, has saved."""
+    path = folder / "benchmarks.json"
+    if not path.exists():
+        return None
+    found, fresh = json.loads(path.read_text()), _beginning(quick)
+    if any(found.get(key) != fresh[key] for key in ("machine", "versions", "quick", "absent")):
+        raise SystemExit(f"{path} was measured elsewhere, with other versions or other data; run without --resume.")
+    return fresh | found | {"left_out": [], "failed": []}
 
 
 def _steps(quick: bool, results: dict, extra: dict[str, float]) -> Iterator[tuple[str, Callable[[], None]]]:
@@ -158,7 +194,7 @@ def _stage(
     for sample in samples:
         sizes = [len(sample.X) >> m for m in stage["rkhs"]]
         title = f"{sample.name} at k = {', '.join(str(k) for k in sizes if k >= LEAST)}"
-        yield title, lambda s=sample: cells.extend(s.cells(stage, extra))
+        yield title, lambda s=sample: cells.extend(list(s.cells(stage, extra)))  # whole, or not at all
 
 
 if __name__ == "__main__":

@@ -64,3 +64,39 @@ def test_a_missed_goal_is_said():
     assert (page.auto_met(cell), page.laplacian_met(cell), page.refine_goal(cell)) == (False, False, None)
     assert page.summary([cell])[2].missed == "2.00: X, laplacian, wide, l2, signed, k = 2"
     assert "2.00 ✗" in page.ratios([cell])
+
+
+def test_a_run_that_was_interrupted_goes_on_and_says_what_failed(tmp_path, monkeypatch):
+    ran, broken = [], [True]
+
+    def second() -> None:
+        ran.append("b")
+        if broken[0]:
+            raise RuntimeError("no luck\nat all")
+
+    steps = [("a", lambda: ran.append("a")), ("b", second), ("c", lambda: ran.append("c"))]
+    monkeypatch.setattr(peers, "_steps", lambda quick, results, extra: iter(steps))
+    peers.measure(True, 1e9, tmp_path)
+    saved = peers.json.loads((tmp_path / "benchmarks.json").read_text())
+    assert (saved["done"], saved["failed"]) == (["a", "c"], ["b: RuntimeError: no luck"])
+    assert page.failures(saved) == saved["failed"]
+    broken[0] = False
+    peers.measure(True, 1e9, tmp_path, resume=True)
+    again = peers.json.loads((tmp_path / "benchmarks.json").read_text())
+    assert (ran, again["failed"]) == (["a", "b", "c", "b"], [])
+    assert again["seconds"] >= saved["seconds"]
+    with pytest.raises(SystemExit, match="without --resume"):
+        peers.measure(False, 1e9, tmp_path, resume=True)
+
+
+def test_a_peer_that_fails_is_a_line_on_the_page(sample, monkeypatch):
+    def fails(case: contenders.Case) -> np.ndarray:
+        raise ValueError("too few points")
+
+    monkeypatch.setattr(contenders, "PEERS", {"random": contenders.uniform, "k-means++": fails})
+    case, exact = contenders.Case(sample, "laplacian", 1.0, "rkhs", 25), Exact(sample, "laplacian", 1.0, "rkhs")
+    facts = {"data": "X", "n": 200, "d": 3, "kernel": "laplacian", "width": "wide", "space": "rkhs", "k": 25}
+    cells = [facts | cell for cell in peers.compared(case, exact, peers.defaultdict(float), own_weights=False)]
+    assert "k-means++" not in cells[0]["error"]
+    lines = page.failures({"failed": [], "cells": cells})
+    assert lines[0] == "k-means++, X, laplacian, wide, rkhs, signed, k = 25: ValueError: too few points"

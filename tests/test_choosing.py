@@ -10,7 +10,7 @@ import pytest
 import kernelmean as km
 from kernelmean import engines
 from kernelmean.factor import Factor
-from kernelmean.mean import choosing, fitting, refining
+from kernelmean.mean import choosing, fitting, refining, sparse_density
 from kernelmean.selection import Task, greedy
 from tests import brute
 
@@ -19,6 +19,11 @@ SIGMA = 0.5
 
 def fitted(X, selection="auto", seed=0, **options):
     return km.sparse_kernel_mean(X, **{"bandwidth": SIGMA, "selection": selection, "random_state": seed, **options})
+
+
+def density(X, selection="auto", seed=0, **options):
+    """Judged by likelihood, as SparseKDE and KL are."""
+    return sparse_density(X, **{"bandwidth": SIGMA, "selection": selection, "random_state": seed, **options})
 
 
 def chosen(mean):
@@ -75,11 +80,32 @@ def test_polishing_is_left_out_where_it_may_cost_more_than_it_gains(monkeypatch)
     """Densities, kernels that may not know their slope, many centres, and every selection that was asked for by name."""
     X = np.random.default_rng(4).normal(size=(500, 3))
     own = km.Radial(lambda s: math.exp(-0.5 * s), 0.5)
-    assert "refined" not in fitted(X, k=30, space="l2", constraint="simplex").selection
+    assert "refined" not in density(X, k=30).selection
     assert "refined" not in fitted(X, k=30, kernel=own, bandwidth="scott").selection
     assert fitted(X, "kmeans", k=30).selection == "kmeans"
-    monkeypatch.setattr(refining, "MANY", 29)
+    monkeypatch.setattr(refining, "SOME", 29)
     assert "refined" not in fitted(X, k=30).selection
+
+
+def test_many_centres_in_low_dimension_are_not_chosen_by_algebra_that_costs_more_than_the_sums(monkeypatch):
+    """There farthest-first and centroids are compared; in higher dimension the greedy selection stays."""
+    opened = []
+    monkeypatch.setattr(choosing, "MANY", 20)
+    monkeypatch.setattr(choosing, "Greedy", lambda *args: opened.append(args) or greedy.Greedy(*args))
+    X = np.random.default_rng(9).normal(size=(600, 5))
+    low = fitted(X[:, :2], k=30)
+    assert (chosen(low) in ("kcenter", "kmeans"), opened) == (True, [])
+    fitted(X, k=30)
+    assert len(opened) == 1
+
+
+@pytest.mark.parametrize("k", [20, 70, 300])
+def test_few_centres_start_several_times_and_many_once(k, monkeypatch):
+    started, lloyd = [], choosing.lloyd
+    monkeypatch.setattr(choosing, "lloyd", lambda room, seeds, steps: started.append(steps) or lloyd(room, seeds, steps))
+    X = np.random.default_rng(10).normal(size=(900, 4))
+    assert fitted(X, k=k).k == k
+    assert started == ([20] * choosing.STARTS if k <= choosing.FEW else [choosing.SHORT_ITERATIONS])
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])
@@ -101,8 +127,8 @@ def test_with_as_many_centres_as_points_there_is_nothing_to_choose():
 def test_densities_are_compared_by_their_likelihood_on_heavy_tails(k):
     """THEORY §8: on t(2.5) the error prefers centres that leave the tails empty, at a cost of whole units of KL."""
     X = np.random.default_rng(4).standard_t(2.5, size=(1500, 2))
-    options = {"space": "l2", "constraint": "simplex", "k": k, "k_max": 48, "bandwidth": 0.6}
-    auto, kcenter = fitted(X, **options), fitted(X, "kcenter", **options)
+    options = {"k": k, "k_max": 48, "bandwidth": 0.6}
+    auto, kcenter = density(X, **options), density(X, "kcenter", **options)
     assert auto.log(X).mean() >= kcenter.log(X).mean() - 0.02
     assert auto.weights.min() >= 0.0
     assert auto.weights.sum() == pytest.approx(1.0, rel=1e-12)
@@ -123,13 +149,23 @@ def test_the_same_seed_gives_the_same_mean_in_every_engine_and_it_survives_its_f
     np.testing.assert_allclose(short.weights, alpha, rtol=1e-6)
 
 
-@pytest.mark.parametrize("options", [{"k": 20}, {"k_max": 40}, {"k": 20, "space": "l2", "constraint": "simplex"}])
-def test_integer_weights_choose_what_repeated_rows_choose(options, monkeypatch):
+def test_a_mean_in_l2_with_valid_weights_is_judged_by_its_objective_not_by_its_likelihood():
+    """The same points as a density and as a mean: each is the better one by its own measure."""
+    X = np.random.default_rng(4).standard_t(2.5, size=(1500, 2))
+    valid = fitted(X, k=48, bandwidth=0.6, space="l2", constraint="simplex")
+    likely = density(X, k=48, bandwidth=0.6)
+    errors = [mean.certificate(X, method="exact").relative_error for mean in (valid, likely)]
+    assert errors[0] < 0.7 * errors[1]
+    assert likely.log(X).mean() > valid.log(X).mean() + 0.05
+
+
+@pytest.mark.parametrize(("fit", "options"), [(fitted, {"k": 20}), (fitted, {"k_max": 40}), (density, {"k": 20})])
+def test_integer_weights_choose_what_repeated_rows_choose(fit, options, monkeypatch):
     monkeypatch.setattr(greedy, "EVERYTHING", 50)
     monkeypatch.setattr(greedy, "DRAFT", 150)
     rng = np.random.default_rng(6)
     X, w = rng.normal(size=(180, 2)), rng.integers(0, 4, 180)
-    weighted, copies = fitted(X, sample_weight=w, **options), fitted(brute.repeated(X, w), **options)
+    weighted, copies = fit(X, sample_weight=w, **options), fit(brute.repeated(X, w), **options)
     assert weighted.selection == copies.selection
     np.testing.assert_allclose(weighted.centers, copies.centers, rtol=1e-9)
     np.testing.assert_allclose(weighted.indicator, copies.indicator, rtol=1e-9)
@@ -146,14 +182,14 @@ def test_the_objective_is_that_of_the_weights():
     assert factor.objective(factor.weights(15)) == pytest.approx(factor.indicator[-1], rel=1e-10)
 
 
-@pytest.mark.parametrize("options", [{}, {"space": "l2", "constraint": "simplex"}])
-def test_integer_weights_are_repeated_rows_in_every_choice(options):
+@pytest.mark.parametrize("fit", [fitted, density])
+def test_integer_weights_are_repeated_rows_in_every_choice(fit):
     """Batches of draws must count alike, whether a row is drawn twice or two of its copies are."""
     rng = np.random.default_rng(0)
     X, w = np.concatenate([rng.normal(size=(100, 2)), 0.4 * rng.normal(size=(100, 2)) + 2]), rng.integers(0, 4, 200)
     for seed in range(5):
-        weighted = km.sparse_kernel_mean(X, k=25, bandwidth=0.3, random_state=seed, sample_weight=w, **options)
-        repeated = km.sparse_kernel_mean(np.repeat(X, w, axis=0), k=25, bandwidth=0.3, random_state=seed, **options)
+        weighted = fit(X, k=25, bandwidth=0.3, seed=seed, sample_weight=w)
+        repeated = fit(np.repeat(X, w, axis=0), k=25, bandwidth=0.3, seed=seed)
         assert weighted.selection == repeated.selection
         np.testing.assert_allclose(weighted.centers, repeated.centers, rtol=0, atol=1e-12)
         np.testing.assert_allclose(weighted.weights, repeated.weights, rtol=0, atol=1e-12)
@@ -163,7 +199,7 @@ def test_large_densities_in_low_dimension_keep_a_fringe(monkeypatch):
     monkeypatch.setattr(choosing, "MANY", 20)
     X = np.random.default_rng(3).standard_t(3.0, size=(3000, 2))
     X[7] = 60.0  # a lonely point: centroid and fringe at once, but one centre
-    mean = km.sparse_kernel_mean(X, k=64, space="l2", constraint="simplex", bandwidth=0.4, random_state=0)
+    mean = density(X, k=64, bandwidth=0.4)
     assert mean.selection in ("kmeans+kcenter", "kcenter")
     assert mean.k == 64
     assert mean.jitter < 1e-8

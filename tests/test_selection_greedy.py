@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import kernelmean as km
 from kernelmean import engines
+from kernelmean.mean import sparse_density
 from kernelmean.selection import greedy
 from kernelmean.selection.pursuit import Pursuit
 from tests import brute
@@ -185,7 +186,7 @@ def test_all_distinct_points_are_found_when_more_are_asked_for():
 
 def test_a_density_takes_the_farthest_quarter_first():
     X = np.random.default_rng(11).standard_t(2.5, size=(300, 2))
-    mean = fitted(X, 40, space="l2", constraint="simplex")
+    mean = sparse_density(X, k=40, bandwidth=0.5, selection="greedy", random_state=0)
     fringe = km.k_center(X, 10, first=int(mean.indices[0])).indices
     np.testing.assert_array_equal(mean.indices[:10], fringe)
 

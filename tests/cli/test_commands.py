@@ -445,6 +445,11 @@ def test_progress_is_shown_on_a_terminal_only(run, monkeypatch):
     assert not _progress.wanted()
 
 
+def test_numbers_are_whole_where_they_are_whole():
+    rows = [{"name": "a", "points": 1_000_000.0, "share": 1 / 3}, {"name": "bb", "points": 2.0, "share": 1e-9}]
+    assert results.aligned(rows).splitlines() == ["name   points     share", "a     1000000  0.333333", "bb          2     1e-09"]
+
+
 def test_json_has_no_nan():
     assert results._plain({"a": float("nan"), "b": np.float64("inf"), "c": np.arange(2), "d": (True, None, SPECIES)}) == {
         "a": None, "b": None, "c": [0, 1], "d": [True, None, SPECIES.tolist()],

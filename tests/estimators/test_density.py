@@ -255,8 +255,8 @@ def test_clone_pickle_pipeline_and_grid_search():
 
 def counted_selections(monkeypatch):
     """How often centres are selected from now on."""
-    calls, select = [], fitting.means.sparse_kernel_mean
-    monkeypatch.setattr(fitting.means, "sparse_kernel_mean", lambda *args, **kw: calls.append(1) or select(*args, **kw))
+    calls, select = [], fitting.means.sparse_density
+    monkeypatch.setattr(fitting.means, "sparse_density", lambda *args, **kw: calls.append(1) or select(*args, **kw))
     monkeypatch.setattr(remembering, "_memory", {})
     return calls
 

@@ -148,12 +148,20 @@ def test_marks_are_sized_by_weight(fit_html):
     assert sizes[0] > sizes[-1]
 
 
-def test_the_page_holds_no_row_of_the_sample(plotly_page):
-    X = np.random.default_rng(0).normal(size=(100, 2)) + 12345.678
-    mean = km.sparse_kernel_mean(X, k=3, random_state=0, engine="naive")
-    html = plotly_page(mean, X)
-    others = np.delete(X, mean.indices, axis=0)
-    assert not any(f"{value:.4f}" in html for value in others[:, 0])
+def packed(part):
+    """All numbers that a figure holds in base 64."""
+    if isinstance(part, dict) and "bdata" in part:
+        return [np.frombuffer(base64.b64decode(part["bdata"]), dtype="<f4")]
+    inner = part.values() if isinstance(part, dict) else part if isinstance(part, list) else []
+    return [found for entry in inner for found in packed(entry)]
+
+
+def test_the_page_holds_the_centres_and_no_other_row(plotly_page):
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    mean = km.sparse_kernel_mean(X, k=3, selection="kcenter", random_state=0, engine="naive")
+    held = np.concatenate(packed(json.loads(next(text for kind, text in Reader(plotly_page(mean, X)).scripts if kind))))
+    assert np.isin(mean.centers.astype("<f4"), held).all()
+    assert not np.isin(np.delete(X, mean.indices, axis=0).astype("<f4"), held).any()
 
 
 @pytest.fixture
@@ -187,6 +195,17 @@ def test_odd_fits_have_pages_too(plotly_page):
     assert "9 points" in Reader(plotly_page(same)).words
     merged = km.merge([single, single], k=1)
     plotly_page(merged)
+
+
+def test_a_far_centre_does_not_shrink_the_picture(plotly_page):
+    X = np.vstack([np.random.default_rng(0).normal(size=(1000, 2)), [[1e4, 1e4]]])
+    mean = km.sparse_kernel_mean(X, bandwidth=1.0, k=5, selection="kcenter", random_state=0, engine="naive")
+    assert mean.centers.max() == 1e4
+    chart = json.loads(next(text for kind, text in Reader(plotly_page(mean, X)).scripts if kind))[0]
+    for axis in ("xaxis", "yaxis"):
+        low, high = chart["layout"][axis]["range"]
+        assert -6 < low < -2
+        assert 2 < high < 6
 
 
 def test_what_is_no_mean_is_refused():
@@ -268,3 +287,14 @@ def test_what_is_not_installed_is_named(monkeypatch, missing):
     rgb = np.zeros((4, 4, 3), dtype=np.uint8)
     with pytest.raises(ImportError, match=r"pip install 'kernelmean\[report\]'"):
         page.plotly_source() if missing == "plotly" else report.segmentation_page(rgb, km.segment_image(rgb, engine="naive"))
+
+
+@pytest.mark.parametrize(("signed", "heading"), [(True, "Kernel mean"), (False, "Density")])
+def test_a_page_says_density_of_densities_only(signed, heading):
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    mean = km.sparse_kernel_mean(X, k=10, random_state=0) if signed else km.SparseKDE(k=10, random_state=0).fit(X).mean_
+    assert mean.is_density == (not signed)
+    html = report.fit_page(mean, X)
+    headings = re.findall(r"<h2[^>]*>([^<]*)</h2>", html)
+    assert heading in headings
+    assert ("density" in Reader(html).words.lower()) == (not signed)

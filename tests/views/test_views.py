@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
 
 import kernelmean as km
 from kernelmean import views
@@ -143,6 +144,13 @@ def test_every_order_is_a_permutation(n, seed):
     X = np.random.default_rng(seed).integers(0, 3, size=(n, 2)).astype(float)
     D = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
     assert sorted(views.clustered_order(D).tolist()) == list(range(n))
+
+
+def test_only_a_fitted_embedding_is_a_collection():
+    with pytest.raises(TypeError, match="DistributionEmbedding is needed, got SparseKDE"):
+        views.collection(km.SparseKDE())
+    with pytest.raises(NotFittedError):
+        views.collection(km.DistributionEmbedding())
 
 
 def test_other_names_must_be_as_many(embedding):

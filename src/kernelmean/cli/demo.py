@@ -14,7 +14,7 @@ import numpy as np
 
 from kernelmean import engines
 from kernelmean._types import Points, Vector
-from kernelmean.mean import SparseKernelMean, load, sparse_kernel_mean
+from kernelmean.mean import SparseKernelMean, load, sparse_density
 
 QUERIES = 20_000
 EXACT_QUERIES = 500
@@ -72,7 +72,7 @@ def run(n: int, figure: Path, seed: int, show_progress: bool) -> None:
 
 
 def _fit(X: Points, seed: int, show_progress: bool) -> SparseKernelMean:
-    return sparse_kernel_mean(X, space="l2", constraint="simplex", random_state=seed, verbose=show_progress)
+    return sparse_density(X, random_state=seed, verbose=show_progress)
 
 
 def _timed(action: Callable[[], Any]) -> tuple[Any, float]:

@@ -84,7 +84,8 @@ def command(
 def _density(X: Points | Source, weights: Vector | None, chosen: dict[str, Any]) -> SparseKernelMean:
     import kernelmean as km
 
-    fitted: SparseKernelMean = km.SparseKDE(**chosen).fit(X, sample_weight=weights).mean_
+    fitted = km.SparseKDE(**chosen).fit(X, sample_weight=weights).mean_
+    assert isinstance(fitted, km.SparseKernelMean)
     return fitted
 
 
@@ -118,9 +119,8 @@ def _facts(mean: SparseKernelMean, source: Source, certificate: Any, output: Pat
 
 def describe(mean: SparseKernelMean) -> dict[str, Any]:
     """What a model knows of itself."""
-    density = mean.space == "l2" and bool((mean.weights >= 0).all())
     return {
-        "kind": "density" if density else f"kernel mean ({mean.space})",
+        "kind": "density" if mean.is_density else f"kernel mean ({mean.space})",
         "dimensions": mean.dimension,
         "columns": None if mean.columns is None else list(mean.columns),
         "transform": mean.transform,

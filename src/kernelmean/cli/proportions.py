@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from kernelmean.cli import options as o
 from kernelmean.cli import results
+
+if TYPE_CHECKING:
+    from kernelmean.files.reader import Labels
 
 
 class Representation(StrEnum):
@@ -62,7 +65,7 @@ def command(
         fitted = km.ClassProportions(
             solver=solver, bandwidth=o.number_or_word(bandwidth), scale=scale.setting, engine=engine.value,
             representation=_classifier(representation, seed), random_state=seed,
-        ).fit(table.points, table.labels)  # fmt: skip
+        ).fit(table.points, cast("Labels", table.labels))  # fmt: skip
         found = fitted.predict_interval(unlabelled, level=level, random_state=seed)
     columns_of = zip(fitted.classes_.tolist(), found.proportions, found.lower, found.upper, strict=True)
     rows = [{"class": name, "proportion": float(p), "lower": float(l), "upper": float(u)} for name, p, l, u in columns_of]

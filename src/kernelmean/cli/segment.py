@@ -49,7 +49,7 @@ def command(
     o.ready(output)
     o.ready_for_report(report)
     image_format(output)
-    width = {} if bandwidth is None else {"bandwidth": o.number_or_word(bandwidth)}
+    width: dict[str, Any] = {} if bandwidth is None else {"bandwidth": o.number_or_word(bandwidth)}
     with results.working(quiet):
         rgb = read_image(image)
         found = km.segment_image(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernelmean._lazy import lazy
-from kernelmean._types import Constraint, IntVector, Points, Solver, StopReason, Vector
+from kernelmean._types import Constraint, IntVector, Matrix, Points, Solver, StopReason, Vector
 from kernelmean.coefficients import simplex, stopping
 from kernelmean.engines import Distances, Room, elimination
 from kernelmean.factor import Factor, gram
@@ -70,7 +70,7 @@ class Growth:
 
     def __init__(self, room: Room, radial: RadialFunction, source: Source, rule: Stopping, target: Vector | None = None) -> None:
         self._room, self._source, self._rule, self._target = room, source, rule, target
-        self.factor = Factor(radial, elimination(room, radial))
+        self.factor = Factor(radial, elimination(room, radial, rule.limit))
         self._indices: list[IntVector] = []
         self._end: tuple[int, StopReason] | None = None
 
@@ -138,7 +138,7 @@ def weights(factor: Factor, k: int, constraint: Constraint, solver: Solver) -> V
     """α on the first k centres, free or constrained."""
     if constraint == "simplex":
         return simplex.minimise(factor.lower(k), factor.y[:k])
-    free = factor.weights(k) if solver == "cholesky" else conjugate_gradients(factor, k)
+    free = factor.weights(k) if solver == "cholesky" else conjugate_gradients(_gram(factor, k), factor.kappa[:k])
     if constraint == "simplex-projection":
         return simplex.project(free)
     if constraint == "sum-to-one":
@@ -153,7 +153,11 @@ def _sum_to_one(factor: Factor, free: Vector) -> Vector:
     return shifted
 
 
-def conjugate_gradients(factor: Factor, k: int) -> Vector:
+def _gram(factor: Factor, k: int) -> Matrix:
+    return gram(factor.radial, factor.centers[:k], factor.centers[:k])
+
+
+def conjugate_gradients(K: Matrix, kappa: Vector) -> Vector:
     """Kα = κ by conjugate gradients, relative residual 1e-6 or 20 iterations: MATLAB's defaults, as the paper used them.
 
     The diagonal of K is constant, so scaling by it would change nothing. Early stopping acts as a regulariser; for
@@ -161,7 +165,6 @@ def conjugate_gradients(factor: Factor, k: int) -> Vector:
     """
     from scipy.sparse.linalg import cg
 
-    K = gram(factor.radial, factor.centers[:k], factor.centers[:k])
-    alpha, _ = cg(K, factor.kappa[:k], rtol=1e-6, atol=0.0, maxiter=20)
+    alpha, _ = cg(K, kappa, rtol=1e-6, atol=0.0, maxiter=20)
     solution: Vector = alpha
     return solution

@@ -41,6 +41,7 @@ __all__ = [
     "Nearest",
     "Picks",
     "Room",
+    "Shares",
     "Shift",
     "Summary",
     "Traversal",
@@ -144,23 +145,31 @@ class Elimination(Protocol):
         """(Xᵀ, M) for new centres after the old ones: X = L⁻¹K₁₂, MMᵀ = K₂₂ + Λ₂ − XᵀX; K + Λ = LLᵀ for the old ones."""
 
 
+class Shares(NamedTuple):
+    """What some directions hold of each candidate and, with it, of a few sides."""
+
+    products: Matrix  # (c, P) Σ_m V_m· a_mc, a the sides' coordinates in these directions
+    squares: Vector  # (P,)   Σ_m V_m·²
+
+
 class Directions(Protocol):
     """Orthonormal directions V of the span of the picks so far, as (m, P) products with P candidates that may grow.
 
-    What greedy selection spends its time on, for rooms on hardware that does it better than the host.
+    What greedy selection spends its time on, for rooms on hardware that does it better than the host: V never leaves it.
     """
 
-    def extend(self, points: Points, picks: IntVector) -> Matrix:
-        """(m, new): the products of the directions, which span the picks, with new candidates."""
+    def extend(self, points: Points, picks: IntVector, coordinates: Matrix) -> Shares:
+        """New candidates, and what the directions, which span the picks, hold of them; ``coordinates`` (m, c) of the sides."""
 
     def residual_gram(self, listed: IntVector) -> Matrix:
         """K − VᵀV among some candidates."""
 
-    def residual(self, chosen: IntVector) -> Matrix:
-        """(b, P): K − VᵀV of the chosen candidates with all."""
+    def include(self, chosen: IntVector, sides: Matrix) -> tuple[Matrix, Shares]:
+        """Further directions for the chosen: R = K(J, ·) − V_JᵀV, MMᵀ = R_J, V ← [V; M⁻¹R].
 
-    def append(self, rows: Matrix) -> None:
-        """Further directions, by their (b, P) products with all candidates."""
+        ``sides`` (b, c) are what is left of them at the chosen; their coordinates M⁻¹ sides are returned with the shares. A
+        LinAlgError where R_J is not positive.
+        """
 
 
 class Engine(Protocol):
@@ -233,17 +242,17 @@ def precise(engine: Engine) -> Engine:
     return exact
 
 
-def elimination(room: Room, radial: RadialFunction) -> Elimination | None:
-    """What a room offers for the k × k algebra; None where that is the host's."""
+def elimination(room: Room, radial: RadialFunction, size: int) -> Elimination | None:
+    """What a room offers for the k × k algebra of up to ``size`` centres; None where that is better done on the host."""
     offer = getattr(room, "elimination", None)
-    offered: Elimination | None = None if offer is None else offer(radial)
+    offered: Elimination | None = None if offer is None else offer(radial, size)
     return offered
 
 
-def directions(room: Room, radial: RadialFunction) -> Directions | None:
-    """What a room offers for greedy selection; None where that is the host's."""
+def directions(room: Room, radial: RadialFunction, size: int) -> Directions | None:
+    """What a room offers for greedy selection of up to ``size`` centres; None where that is better done on the host."""
     offer = getattr(room, "directions", None)
-    offered: Directions | None = None if offer is None else offer(radial)
+    offered: Directions | None = None if offer is None else offer(radial, size)
     return offered
 
 

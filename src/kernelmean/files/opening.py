@@ -12,9 +12,7 @@ from kernelmean.files.reader import Reader
 
 ENDINGS: dict[str, Callable[[Path], Reader]] = {
     ".npy": arrays.read_npy,
-    ".csv": tables.read_text,
-    ".tsv": tables.read_text,
-    ".txt": tables.read_text,
+    **dict.fromkeys(tables.ENDINGS, tables.read_text),
     ".parquet": tables.read_parquet,
     ".pq": tables.read_parquet,
     ".feather": tables.read_ipc,
@@ -60,7 +58,7 @@ def _by_name(file: Path) -> Callable[[Path], Reader]:
     if IDX.search(name):
         return arrays.read_idx
     found = ENDINGS.get(Path(name).suffix)
-    if found is not None and (not compressed or found is tables.read_text):
+    if found is not None and (not compressed or Path(name).suffix in tables.ENDINGS):
         return found
     with file.open("rb") as opened:
         head = opened.read(8)

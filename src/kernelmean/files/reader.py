@@ -39,7 +39,7 @@ class Reader(Protocol):
         """Other names of columns."""
 
     @property
-    def extras(self) -> list[str]:
+    def extras(self) -> Sequence[str]:
         """Further columns that are no coordinates unless asked for."""
 
     @property
@@ -73,7 +73,7 @@ class ArrayReader:
         return self.given_names is not None
 
     @property
-    def extras(self) -> list[str]:
+    def extras(self) -> Sequence[str]:
         """Further columns."""
         return list(self.others)
 

@@ -16,6 +16,8 @@ from kernelmean._types import IntVector, Points, Vector
 from kernelmean.files.reader import Labels, Reader
 from kernelmean.files.transforms import Transform
 
+Mask = np.ndarray[Any, np.dtype[np.bool_]]  # (m,)
+
 BATCH = 1 << 21  # numbers in a batch, by default: 16 MiB
 LEAST = 1024  # rows in a batch, however wide
 EXPANSION = 16  # how much larger than its file a table may be in memory, compressed or in few bits
@@ -132,8 +134,9 @@ class Source:
                 batches.append(batch)
                 progress.reach(batch.done)
         points = np.concatenate([batch.points for batch in batches])
-        weights = None if self.weight is None else np.concatenate([batch.weights for batch in batches])  # type: ignore[misc]
+        weighted = [batch.weights for batch in batches if batch.weights is not None]
         labelled = [batch.labels for batch in batches if batch.labels is not None]
+        weights = np.concatenate(weighted) if weighted else None
         return Table(points, weights, _natural(np.concatenate(labelled)) if labelled else None)
 
     def sample(self) -> tuple[Points | Source, Vector | None]:
@@ -167,7 +170,7 @@ class Source:
         if not some:
             raise ValueError(f"{self.path} has no rows{' without missing values' if self.drop_na else ''}.")
 
-    def _pieces(self) -> Iterator[tuple[Batch, np.ndarray[Any, np.dtype[np.bool_]]]]:
+    def _pieces(self) -> Iterator[tuple[Batch, Mask]]:
         """Blocks as the file has them, and which of their rows are whole."""
         columns, start = [*self.wanted, *([] if self.weight is None else [self.weight])], 0
         for numbers, labels, done in self.reader.blocks(columns, self.label):
@@ -176,7 +179,7 @@ class Source:
             points, weights = numbers[:, : len(self.wanted)], None if self.weight is None else numbers[:, -1]
             if self.transform is not None:
                 points = self.transform(points)
-            whole = np.isfinite(points).all(axis=1)
+            whole: Mask = np.asarray(np.isfinite(points).all(axis=1))
             if weights is not None:
                 whole &= np.isfinite(weights)
             own = labels if self.given_labels is None else self._labels_at(rows)
@@ -219,9 +222,9 @@ def column_values(reader: Reader, name: str) -> Labels:
     return _natural(np.concatenate([block.labels for block in reader.blocks([], name) if block.labels is not None]))
 
 
-def _selected(batch: Batch, kept: np.ndarray[Any, np.dtype[np.bool_]]) -> Batch:
-    parts = (None if part is None else part[kept] for part in batch[:4])
-    return Batch(*parts, batch.done)  # type: ignore[arg-type]
+def _selected(batch: Batch, rows: Mask | slice) -> Batch:
+    weights, labels = (None if part is None else part[rows] for part in (batch.weights, batch.labels))
+    return Batch(batch.rows[rows], batch.points[rows], weights, labels, batch.done)
 
 
 def _regrouped(batches: Iterable[Batch], size: int) -> Iterator[Batch]:
@@ -234,8 +237,8 @@ def _regrouped(batches: Iterable[Batch], size: int) -> Iterator[Batch]:
         if count >= size:
             joined = _joined(held, done)
             full = count - count % size
-            yield from (_slice(joined, slice(start, start + size)) for start in range(0, full, size))
-            held, count = [_slice(joined, slice(full, None))], count - full
+            yield from (_selected(joined, slice(start, start + size)) for start in range(0, full, size))
+            held, count = [_selected(joined, slice(full, None))], count - full
     if count:
         yield _joined(held, done)
 
@@ -243,16 +246,13 @@ def _regrouped(batches: Iterable[Batch], size: int) -> Iterator[Batch]:
 def _joined(batches: list[Batch], done: float) -> Batch:
     if len(batches) == 1:
         return batches[0]
-    parts = (None if parts[0] is None else np.concatenate(parts) for parts in zip(*(batch[:4] for batch in batches), strict=True))
-    return Batch(*parts, done)  # type: ignore[arg-type]
+    rows, points = np.concatenate([batch.rows for batch in batches]), np.concatenate([batch.points for batch in batches])
+    weights = [batch.weights for batch in batches if batch.weights is not None]
+    labels = [batch.labels for batch in batches if batch.labels is not None]
+    return Batch(rows, points, np.concatenate(weights) if weights else None, np.concatenate(labels) if labels else None, done)
 
 
-def _slice(batch: Batch, rows: slice) -> Batch:
-    parts = (None if part is None else part[rows] for part in batch[:4])
-    return Batch(*parts, batch.done)  # type: ignore[arg-type]
-
-
-def _present(labels: Labels) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _present(labels: Labels) -> Mask:
     """Neither None nor NaN."""
     if labels.dtype.kind == "O":
         return np.array([label is not None and label == label for label in labels], dtype=bool)  # noqa: PLR0124

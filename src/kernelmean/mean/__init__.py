@@ -2,7 +2,7 @@
 
 from kernelmean.mean.comparing import distance_matrix
 from kernelmean.mean.expansion import AnyMean, KernelMean
-from kernelmean.mean.fitting import sparse_kernel_mean
+from kernelmean.mean.fitting import sparse_density, sparse_kernel_mean
 from kernelmean.mean.loading import load
 from kernelmean.mean.merging import merge
 from kernelmean.mean.preparing import kernel_mean
@@ -19,5 +19,6 @@ __all__ = [
     "kernel_mean",
     "load",
     "merge",
+    "sparse_density",
     "sparse_kernel_mean",
 ]

@@ -26,12 +26,14 @@ from kernelmean.selection.listed import Listed, d2_batches
 
 TRIAL = 128  # centres after which the worse of two growing selections is given up
 LIKELIHOOD_ROWS = 2000
-# From four dimensions on farthest-first is never better than the greedy selection in the table of benchmarks/selections.py;
-# below, it can win where k covers the support many times over. Densities need its tails.
+# From four dimensions on farthest-first is never better than the greedy selection in the tables of docs/selection.md;
+# below, it can win where k covers the support many times over, so that further centres gain next to nothing. Densities need
+# its tails.
 COVERED_DIMENSION = 3
-MANY = 1024  # centres
-STARTS = 3  # of Lloyd's iteration, where the rows are few
-DRAFT_ITERATIONS = 10  # of Lloyd's, where the centroids are those of a sample anyway
+FEW, SOME, MANY = 64, 256, 1024  # centres
+STARTS, DENSITY_STARTS = 2, 3  # of Lloyd's iteration, where rows and centres are few
+SHORT_ITERATIONS = 8  # of Lloyd's, where more would take longer than all the rest, and
+DRAFT_ITERATIONS = 10  # for densities, where the centroids are those of a sample anyway
 FRINGE = 8  # one in so many centres of a density in low dimension is a farthest-first row among centroids
 APART = 1e-12  # squared distance, in units of the kernel's, below which two centres are one
 LAST, NEXT_TO_NOTHING = 8, 1e-7  # centres at the end, and the share of Σy² that each of them gains
@@ -84,7 +86,8 @@ def select(selection: str | IntVector, judge: Judge, rule: Stopping, progress: P
 def choose(judge: Judge, rule: Stopping, progress: Progress) -> Choice:
     """The best of several selections with exactly k centres; with k open, the better of two that grow side by side."""
     task = judge.task
-    growths = [Growth(task.room, task.radial, source, rule) for source in _sources(task)]
+    first = _first_row(task)
+    growths = [Growth(task.room, task.radial, source, rule) for source in _sources(task, first)]
     if rule.k is None:
         growths = [_winner_of_trial(growths, judge)]
     for growth in growths:
@@ -94,22 +97,36 @@ def choose(judge: Judge, rule: Stopping, progress: Progress) -> Choice:
     paths = [growth.path() for growth in growths]
     if rule.k is None and task.density and task.room.summary.size > task.limit:
         paths.append(_centroid_path(paths[0], task))
-    if rule.k is not None and _rows_may_serve_better(paths, task):
-        paths.append(coefficients.grow(task.room, task.radial, Greedy(task), rule, progress=progress))
+    # Projected weights suit farthest-first rows at any k: the better a selection with signed weights, the worse with those.
+    projected = judge.constraint == "simplex-projection"
+    if rule.k is not None and not task.density and (projected or _saturated(min(paths, key=_indicator), task)):
+        rows = (coefficients.grow(task.room, task.radial, source, rule, progress=progress) for source in _rows_alone(task, first))
+        paths = [*rows, *paths]  # rows win a tie
     return _best(paths, judge)
 
 
-def _rows_may_serve_better(paths: list[Path], task: Task) -> bool:
-    """Whether the greedy selection from the rows alone is worth its time: k is so large that centres gain next to nothing.
+def _saturated(path: Path, task: Task) -> bool:
+    """Whether k is so large that the last centres gain next to nothing: centroids taken early are then in the way of rows."""
+    y = path.factor.y[: path.k]
+    return path.k < task.limit or float(np.mean(y[-LAST:] ** 2)) < NEXT_TO_NOTHING * float(y @ y)
 
-    Centroids that were taken early are then in the way of rows. Only where rows are few: then all of them are candidates,
-    and their κ is soon summed again.
-    """
-    if task.density or not task.limit < task.room.summary.size <= EVERYTHING:
-        return False
-    best = min(paths, key=_indicator)
-    y = best.factor.y[: best.k]
-    return float(np.mean(y[-LAST:] ** 2)) < NEXT_TO_NOTHING * float(y @ y)
+
+def _first_row(task: Task) -> int | None:
+    """Where farthest-first begins, if it may take part: drawn before all else, as by ``selection="kcenter"``."""
+    summary = task.room.summary
+    if task.density or summary.dimension <= COVERED_DIMENSION or summary.size <= task.limit:
+        return first_center(task.room, None, task.rng)
+    return None
+
+
+def _rows_alone(task: Task, first: int | None) -> Iterator[Source]:
+    """Selections that win only there: farthest-first in low dimension, and the greedy one where all rows are candidates."""
+    if task.room.summary.size <= task.limit:
+        return
+    if first is not None:
+        yield KCenter(task.room, first)
+    if _small(task, SOME):
+        yield Greedy(task)
 
 
 def _centroid_path(found: Path, task: Task) -> Path:
@@ -120,10 +137,10 @@ def _centroid_path(found: Path, task: Task) -> Path:
     return replace(path, reason=found.reason)
 
 
-def _sources(task: Task) -> Iterator[Source]:
-    """The selections that may win, those on the data first."""
-    if task.density or task.room.summary.dimension <= COVERED_DIMENSION or task.room.summary.size <= task.limit:
-        yield KCenter(task.room, first_center(task.room, None, task.rng))
+def _sources(task: Task, first: int | None) -> Iterator[Source]:
+    """The selections that may win, those on the data first; with k given others may follow (see :func:`_rows_alone`)."""
+    if first is not None and (task.density or not task.fixed or task.room.summary.size <= task.limit):
+        yield KCenter(task.room, first)
     if task.room.summary.size <= task.limit:  # every distinct point becomes a centre
         return
     if not task.fixed:
@@ -131,23 +148,46 @@ def _sources(task: Task) -> Iterator[Source]:
             yield Greedy(task)
         return
     # Centroids make up for draws: each draw per centre costs an n × k sum and, from a thousand centres on, as much in algebra.
-    candidates = Candidates(task, draws=2 if task.limit <= MANY else 1)
-    starts = [_centroids(task, candidates.draft) for _ in range(STARTS if task.room.summary.size <= EVERYTHING else 1)]
+    draws = 2 if (task.density and task.limit <= MANY) or task.room.summary.size <= EVERYTHING else 1
+    candidates = Candidates(task, draws, EVERYTHING if _small(task, SOME) else 0)
+    often = DENSITY_STARTS if task.density else STARTS
+    starts = [_centroids(task, candidates.draft) for _ in range(often if _small(task, FEW) else 1)]
     kappas = [task.room.kernel_sum(task.radial, centroids) for centroids in starts]
     for centroids, kappa in zip(starts, kappas, strict=True):
         yield _off_data(task, centroids, kappa)
-    if not (task.density and task.limit > MANY):  # its weights would take seconds, and centroids won wherever measured
+    if not _costlier_than_sums(task):
         yield Greedy(task, candidates, (np.concatenate(starts), np.concatenate(kappas)))
 
 
+def _costlier_than_sums(task: Task) -> bool:
+    """Whether the k × k algebra of the greedy selection would take longer than everything else.
+
+    So it is with many centres where sums are fast, in low dimension; there farthest-first and centroids are tried. For
+    densities the weights would take seconds as well, and centroids won wherever measured.
+    """
+    return task.limit > MANY and (task.density or task.room.summary.dimension <= COVERED_DIMENSION)
+
+
+def _small(task: Task, centers: int) -> bool:
+    """Few rows, and no more centres than so many; for densities any number, since centroids are all they have."""
+    return task.room.summary.size <= EVERYTHING and (task.density or task.limit <= centers)
+
+
+def _iterations(task: Task, draft: Room) -> int:
+    """Of Lloyd's."""
+    if task.density:
+        return LLOYD_ITERATIONS if draft is task.room else DRAFT_ITERATIONS
+    return LLOYD_ITERATIONS if _small(task, FEW) else SHORT_ITERATIONS
+
+
 def _centroids(task: Task, draft: Room) -> Points:
-    """Lloyd's centroids of the draft, fewer steps where it is a sample anyway; large densities in low dimension get a fringe.
+    """Lloyd's centroids of the draft; those of large densities in low dimension get a fringe.
 
     Centroids shun the tails, and a density without centres there loses more likelihood than all the rest.
     """
     wanted = task.limit // FRINGE if _fringed(task) else 0
     seeds = Listed("kmeans++", draft, d2_batches(draft, task.rng)).take(task.limit - wanted).points
-    centroids = lloyd(draft, seeds, LLOYD_ITERATIONS if draft is task.room else DRAFT_ITERATIONS)
+    centroids = lloyd(draft, seeds, _iterations(task, draft))
     return np.concatenate([centroids, *_fringe(task, centroids, wanted)]) if wanted else centroids
 
 

@@ -7,7 +7,7 @@ from kernelmean._types import Vector
 from kernelmean.coefficients import Path
 from kernelmean.factor import Factor
 from kernelmean.kernels import Kernel, Radial, Slope
-from kernelmean.mean.choosing import MANY, Choice, Judge
+from kernelmean.mean.choosing import SOME, Choice, Judge
 from kernelmean.selection import OffData
 from kernelmean.selection.greedy import EVERYTHING
 
@@ -21,7 +21,7 @@ def worth_polishing(choice: Choice, judge: Judge, kernel: Kernel) -> bool:
     the choice; not for a kernel that may not know its slope.
     """
     task, k = judge.task, choice.path.k
-    small = task.room.summary.size <= EVERYTHING and k <= MANY
+    small = task.room.summary.size <= EVERYTHING and k <= SOME
     return choice.path.indices is None and small and not task.density and not isinstance(kernel, Radial)
 
 

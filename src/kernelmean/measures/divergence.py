@@ -165,7 +165,12 @@ def _density(mean: KernelMean, name: str) -> KernelMean:
 
 
 def _log_density(model: AnyMean, Q: Points) -> Vector:
-    return expansion_of(model).log(Q)
+    """log f at Q; centres of weight 0, of which a density on the simplex has many, are left out."""
+    mean = expansion_of(model)
+    live = np.flatnonzero(mean.weights)
+    if 0 < len(live) < mean.k:
+        mean = replace(mean, centers=mean.centers[live], weights=mean.weights[live])
+    return mean.log(Q)
 
 
 def _on_points(models: tuple[KernelMean, KernelMean], points: Any, symmetric: bool) -> Divergence:

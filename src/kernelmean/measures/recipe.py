@@ -11,10 +11,10 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from kernelmean import _checks, _progress, bandwidth, engines, kernels
-from kernelmean._types import Constraint, Matrix, Points, RandomState, Space, Vector
+from kernelmean._types import Matrix, Points, RandomState, Space, Vector
 from kernelmean.engines import Engine, Room
 from kernelmean.kernels import Kernel
-from kernelmean.mean import AnyMean, KernelMean, SparseKernelMean, kernel_mean, scaling, sparse_kernel_mean
+from kernelmean.mean import AnyMean, KernelMean, SparseKernelMean, kernel_mean, scaling, sparse_density, sparse_kernel_mean
 from kernelmean.mean.resolving import DEFAULT_RULE, resolve_kernel
 
 RULE = "iqr"  # of the paper's embedding: a scale of the data, not a bandwidth that shrinks with n
@@ -27,7 +27,7 @@ class Recipe:
     kernel: Kernel
     scale: Matrix | None
     space: Space = "rkhs"
-    constraint: Constraint = None
+    valid: bool = False  # densities: nonnegative weights that sum to one
     sparse: bool = True
     engine: str | Engine = "cpu"
     seed: int = 0
@@ -35,7 +35,7 @@ class Recipe:
 
     def for_densities(self) -> Recipe:
         """The same with valid densities: weights on the simplex, optimal in L2."""
-        return replace(self, space="l2", constraint="simplex")
+        return replace(self, space="l2", valid=True)
 
     def generator(self) -> np.random.Generator:
         """The same for every sample: equal samples get equal means."""
@@ -43,12 +43,13 @@ class Recipe:
 
     def mean(self, X: Points, engine: str | Engine | None = None) -> AnyMean:
         """The sparse mean of one sample, or the full one."""
-        shared: dict[str, Any] = {"kernel": self.kernel, "scale": self.scale, "space": self.space}
         opened = self.engine if engine is None else engine
+        shared: dict[str, Any] = {"kernel": self.kernel, "scale": self.scale, "engine": opened}
         if not self.sparse:
-            return kernel_mean(X, engine=opened, **shared)
-        options = {**self.options, "constraint": self.constraint, "random_state": self.generator()}
-        return sparse_kernel_mean(X, engine=opened, **shared, **options)
+            return kernel_mean(X, space=self.space, **shared)
+        if self.valid:
+            return sparse_density(X, random_state=self.generator(), **shared, **self.options)
+        return sparse_kernel_mean(X, space=self.space, random_state=self.generator(), **shared, **self.options)
 
     def means(self, samples: Sequence[Points]) -> list[AnyMean]:
         """The means of several samples, one sample per thread where there are enough of them: the same bits either way.

@@ -28,8 +28,8 @@ def scatter(name: str, samples: Collection, metadata: Mapping[str, Sequence[obje
     variants = {str(column): _variant(samples, places, words, list(values)) for column, values in metadata.items()}
     variants[PLAIN] = _variant(samples, places, words, ["samples"] * len(samples.names))
     chosen = str(first) if first is not None else next(iter(variants))
-    second = {"visible": False} if flat else {"title": {"text": "second coordinate"}, "scaleanchor": "x"}
-    layout = {"xaxis": {"title": {"text": "first coordinate"}}, "yaxis": second}
+    second = {"visible": False} if flat else {**charts.titled("second coordinate"), "scaleanchor": "x"}
+    layout = {"xaxis": charts.titled("first coordinate"), "yaxis": second}
     return {"id": name, "variants": variants, "first": chosen, "layout": layout}
 
 
@@ -49,7 +49,7 @@ def _variant(samples: Collection, places: Points, words: list[str], values: list
 def _by_number(samples: Collection, places: Points, words: list[str], values: list[Any]) -> dict[str, Any]:
     """A scale of colours; samples without a number are hollow."""
     x = np.array([math.nan if value is None else float(value) for value in values])
-    known, missing = np.flatnonzero(np.isfinite(x)), np.flatnonzero(~np.isfinite(x))
+    known, missing = np.flatnonzero(np.isfinite(x)).tolist(), np.flatnonzero(~np.isfinite(x)).tolist()
     marker = {
         "color": x[known].tolist(),
         "colorscale": charts.style("scale"),

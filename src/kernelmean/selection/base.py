@@ -44,7 +44,7 @@ class Task:
     limit: int  # most centres
     fixed: bool  # exactly that many, not as many as it takes
     unit_sum: bool  # weights that sum to one and are not negative, not any weights
-    density: bool  # a valid density, whose tails count
+    density: bool  # a density that is judged by its likelihood, so that its tails count
     rng: np.random.Generator
 
 

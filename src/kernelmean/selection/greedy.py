@@ -31,10 +31,10 @@ class Candidates:
     They are drawn from a draft, a sample of rows that stands for all where these are many; the fringe knows them all.
     """
 
-    def __init__(self, task: Task, draws: int = DRAWS) -> None:
+    def __init__(self, task: Task, draws: int = DRAWS, everything: int | None = None) -> None:
         self._room, self._per_center = task.room, draws
         self._traversal = task.room.traverse(first_center(task.room, None, task.rng))
-        self._all = task.room.summary.size <= max(EVERYTHING, draws * task.limit)
+        self._all = task.room.summary.size <= max(EVERYTHING if everything is None else everything, draws * task.limit)
         self.draft, rows = draft(task)
         self._draws = (batch if rows is None else rows[batch] for batch in d2_batches(self.draft, task.rng))
         self._seen: set[bytes] = set()
@@ -88,7 +88,7 @@ class Greedy:
         self._on_data = off_data is None
         self.name = "greedy" if off_data is None else "greedy+kmeans"
         points, kappa = (np.empty((0, task.room.summary.dimension)), np.empty(0)) if off_data is None else off_data
-        self._pursuit = Pursuit(task.radial, task.unit_sum, points, kappa, directions(task.room, task.radial))
+        self._pursuit = Pursuit(task.radial, task.unit_sum, points, kappa, directions(task.room, task.radial, task.limit))
         self._indices: IntVector = np.full(len(points), -1, np.intp)
         self._goal, self._handed = 0, 0
 

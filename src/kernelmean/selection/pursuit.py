@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from kernelmean._types import IntVector, Matrix, Points, Vector
-from kernelmean.engines import Directions
+from kernelmean.engines import Directions, Shares
 from kernelmean.factor import gram, product
 from kernelmean.kernels import RadialFunction
 
@@ -55,11 +55,12 @@ class Residuals:
         """Those of some candidates, as a value of their own."""
         return Residuals(self.r[some], self.u[some], self.squares[some], self.sums.copy())
 
-    def project(self, rows: Matrix, y: Vector, w: Vector) -> None:
-        """Take out new orthonormal directions: rows are their products with all φ_x; y, w with z̄ and the sum."""
-        self.r -= product(rows.T, y)
-        self.u -= product(rows.T, w)
-        self.squares -= np.einsum("ij,ij->j", rows, rows)
+    def take_out(self, shares: Shares, coordinates: Matrix) -> None:
+        """Less what new orthonormal directions hold; ``coordinates`` of z̄ and of the sum in them."""
+        y, w = coordinates.T
+        self.r -= shares.products[0]
+        self.u -= shares.products[1]
+        self.squares -= shares.squares
         self.sums += (y @ y, w @ y, w @ w)
 
 
@@ -71,8 +72,8 @@ class HostDirections:
         self._points: Points | None = None
         self._rows: Matrix = np.empty((0, 0))  # row m: products of the m-th direction with all candidates
 
-    def extend(self, points: Points, picks: IntVector) -> Matrix:
-        """(m, new): L⁻¹K of the picks with the new candidates, L = V_picksᵀ."""
+    def extend(self, points: Points, picks: IntVector, coordinates: Matrix) -> Shares:
+        """New candidates: L⁻¹K of the picks with them, L = V_picksᵀ."""
         m, old = self._size, points[:0] if self._points is None else self._points
         rows = np.empty((m, len(points)))
         if m:
@@ -80,21 +81,25 @@ class HostDirections:
             rows[:] = solve_triangular(L, gram(self._radial, old[picks], points), lower=True, check_finite=False)
         self._points = np.concatenate([old, points])
         self._rows = np.concatenate([self._rows[:m], rows], axis=1)
-        return rows
+        return _shares(rows, coordinates)
 
     def residual_gram(self, listed: IntVector) -> Matrix:
         """K − VᵀV among some candidates."""
         assert self._points is not None
-        known = self._rows[: self._size, listed]
-        return gram(self._radial, self._points[listed], self._points[listed]) - product(known.T, known)
+        G, known = gram(self._radial, self._points[listed], self._points[listed]), self._rows[: self._size, listed]
+        return G - product(known.T, known) if self._size else G
 
-    def residual(self, chosen: IntVector) -> Matrix:
-        """K − VᵀV of the chosen candidates with all."""
+    def include(self, chosen: IntVector, sides: Matrix) -> tuple[Matrix, Shares]:
+        """R = K(J, ·) − V_JᵀV, MMᵀ = R_J, V ← [V; M⁻¹R]."""
         assert self._points is not None
         R, m = gram(self._radial, self._points[chosen], self._points), self._size
-        return R - product(np.ascontiguousarray(self._rows[:m, chosen].T), self._rows[:m]) if m else R
+        R = R - product(np.ascontiguousarray(self._rows[:m, chosen].T), self._rows[:m]) if m else R
+        M = cholesky(R[:, chosen], lower=True, check_finite=False)
+        rows, coordinates = (solve_triangular(M, B, lower=True, check_finite=False) for B in (R, sides))
+        self._append(rows)
+        return coordinates, _shares(rows, coordinates)
 
-    def append(self, rows: Matrix) -> None:
+    def _append(self, rows: Matrix) -> None:
         """Further directions, by their products with all candidates."""
         stop = self._size + len(rows)
         if stop > len(self._rows):
@@ -103,6 +108,12 @@ class HostDirections:
             self._rows = larger
         self._rows[self._size : stop] = rows
         self._size = stop
+
+
+def _shares(rows: Matrix, coordinates: Matrix) -> Shares:
+    """Σ over the directions."""
+    products = np.stack([product(rows.T, side) for side in coordinates.T]) if rows.size else np.zeros((2, rows.shape[1]))
+    return Shares(products, np.einsum("ij,ij->j", rows, rows))
 
 
 class Pursuit:
@@ -114,17 +125,14 @@ class Pursuit:
         self._unit_sum = unit_sum
         self.points, self.kappa, self.picks = points, kappa, np.empty(0, np.intp)
         self._directions = HostDirections(radial) if directions is None else directions
-        self._directions.extend(points, self.picks)
         self._coordinates: Matrix = np.empty((0, 2))  # of z̄ and of the sum, in these directions
+        self._directions.extend(points, self.picks, self._coordinates)
         self._left = Residuals(kappa.copy(), np.ones(len(kappa)), np.ones(len(kappa)), np.zeros(3))
 
     def extend(self, points: Points, kappa: Vector) -> None:
         """More candidates, as if they had been there from the start."""
-        m = len(self.picks)
         new = Residuals(kappa.copy(), np.ones(len(kappa)), np.ones(len(kappa)), np.zeros(3))
-        rows = self._directions.extend(points, self.picks)
-        if m:
-            new.project(rows, self._coordinates[:, 0], self._coordinates[:, 1])
+        new.take_out(self._directions.extend(points, self.picks, self._coordinates), self._coordinates)
         self.points, self.kappa = np.concatenate([self.points, points]), np.concatenate([self.kappa, kappa])
         for name in ("r", "u", "squares"):
             setattr(self._left, name, np.concatenate([getattr(self._left, name), getattr(new, name)]))
@@ -169,26 +177,24 @@ class Pursuit:
                 break
             v, P = rows[len(chosen)], np.sqrt(left.squares[j])
             v[:] = (G[j] - rows[: len(chosen), j] @ rows[: len(chosen)]) / P
-            left.project(v[None], left.r[[j]] / P, left.u[[j]] / P)
+            coordinates = np.array([[left.r[j] / P, left.u[j] / P]])
+            left.take_out(Shares(coordinates.T * v, v * v), coordinates)
             left.squares[j] = 0.0
             chosen = np.append(chosen, j)
         return chosen
 
     def _include(self, chosen: IntVector) -> None:
-        """R = K(J, ·) − V_JᵀV, MMᵀ = R_J, V ← [V; M⁻¹R]: the new directions against the whole pool."""
-        b, R = len(chosen), self._directions.residual(chosen)
+        """The new directions against the whole pool."""
+        sides = np.column_stack([self._left.r[chosen], self._left.u[chosen]])
         try:
-            M = cholesky(R[:, chosen], lower=True, check_finite=False)
+            coordinates, shares = self._directions.include(chosen, sides)
         except LinAlgError:  # within reach of the floor rounding may undo a block: one by one, without those at the floor
-            self._left.squares[chosen] = np.minimum(self._left.squares[chosen], R[np.arange(b), chosen])
-            if b > 1:
+            left = np.diagonal(self._directions.residual_gram(chosen))
+            self._left.squares[chosen] = np.minimum(self._left.squares[chosen], left)
+            if len(chosen) > 1:
                 self.follow(chosen)
             return
-        rows = solve_triangular(M, R, lower=True, check_finite=False)
-        sides = np.column_stack([self._left.r[chosen], self._left.u[chosen]])
-        coordinates = solve_triangular(M, sides, lower=True, check_finite=False)
-        self._directions.append(rows)
         self._coordinates = np.concatenate([self._coordinates, coordinates])
-        self._left.project(rows, coordinates[:, 0], coordinates[:, 1])
+        self._left.take_out(shares, coordinates)
         self._left.squares[chosen] = 0.0
         self.picks = np.concatenate([self.picks, chosen])

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
 from scipy.spatial.distance import squareform
+from sklearn.utils.validation import check_is_fitted
 
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.estimators.embedding import DistributionEmbedding
@@ -37,6 +38,9 @@ class Collection(NamedTuple):
 
 def collection(embedding: DistributionEmbedding, names: Sequence[object] | None = None) -> Collection:
     """The samples of a fitted embedding, by their own names or others."""
+    if not isinstance(embedding, DistributionEmbedding):
+        raise TypeError(f"a fitted DistributionEmbedding is needed, got {type(embedding).__name__}.")
+    check_is_fitted(embedding)
     given = embedding.names_ if names is None else names
     if len(given) != len(embedding.names_):
         raise ValueError(f"names has {len(given)} entries, but {len(embedding.names_)} samples were fitted.")

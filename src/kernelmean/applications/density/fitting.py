@@ -51,9 +51,7 @@ class Settings:
         return mean if mean.kernel == kernel else mean.refit(X, kernel=kernel, sample_weight=weights)
 
     def _select(self, X: Points, weights: Vector | None, random_state: RandomState) -> SparseKernelMean:
-        return means.sparse_kernel_mean(
-            X, space="l2", constraint="simplex", sample_weight=weights, random_state=random_state, **vars(self)
-        )
+        return means.sparse_density(X, sample_weight=weights, random_state=random_state, **vars(self))
 
     def full(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> KernelMean:
         """The exact kernel density estimate."""

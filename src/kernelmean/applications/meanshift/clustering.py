@@ -16,7 +16,7 @@ from kernelmean._types import EPS, ArrayLike, IntVector, Matrix, Points, Vector
 from kernelmean.applications.meanshift.climbing import Ascent, Hill, climb
 from kernelmean.applications.meanshift.linkage import Links, link
 from kernelmean.kernels import Kernel
-from kernelmean.mean import AnyMean, KernelMean, kernel_mean, scaling, sparse_kernel_mean
+from kernelmean.mean import AnyMean, KernelMean, kernel_mean, scaling, sparse_density
 
 RULE = "mode"  # the default rule for the bandwidth
 REFINED = 1e-9  # bandwidths: the last step of a refined peak
@@ -80,11 +80,11 @@ def density(X: ArrayLike, *, sparse: bool, kernel: str | Kernel, bandwidth: floa
     elif isinstance(bandwidth, str) and not engines.in_parts(X) and not np.ptp(points := _checks.points(X), axis=0).any():
         _checks.choice(bandwidth, "bandwidth rule", rules_of_bandwidth.RULES)
         X, bandwidth = points, 1.0
-    common: dict[str, Any] = {"kernel": kernel, "bandwidth": bandwidth, "space": "l2"}
+    common: dict[str, Any] = {"kernel": kernel, "bandwidth": bandwidth}
     if sparse:
-        return sparse_kernel_mean(X, constraint="simplex", **common, **options)
+        return sparse_density(X, **common, **options)
     full = {name: options[name] for name in ("scale", "sample_weight", "engine") if name in options}
-    return kernel_mean(X, **common, **full)
+    return kernel_mean(X, space="l2", **common, **full)
 
 
 def cluster(mean: AnyMean, X: Points, rules: Rules) -> Clustering:

@@ -2,36 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
+from numpy.typing import NDArray
 
 from kernelmean._types import Matrix, Points, Vector
 from kernelmean.engines.cpu import loops, narrow, radial, threads
-from kernelmean.engines.cpu.blocks import Blocks, queries
+from kernelmean.engines.cpu.blocks import CELL, Blocks, queries
 from kernelmean.kernels import RadialFunction
 
 TASK = 2**21  # kernel values per piece of work: about a millisecond
 FEW_QUERIES = 1024  # below this, threads share the points instead of the queries
 FREQUENCIES = 256
+LEAST = 1e-280  # of max(1, Σw): a sum above it has lost nothing to underflow
 
 
 def kernel_sum(blocks: Blocks, radial_function: RadialFunction, Q: Points, W: Matrix, count: int) -> Matrix:
     """f_ic = Σ_j W_jc g(‖q_i − x_j‖²); W is (n,) or (n, c)."""
     if W.ndim == 2:
         return _columns_sum(blocks, radial_function, Q, W, count)
-    compiled, numbers = radial.compiled(radial_function)
-    loop, w, rows = loops.kernel_sum(compiled, blocks.d), blocks.spread(W), queries(Q)
-    if (value := narrow.kernel_sum(blocks, radial_function, rows, w, count)) is not None:
+    rows = queries(Q)
+    if (value := narrow.kernel_sum(blocks, radial_function, rows, blocks.spread(W), count)) is not None:
         return value
+    return _every_term(blocks, radial_function, rows, W, count)
+
+
+def _every_term(blocks: Blocks, radial_function: RadialFunction, rows: Points, w: Vector, count: int) -> Vector:
+    """Σ_j w_j g(‖q_i − x_j‖²), no term left out."""
+    compiled, numbers = radial.compiled(radial_function)
+    loop, spread = loops.kernel_sum(compiled, blocks.d), blocks.spread(w)
     if _by_chunk(blocks, rows):
         chunks = _chunks(blocks)
-        parts = np.zeros((len(chunks), len(Q)))
-        tasks = [(blocks.points[c], w[c], rows, *numbers, part) for c, part in zip(chunks, parts, strict=True)]
+        parts = np.zeros((len(chunks), len(rows)))
+        tasks = [(blocks.points[c], spread[c], rows, *numbers, part) for c, part in zip(chunks, parts, strict=True)]
         threads.run(loop, tasks, count)
         return ordered_sum(parts)
-    out = np.zeros(len(Q))
-    tasks = [(blocks.points, w, rows[i], *numbers, out[i]) for i in _query_pieces(len(Q), blocks.n)]
-    threads.run(loop, tasks, count)
+    out = np.zeros(len(rows))
+    for points, weights in _without_padding(blocks, spread) if blocks.d <= compiled.fused else [(blocks.points, spread)]:
+        tasks = [(points, weights, rows[i], *numbers, out[i]) for i in _query_pieces(len(rows), blocks.n)]
+        threads.run(loop, tasks, count)
     return out
+
+
+def _without_padding(blocks: Blocks, spread: Matrix) -> Iterator[tuple[NDArray[np.float64], Matrix]]:
+    """The full blocks, and the last one cut to the cells that hold points."""
+    full, live = divmod(blocks.n, blocks.shape[1])
+    if full:
+        yield blocks.points[:full], spread[:full]
+    if live:
+        kept = -(-live // CELL) * CELL
+        yield np.ascontiguousarray(blocks.points[full:, :, :kept]), np.ascontiguousarray(spread[full:, :kept])
 
 
 def _columns_sum(blocks: Blocks, radial_function: RadialFunction, Q: Points, W: Matrix, count: int) -> Matrix:
@@ -67,14 +88,25 @@ def _rows_of_sums(
 
 
 def log_kernel_sum(blocks: Blocks, radial_function: RadialFunction, Q: Points, w: Vector, count: int) -> Vector:
-    """log Σ_j w_j g(‖q_i − x_j‖²)."""
+    """log Σ_j w_j g(‖q_i − x_j‖²): the logarithm of the plain sum, two to three times faster, unless it is near underflow."""
+    rows = queries(Q)
+    plain = _every_term(blocks, radial_function, rows, w, count)
+    with np.errstate(divide="ignore"):
+        value: Vector = np.log(plain)
+    far = np.flatnonzero(plain < LEAST * max(1.0, w.sum()))
+    if len(far):
+        value[far] = _in_the_log_domain(blocks, radial_function, rows[far], w, count)
+    return value
+
+
+def _in_the_log_domain(blocks: Blocks, radial_function: RadialFunction, rows: Points, w: Vector, count: int) -> Vector:
+    """The same, without underflow."""
     compiled, numbers = radial.compiled(radial_function)
     loop = loops.log_kernel_sum(compiled, blocks.d)
     with np.errstate(divide="ignore"):
         log_w = blocks.spread(np.log(w), padding=-np.inf)
-    rows = queries(Q)
     pieces, across = shares(blocks, rows)
-    peak, total = np.full((len(pieces), len(Q)), -np.inf), np.zeros((len(pieces), len(Q)))
+    peak, total = np.full((len(pieces), len(rows)), -np.inf), np.zeros((len(pieces), len(rows)))
     tasks = [
         (blocks.points[piece], log_w[piece], rows[i], *numbers, peak[c, i], total[c, i])
         for c, piece in enumerate(pieces)

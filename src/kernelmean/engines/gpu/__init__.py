@@ -26,6 +26,7 @@ from kernelmean.engines.gpu.traversal import Nearest, Traversal
 from kernelmean.kernels import Formula, RadialFunction
 
 PRECISIONS = ("float32", "float64")
+FEW = 1024  # centres up to which the host is as fast at k × k algebra: a device waits for its orders
 
 
 @dataclass(frozen=True)
@@ -101,11 +102,11 @@ class Room:
     def fourier_sum(self, frequencies: Points, origin: Vector) -> Matrix:
         return self._sums.fourier_sum(frequencies, origin)
 
-    def elimination(self, radial: RadialFunction) -> Elimination:
-        return Elimination(radial, self.sample.X.device)
+    def elimination(self, radial: RadialFunction, size: int) -> Elimination | None:
+        return Elimination(radial, self.sample.X.device) if size > FEW else None
 
-    def directions(self, radial: RadialFunction) -> Directions:
-        return Directions(radial, self.sample.X.device)
+    def directions(self, radial: RadialFunction, size: int) -> Directions | None:
+        return Directions(radial, self.sample.X.device) if size > FEW else None
 
     @lazy
     def _sums(self) -> Sums:

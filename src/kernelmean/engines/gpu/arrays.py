@@ -2,14 +2,15 @@
 
 Points keep the precision they come in (float64 from the host; float32 or float64 on a device, without a copy). Exact doors
 read them as float64. Single-precision sums read a copy rounded to float32 *about the middle of the data* and in units of the
-kernel's own length, a power of two: an offset costs no digits, and coordinates have a relative error of 2⁻²⁴ of their
-distance from the middle.
+kernel's own length, so that neither an offset nor a rate costs digits; coordinates have an error of 2⁻²⁴ of their distance
+from the middle, and where that is too much they come in two parts.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -19,8 +20,10 @@ from kernelmean import _checks
 from kernelmean._types import Vector
 
 Tensor: TypeAlias = torch.Tensor
+Rest: TypeAlias = tuple[Tensor, Tensor]  # the second parts of points and of queries, in columns like their first
 
 PADDING = 512  # points are padded to a multiple of this, with weight zero
+GRID = 2.0**-9  # lengths of the kernel: squares of up to 32 of multiples of it add up without rounding in float32
 FARTHEST = 2.0**55  # in units of the kernel's length; squares of as many as 1024 such coordinates stay finite in float32
 
 
@@ -67,7 +70,7 @@ def double_columns(X: Tensor, padding: int = PADDING) -> Tensor:
 
 
 class Frame(NamedTuple):
-    """Where single precision measures from, and in which unit: y = unit · (x − origin), the unit a power of two."""
+    """Where single precision measures from, and in which unit: y = unit · (x − origin)."""
 
     origin: Tensor  # (d,) float64
     unit: float
@@ -77,19 +80,24 @@ class Frame(NamedTuple):
         return self.unit * self.unit
 
     def columns(self, X: Tensor, padding: int = PADDING) -> Tensor:
-        """(d, n padded) in float32."""
+        """(d, n padded) in float32: y, rounded."""
+        return self._filled(X, padding, self._coordinate)
+
+    def split(self, X: Tensor, padding: int = PADDING) -> tuple[Tensor, Tensor]:
+        """y in two parts, (d, n padded) in float32 each: multiples of GRID, and the rest."""
+        high = self._filled(X, padding, lambda X, t: (self._coordinate(X, t) / GRID).round() * GRID)
+        return high, self._filled(X, padding, lambda X, t: self._coordinate(X, t) - high[t, : len(X)].double())
+
+    def _coordinate(self, X: Tensor, t: int) -> Tensor:
+        return ((X[:, t].to(torch.float64) - self.origin[t]) * self.unit).clamp(-FARTHEST, FARTHEST)
+
+    def _filled(self, X: Tensor, padding: int, coordinate: Callable[[Tensor, int], Tensor]) -> Tensor:
         n, d = X.shape
         columns = torch.empty((d, padded(n, padding)), dtype=torch.float32, device=X.device)
         for t in range(d):  # a column at a time: no float64 copy of the whole
-            y = (X[:, t].to(torch.float64) - self.origin[t]) * self.unit
-            columns[t, :n] = y.clamp(-FARTHEST, FARTHEST)
+            columns[t, :n] = coordinate(X, t)
         columns[:, n:] = columns[:, :1]
         return columns
-
-
-def unit_for(rate: float) -> float:
-    """The power of two next to √rate, one over the kernel's length."""
-    return float(2.0 ** round(0.5 * math.log2(rate)))
 
 
 def middle(X: Tensor) -> Tensor:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import torch
+from numpy.linalg import LinAlgError
 
 from kernelmean._types import IntVector, Matrix, Points
+from kernelmean.engines import Shares
 from kernelmean.engines.gpu import torch_loops
 from kernelmean.engines.gpu.arrays import Tensor, to_device, to_host
 from kernelmean.engines.gpu.plan import Plan
@@ -19,8 +21,8 @@ class Directions:
         self._points: Tensor | None = None  # (d, P)
         self._V = torch.empty((0, 0), dtype=torch.float64, device=device)
 
-    def extend(self, points: Points, picks: IntVector) -> Matrix:
-        """(m, new): the products of the directions, which span the picks, with new candidates."""
+    def extend(self, points: Points, picks: IntVector, coordinates: Matrix) -> Shares:
+        """New candidates: L⁻¹K of the picks with them, L = V_picksᵀ."""
         new = to_device(points, self._device).T
         rows = torch.empty((self._size, len(points)), dtype=torch.float64, device=self._device)
         if self._points is None:
@@ -32,7 +34,7 @@ class Directions:
                 rows = torch.linalg.solve_triangular(lower, self._gram(self._points[:, at], new), upper=False)
             self._points = torch.cat([self._points, new], dim=1)
         self._V = torch.cat([self._V[: self._size], rows], dim=1)
-        return to_host(rows)
+        return _shares(rows, to_device(coordinates, self._device))
 
     def residual_gram(self, listed: IntVector) -> Matrix:
         """K − VᵀV among some candidates."""
@@ -41,20 +43,26 @@ class Directions:
         some, known = self._points[:, at], self._V[: self._size, at]
         return to_host(self._gram(some, some) - known.T @ known)
 
-    def residual(self, chosen: IntVector) -> Matrix:
-        """K − VᵀV of the chosen candidates with all."""
+    def include(self, chosen: IntVector, sides: Matrix) -> tuple[Matrix, Shares]:
+        """R = K(J, ·) − V_JᵀV, MMᵀ = R_J, V ← [V; M⁻¹R]."""
         assert self._points is not None
         at, m = self._at(chosen), self._size
-        return to_host(self._gram(self._points[:, at], self._points) - self._V[:m, at].T @ self._V[:m])
+        R = torch.addmm(self._gram(self._points[:, at], self._points), self._V[:m, at].T, self._V[:m], alpha=-1.0)
+        M, failure = torch.linalg.cholesky_ex(R[:, at])
+        if int(failure):
+            raise LinAlgError(f"the leading minor of order {int(failure)} is not positive")
+        rows, coordinates = (torch.linalg.solve_triangular(M, B, upper=False) for B in (R, to_device(sides, self._device)))
+        self._append(rows)
+        return to_host(coordinates), _shares(rows, coordinates)
 
-    def append(self, rows: Matrix) -> None:
+    def _append(self, rows: Tensor) -> None:
         """Further directions, by their products with all candidates."""
         stop = self._size + len(rows)
         if stop > len(self._V):
             larger = torch.empty((stop + stop // 4 + 32, self._V.shape[1]), dtype=torch.float64, device=self._device)
             larger[: self._size] = self._V[: self._size]
             self._V = larger
-        self._V[self._size : stop] = to_device(rows, self._device)
+        self._V[self._size : stop] = rows
         self._size = stop
 
     def _at(self, rows: IntVector) -> Tensor:
@@ -62,3 +70,9 @@ class Directions:
 
     def _gram(self, A: Tensor, B: Tensor) -> Tensor:
         return torch_loops.values(self._plan, torch_loops.squared_distances(A, B))
+
+
+def _shares(rows: Tensor, coordinates: Tensor) -> Shares:
+    """Σ over the directions, in one transfer."""
+    both: Matrix = to_host(torch.cat([coordinates.T @ rows, (rows * rows).sum(dim=0, keepdim=True)]))
+    return Shares(both[:-1], both[-1])

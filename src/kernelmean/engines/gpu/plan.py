@@ -1,13 +1,20 @@
-"""A radial function as the loops take it: numbers in the unit of the points."""
+"""A radial function as the loops take it: numbers in the unit of the points, and how far single precision is trusted."""
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
+import numpy as np
 import torch
 
 from kernelmean.engines.gpu.arrays import Tensor
-from kernelmean.kernels.radials import RadialFunction, Table
+from kernelmean.kernels.radials import Formula, RadialFunction, Table, gaussian_decay, log_gaussian
+
+LOG2E = 1.4426950408889634
+DEPTH = 5.0  # |log g| up to which it is known to 1e-6 where it is a float32 number
+GRID = np.exp(np.arange(-14.0, 28.0, 0.05))  # of s
+OWN = 16.0  # s up to which a user's own profile is asked: beyond, it need not even be finite
 
 
 class Plan(NamedTuple):
@@ -27,3 +34,34 @@ class Plan(NamedTuple):
             table = torch.from_numpy(function.coefficients.copy()).to(device, dtype)
             return cls(function, rate, 1.0 / function.step, table, len(table))
         return cls(function, rate, function.shape, None, 0)
+
+    @property
+    def binary(self) -> bool:
+        """Whether g = 2^(−r²) in single precision, where points are in :func:`unit_for`."""
+        return _exponential(self.function)
+
+
+def unit_for(function: RadialFunction) -> float:
+    """√rate, one over the kernel's length: no rate is left to multiply by, nor one in powers of two for a Gaussian."""
+    return math.sqrt(function.rate * (LOG2E if _exponential(function) else 1.0))
+
+
+def trusted(function: RadialFunction, steepness: float, logarithm: bool = False) -> float:
+    """The largest s up to which |d log g/d log s| ≤ ``steepness``: s is known to so many times 2⁻²⁴ of itself.
+
+    Where g is the exponential of a float32 number, that must not be large either.
+    """
+    own = isinstance(function, Formula) and hasattr(function.factor, "scalar")
+    s = GRID[GRID <= OWN] if own else GRID
+    with np.errstate(all="ignore"):
+        log_g = function.log(s / function.rate)
+        fine = np.abs(np.diff(log_g)) <= steepness * np.diff(np.log(s))
+    if logarithm or not (own or _exponential(function)):
+        fine &= np.abs(log_g[1:] - log_g[0]) <= DEPTH
+    if not fine.all():
+        return float(s[np.argmin(fine)])
+    return OWN if own else math.inf
+
+
+def _exponential(function: RadialFunction) -> bool:
+    return isinstance(function, Formula) and function.log_value is log_gaussian and function.factor in (None, gaussian_decay)

@@ -8,26 +8,37 @@ from typing import Any
 
 import torch
 
-from kernelmean.engines.gpu.arrays import PADDING, Tensor
+from kernelmean.engines.gpu.arrays import PADDING, Rest, Tensor
 from kernelmean.engines.gpu.plan import Plan
 from kernelmean.engines.gpu.radial import FUNCTIONS, source
 from kernelmean.kernels.radials import Formula
 
 PAIRS = 1 << 20  # distances at a time
 LOWERED = PADDING
+AT_ONCE = 32  # float32 squares added before their sum is
 
 
-def kernel_sums(plan: Plan, X: Tensor, n: int, W: Tensor, Q: Tensor, shift: Tensor | None = None) -> Tensor:
-    """(c, q): Σ_j W_cj g, or Σ_j exp(W_cj + log g − shift_i) where a shift is given."""
+def kernel_sums(
+    plan: Plan, X: Tensor, n: int, W: Tensor, Q: Tensor, shift: Tensor | None = None, rest: Rest | None = None
+) -> Tensor:
+    """(c, q): Σ_j W_cj g, or Σ_j exp(W_cj + log g − shift_i) where a shift is given; ``rest``: see :func:`squared_distances`."""
+    return tracked_sums(plan, X, n, W, Q, shift, rest)[0]
+
+
+def tracked_sums(
+    plan: Plan, X: Tensor, n: int, W: Tensor, Q: Tensor, shift: Tensor | None = None, rest: Rest | None = None
+) -> tuple[Tensor, Tensor]:
+    """:func:`kernel_sums`, and with it (2, c, q): Σ|term| and Σ|term| r²."""
     value, log_value = _functions(plan)
     total = torch.zeros((len(W), Q.shape[1]), dtype=torch.float64, device=X.device)
+    sizes = torch.zeros((2, len(W), Q.shape[1]), dtype=torch.float64, device=X.device)
     for cols in _pieces(n, Q.shape[1]):
-        r2 = squared_distances(Q, X[:, cols])
-        if shift is None:
-            total += W[:, cols].double() @ value(r2).T.double()
-        else:
-            total += torch.exp(W[0, cols] + (log_value(r2) - shift[:, None])).double().sum(dim=1)
-    return total
+        r2 = squared_distances(Q, X[:, cols], None if rest is None else (rest[0][:, cols], rest[1]))
+        w = W[:, None, cols]
+        terms = (w * value(r2) if shift is None else torch.exp(w + (log_value(r2) - shift[:, None]))).double()
+        total += terms.sum(dim=2)
+        sizes += torch.stack([terms.abs().sum(dim=2), (terms.abs() * r2).sum(dim=2)])
+    return total, sizes
 
 
 def kernel_pulls(plan: Plan, X: Tensor, n: int, w: Tensor, Q: Tensor, shift: Tensor | None = None) -> Tensor:
@@ -97,13 +108,28 @@ def pick(P: Tensor, near: Tensor, rows: Tensor, bar: tuple[Tensor, Tensor], most
     return torch.tensor(picked, dtype=torch.int64, device=P.device), torch.tensor(squared, dtype=torch.float64, device=P.device)
 
 
-def squared_distances(Q: Tensor, X: Tensor) -> Tensor:
-    """(q, n) by direct differences, added in coordinate order."""
+def squared_distances(Q: Tensor, X: Tensor, rest: Rest | None = None) -> Tensor:
+    """(q, n) by direct differences, added in coordinate order; from coordinates in two parts where there is a ``rest``."""
+    if rest is not None:
+        return _careful_distances(Q, X, rest)
+    if X.dtype == torch.float32 and len(X) > AT_ONCE:  # a thousand squares round no worse than a few
+        return sum(squared_distances(Q[t : t + AT_ONCE], X[t : t + AT_ONCE]) for t in range(0, len(X), AT_ONCE))
     total = torch.zeros((Q.shape[1], X.shape[1]), dtype=X.dtype, device=X.device)
     for q, x in zip(Q, X, strict=True):
         z = x[None, :] - q[:, None]
         total += z * z
     return total
+
+
+def _careful_distances(Q: Tensor, X: Tensor, rest: Rest) -> Tensor:
+    """Σ(z + e)² = Σz² + Σe(2z + e): the first sum has no rounding where it is below 32, the second is small."""
+    total = torch.zeros((Q.shape[1], X.shape[1]), dtype=X.dtype, device=X.device)
+    small = torch.zeros_like(total)
+    for q, x, q_rest, x_rest in zip(Q, X, rest[1], rest[0], strict=True):
+        z, e = x[None, :] - q[:, None], x_rest[None, :] - q_rest[:, None]
+        total += z * z
+        small += e * (2.0 * z + e)
+    return (total + small).clamp(min=0.0)
 
 
 def values(plan: Plan, r2: Tensor) -> Tensor:

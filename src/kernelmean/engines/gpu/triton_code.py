@@ -12,12 +12,20 @@ import triton.language as tl
 from triton.language.extra import libdevice
 
 LOG2E = tl.constexpr(1.4426950408889634)
+AT_ONCE = tl.constexpr(32)  # squares added before their sum is
 
 
 @triton.jit
 def exp2_single(t):
     """2^t by the special function unit, to 2 ulp; below 2⁻¹²⁶ zero."""
     return tl.inline_asm_elementwise("ex2.approx.ftz.f32 $0, $1;", "=f,f", [t], dtype=tl.float32, is_pure=True, pack=1)
+
+
+@triton.jit
+def half_power(t):
+    """2^(−t); the sign costs nothing inside."""
+    text: tl.constexpr = "{ .reg .f32 m; neg.f32 m, $1; ex2.approx.ftz.f32 $0, m; }"
+    return tl.inline_asm_elementwise(text, "=f,f", [t], dtype=tl.float32, is_pure=True, pack=1)
 
 
 @triton.jit
@@ -46,6 +54,11 @@ def table_log(s, per_step, table, cells):
 
 def formula_value(r2, rate, shape, table, cells):
     return FUNCTION(rate * r2, shape)
+
+
+def binary_value(r2, rate, shape, table, cells):
+    """A Gaussian in units in which it is 2^(−r²)."""
+    return half_power(r2)
 
 
 def table_value(r2, rate, shape, table, cells):
@@ -77,45 +90,84 @@ def own_coordinates(Q, stride, rows, D: tl.constexpr):
 
 @triton.jit
 def squares(X, Q, held, stride, q_stride, cols, rows, d, D: tl.constexpr, BQ: tl.constexpr, BX: tl.constexpr):
-    """(BQ, BX) squared distances, added in coordinate order."""
+    """(BQ, BX) squared distances; where D < 0 by sums of AT_ONCE squares, so that a thousand of them round no worse."""
     r2 = tl.zeros((BQ, BX), X.dtype.element_ty)
     if D > 0:
         for t in tl.static_range(D):
             z = tl.load(X + t * stride + cols)[None, :] - held[t][:, None]
             r2 += z * z
-    else:
+    elif D == 0:
         for t in tl.range(0, d, loop_unroll_factor=4):
             z = tl.load(X + t * stride + cols)[None, :] - tl.load(Q + t * q_stride + rows)[:, None]
             r2 += z * z
+    else:
+        for first in range(0, d, AT_ONCE):
+            part = tl.zeros((BQ, BX), X.dtype.element_ty)
+            for t in tl.range(first, tl.minimum(first + AT_ONCE, d), loop_unroll_factor=4):
+                z = tl.load(X + t * stride + cols)[None, :] - tl.load(Q + t * q_stride + rows)[:, None]
+                part += z * z
+            r2 += part
     return r2
 
 
-def kernel_sums(X, W, Q, shift, out, stride, w_stride, q_stride, n, per, d, numbers, table, cells,
+@triton.jit
+def careful_squares(X, XR, Q, QR, held, held_rest, stride, q_stride, cols, rows, d,
+                    D: tl.constexpr, BQ: tl.constexpr, BX: tl.constexpr):  # fmt: skip
+    """From coordinates in two parts, Σ(z + e)² = Σz² + Σe(2z + e): the first sum is exact below 32, the second small."""
+    r2 = tl.zeros((BQ, BX), X.dtype.element_ty)
+    small = tl.zeros((BQ, BX), X.dtype.element_ty)
+    if D > 0:
+        for t in tl.static_range(D):
+            z = tl.load(X + t * stride + cols)[None, :] - held[t][:, None]
+            e = tl.load(XR + t * stride + cols)[None, :] - held_rest[t][:, None]
+            r2 += z * z
+            small += e * (2.0 * z + e)
+    else:
+        for t in tl.range(0, d, loop_unroll_factor=4):
+            z = tl.load(X + t * stride + cols)[None, :] - tl.load(Q + t * q_stride + rows)[:, None]
+            e = tl.load(XR + t * stride + cols)[None, :] - tl.load(QR + t * q_stride + rows)[:, None]
+            r2 += z * z
+            small += e * (2.0 * z + e)
+    return tl.maximum(r2 + small, 0.0)
+
+
+def kernel_sums(X, XR, W, Q, QR, shift, out, sizes, stride, w_stride, q_stride, n, per, d, numbers, table, cells,
                 D: tl.constexpr, C: tl.constexpr, BQ: tl.constexpr, BX: tl.constexpr, RUN: tl.constexpr,
-                UNROLL: tl.constexpr):  # fmt: skip
-    """out[split, c, i] = Σ_j term over the points of one split."""
+                UNROLL: tl.constexpr, CAREFUL: tl.constexpr, TRACK: tl.constexpr):  # fmt: skip
+    """out[split, c, i] = Σ_j term over the points of one split; sizes[split, :, c, i] = Σ|term| and Σ|term| r²."""
     rows = tl.program_id(0) * BQ + tl.arange(0, BQ)
     start = tl.program_id(1) * per
     stop = tl.minimum(start + per, n)
     stride, w_stride, q_stride = stride.to(tl.int64), w_stride.to(tl.int64), q_stride.to(tl.int64)
     rate, shape = tl.load(numbers), tl.load(numbers + 1)
     held = own_coordinates(Q, q_stride, rows, D)
+    held_rest = own_coordinates(QR, q_stride, rows, D if CAREFUL else 0)
     level = tl.load(shift + rows)
     zeros = ()
     totals = ()
     for _ in tl.static_range(C):
         zeros = zeros + (tl.zeros((BQ, BX), X.dtype.element_ty),)
         totals = totals + (tl.zeros((BQ, BX), tl.float64),)
+    size, far = zeros, zeros
     for first in range(start, stop, BX * RUN):
         parts = zeros
         for run in tl.range(first, tl.minimum(first + BX * RUN, stop), BX, loop_unroll_factor=UNROLL):
             cols = run + tl.arange(0, BX)
-            r2 = squares(X, Q, held, stride, q_stride, cols, rows, d, D, BQ, BX)
-            grown = ()
+            if CAREFUL:
+                r2 = careful_squares(X, XR, Q, QR, held, held_rest, stride, q_stride, cols, rows, d, D, BQ, BX)
+            else:
+                r2 = squares(X, Q, held, stride, q_stride, cols, rows, d, D, BQ, BX)
+            grown, larger, farther = (), (), ()
             for c in tl.static_range(C):
                 w = tl.load(W + c * w_stride + cols)
-                grown = grown + (parts[c] + TERM(r2, w, level, rate, shape, table, cells),)
+                term = TERM(r2, w, level, rate, shape, table, cells)
+                grown = grown + (parts[c] + term,)
+                if TRACK:
+                    larger = larger + (size[c] + tl.abs(term),)
+                    farther = farther + (far[c] + tl.abs(term) * r2,)
             parts = grown
+            if TRACK:
+                size, far = larger, farther
         added = ()
         for c in tl.static_range(C):
             added = added + (totals[c] + parts[c].to(tl.float64),)
@@ -123,6 +175,11 @@ def kernel_sums(X, W, Q, shift, out, stride, w_stride, q_stride, n, per, d, numb
     base = out + tl.program_id(1) * C * q_stride + rows
     for c in tl.static_range(C):
         tl.store(base + c * q_stride, tl.sum(totals[c], 1))
+    if TRACK:
+        base = sizes + tl.program_id(1) * 2 * C * q_stride + rows
+        for c in tl.static_range(C):
+            tl.store(base + c * q_stride, tl.sum(size[c].to(tl.float64), 1))
+            tl.store(base + (C + c) * q_stride, tl.sum(far[c].to(tl.float64), 1))
 
 
 def kernel_pulls(X, W, Q, shift, out, stride, q_stride, n, per, d, axis, numbers, table, cells,
@@ -212,69 +269,3 @@ def fourier_sums(X, W, F, origin, out, stride, f_stride, n, per, d, BM: tl.const
     base = out + tl.program_id(1) * 2 * f_stride + rows
     tl.store(base, tl.sum(cosines, 1))
     tl.store(base + f_stride, tl.sum(sines, 1))
-
-
-@triton.jit(do_not_specialize=["centers", "first_label"])
-def lower(X, C, near, labels, peaks, stride, centers, first_label, d,
-          D: tl.constexpr, LABELS: tl.constexpr, BP: tl.constexpr):  # fmt: skip
-    """near_i ← min(near_i, ‖x_i − c‖²) over the centres, in coordinate order and unfused; the largest of the block."""
-    cols = tl.program_id(0) * BP + tl.arange(0, BP)
-    stride = stride.to(tl.int64)
-    closest = tl.load(near + cols)
-    own = tl.zeros((BP,), tl.int32)
-    if LABELS:
-        own = tl.load(labels + cols)
-    held = ()
-    for t in tl.static_range(D):
-        held = held + (tl.load(X + t * stride + cols),)
-    for a in range(0, centers):
-        r2 = tl.zeros((BP,), tl.float64)
-        if D > 0:
-            for t in tl.static_range(D):
-                z = held[t] - tl.load(C + a * D + t)
-                r2 = r2 + z * z
-        else:
-            for t in tl.range(0, d, loop_unroll_factor=8):
-                z = tl.load(X + t * stride + cols) - tl.load(C + a * d + t)
-                r2 = r2 + z * z
-        if LABELS:
-            own = tl.where(r2 < closest, first_label + a, own)
-        closest = tl.minimum(closest, r2)
-    tl.store(near + cols, closest)
-    if LABELS:
-        tl.store(labels + cols, own)
-    tl.store(peaks + tl.program_id(0), tl.max(closest, 0))
-
-
-@triton.jit(do_not_specialize=["most"])
-def pick(P, near, rows, bound, rival, picked, squared, found, most, d, D: tl.constexpr, POOL: tl.constexpr):
-    """Farthest-first among the pool while its best beats (bound, rival); one program, no return to the host."""
-    lanes = tl.arange(0, POOL)
-    held = ()
-    for t in tl.static_range(D):
-        held = held + (tl.load(P + t * POOL + lanes),)
-    closest = tl.load(near + lanes)
-    limit, level = tl.load(bound), tl.load(rival)
-    count = 0
-    going = most > 0
-    while going:
-        far, j = tl.max(closest, 0, return_indices=True, return_indices_tie_break_left=True)
-        row = tl.load(rows + j)
-        going = (far > 0.0) & ((far > limit) | ((far == limit) & (row < level)))
-        if going:
-            tl.store(picked + count, row)
-            tl.store(squared + count, far)
-            count += 1
-            r2 = tl.zeros((POOL,), tl.float64)
-            if D > 0:
-                for t in tl.static_range(D):
-                    z = held[t] - tl.load(P + t * POOL + j)
-                    r2 = r2 + z * z
-            else:
-                for t in range(0, d):
-                    z = tl.load(P + t * POOL + lanes) - tl.load(P + t * POOL + j)
-                    r2 = r2 + z * z
-            closest = tl.minimum(closest, r2)
-            going = count < most
-    tl.store(near + lanes, closest)
-    tl.store(found, count)

@@ -15,13 +15,16 @@ import triton.language as tl
 from triton.language.extra import libdevice
 
 from kernelmean.engines.gpu import triton_code as code
-from kernelmean.engines.gpu.arrays import PADDING, Tensor
+from kernelmean.engines.gpu import triton_picks as picks
+from kernelmean.engines.gpu.arrays import PADDING, Rest, Tensor
 from kernelmean.engines.gpu.plan import Plan
 from kernelmean.engines.gpu.radial import FUNCTIONS, source
-from kernelmean.kernels.radials import Formula, gaussian_decay, log_gaussian
+from kernelmean.kernels.radials import Formula
 
-LOG2E = 1.4426950408889634
 UNROLLED = 16  # coordinates up to which queries and points stay in registers
+LONG = 128  # coordinates from which float32 squares are added in parts
+RESIDENT = 1 << 23  # bytes of points that all programs work on at a time: a second-level cache holds them
+OUTPUTS = 1 << 25  # sums that may be kept apart for that
 PROGRAMS = 4096  # about as many as fill any device, whatever its size: results do not depend on it
 PULLS = 4  # coordinates per launch of kernel_pulls
 RUN = 64  # float32 terms a lane adds before it turns to float64
@@ -38,33 +41,53 @@ class Tile(NamedTuple):
     unroll: int = 1  # points per lane and step: loads of the next run ahead
 
 
-def tile(d: int, columns: int, double: bool) -> Tile:
+def tile(d: int, columns: int, double: bool, heavy: bool = False) -> Tile:
     """What registers hold: the coordinates of the queries and, for each pair of a lane, a sum for every column.
 
     The best of those tried on a Hopper chip: few queries and many runs ahead beat many queries, most of all from d = 8 on.
+    ``heavy`` loops keep coordinates in two parts or further sums.
     """
     if d > UNROLLED:
-        return Tile(4, 128, 4) if columns > 1 or double else Tile(16, 256, 8)
+        return Tile(4, 128, 4) if columns > 1 or double or heavy else Tile(16, 256, 8)
     if columns > 1:
         return Tile(4, 128, 4)
-    return Tile(4, 128, 4, 4) if double else Tile(8, 128, 4, 8)
+    return Tile(4, 128, 4, 4) if double else Tile(8, 128, 4, 4 if heavy and d > 8 else 8)
 
 
-def kernel_sums(plan: Plan, X: Tensor, n: int, W: Tensor, Q: Tensor, shift: Tensor | None = None) -> Tensor:
-    """(c, q): Σ_j W_cj g, or Σ_j exp(W_cj + log g − shift_i) where a shift is given."""
+def kernel_sums(
+    plan: Plan, X: Tensor, n: int, W: Tensor, Q: Tensor, shift: Tensor | None = None, rest: Rest | None = None
+) -> Tensor:
+    """(c, q): Σ_j W_cj g, or Σ_j exp(W_cj + log g − shift_i) where a shift is given; ``rest``: coordinates in two parts."""
+    return _sums((X, W, Q), plan, n, shift, rest, track=False)[0]
+
+
+def tracked_sums(
+    plan: Plan, X: Tensor, n: int, W: Tensor, Q: Tensor, shift: Tensor | None = None, rest: Rest | None = None
+) -> tuple[Tensor, Tensor]:
+    """:func:`kernel_sums`, and with it (2, c, q): Σ|term| and Σ|term| r²."""
+    return _sums((X, W, Q), plan, n, shift, rest, track=True)
+
+
+def _sums(
+    arrays: tuple[Tensor, Tensor, Tensor], plan: Plan, n: int, shift: Tensor | None, rest: Rest | None, track: bool
+) -> tuple[Tensor, Tensor]:
+    X, W, Q = arrays
     double = X.dtype == torch.float64
     d, c, q = len(X), len(W), Q.shape[1]
-    size = tile(d, c, double)
+    size = tile(d, c, double, track or rest is not None)
     kernel, rate = _kernel("kernel_sums", plan, double, shift is not None)
-    splits, per = _splits(q // size.queries, n, size.points)
+    column = X.element_size() * (c + d * (1 if rest is None else 2))
+    splits, per = _splits(q // size.queries, n, size.points, column, (3 if track else 1) * c * q)
     out = torch.empty((splits, c, q), dtype=torch.float64, device=X.device)
+    sizes = torch.empty((splits, 2, c, q), dtype=torch.float64, device=X.device) if track else out
+    left = (X, Q) if rest is None else rest
     kernel[(q // size.queries, splits)](
-        *(X, W, Q, Q if shift is None else shift, out, X.stride(0), W.stride(0), q, _whole(n, size.points), per, d),
-        *(_numbers(rate, plan, X), _table(plan, X), plan.cells),
-        D=d if d <= UNROLLED else 0, C=c, BQ=size.queries, BX=size.points, RUN=RUN, UNROLL=size.unroll,
-        num_warps=size.warps,
+        *(X, left[0], W, Q, left[1], Q if shift is None else shift, out, sizes, X.stride(0), W.stride(0), q),
+        *(_whole(n, size.points), per, d, _numbers(rate, plan, X), _table(plan, X), plan.cells),
+        D=d if d <= UNROLLED else 0 if double or d <= LONG else -1, C=c, BQ=size.queries, BX=size.points, RUN=RUN,
+        UNROLL=size.unroll, CAREFUL=rest is not None, TRACK=track, num_warps=size.warps,
     )  # fmt: skip
-    return out.sum(dim=0)
+    return out.sum(dim=0), sizes.sum(dim=0)
 
 
 def kernel_pulls(plan: Plan, X: Tensor, n: int, w: Tensor, Q: Tensor, shift: Tensor | None = None) -> Tensor:
@@ -129,7 +152,7 @@ def lower(X: Tensor, centers: Tensor, near: Tensor, labels: Tensor | None = None
     """near ← min(near, ‖x − c‖²) over the rows of ``centers``, with their labels; the largest of each block."""
     d, blocks = len(X), X.shape[1] // LOWERED
     peaks = torch.empty(blocks, dtype=torch.float64, device=X.device)
-    code.lower[(blocks,)](
+    picks.lower[(blocks,)](
         *(X, centers, near, near if labels is None else labels, peaks, X.stride(0), len(centers), first_label, d),
         D=d if d <= UNROLLED else 0, LABELS=labels is not None, BP=LOWERED, num_warps=4, **EXACT,
     )  # fmt: skip
@@ -142,7 +165,7 @@ def pick(P: Tensor, near: Tensor, rows: Tensor, bar: tuple[Tensor, Tensor], most
     picked = torch.empty(most, dtype=torch.int64, device=P.device)
     squared = torch.empty(most, dtype=torch.float64, device=P.device)
     found = torch.empty(1, dtype=torch.int32, device=P.device)
-    code.pick[(1,)](
+    picks.pick[(1,)](
         *(P, near, rows, *bar, picked, squared, found, most, d),
         D=d if d <= 8 else 0, POOL=pool, num_warps=min(32, max(4, pool // 128)), **EXACT,
     )  # fmt: skip
@@ -150,10 +173,11 @@ def pick(P: Tensor, near: Tensor, rows: Tensor, bar: tuple[Tensor, Tensor], most
     return picked[:count], squared[:count]
 
 
-def _splits(tiles: int, n: int, points: int) -> tuple[int, int]:
+def _splits(tiles: int, n: int, points: int, bytes_each: int = 0, outputs: int = 1) -> tuple[int, int]:
     """How many programs share the points, and the points of each: decided by sizes alone."""
     blocks = -(-n // points)
-    share = -(-blocks // max(1, min(PROGRAMS // max(tiles, 1), blocks // 8)))
+    resident = min(-(-n * bytes_each // RESIDENT), OUTPUTS // outputs)
+    share = -(-blocks // max(1, min(max(PROGRAMS // max(tiles, 1), resident), blocks // 8)))
     return -(-blocks // share), share * points
 
 
@@ -175,19 +199,20 @@ def _kernel(loop: str, plan: Plan, double: bool, logarithm: bool) -> tuple[Any, 
     function = plan.function
     if not isinstance(function, Formula):
         return _bound(loop, None, double, logarithm), plan.rate
-    # Where log g = −s, a rate in powers of two saves a product per pair.
-    binary = not double and not logarithm and function.log_value is log_gaussian and function.factor in (None, gaussian_decay)
+    binary = not double and not logarithm and plan.binary
     key = (source(function).value, source(function).log_value)
-    return _bound(loop, key, double, logarithm, binary), plan.rate * (LOG2E if binary else 1.0)
+    return _bound(loop, key, double, logarithm, binary), plan.rate
 
 
 @functools.lru_cache(maxsize=512)
 def _bound(loop: str, key: tuple[str, str] | None, double: bool, logarithm: bool, binary: bool = False) -> Any:
-    exp = tl.exp if double else code.exp2_single if binary else code.exp_single
+    """``binary``: r² is in units in which g = 2^(−r²)."""
+    exp = tl.exp if double else code.exp_single
     if key is None:
         value, log_value = _bind(code.table_value, EXP=exp), _bind(code.table_log_value)
     else:
         value, log_value = (_bind(code.formula_value, FUNCTION=_compiled(text, exp)) for text in key)
+        value = _bind(code.binary_value) if binary else value
     term = _bind(code.shifted_term, EXP=exp, LOG_VALUE=log_value) if logarithm else _bind(code.plain_term, VALUE=value)
     return _bind(getattr(code, loop), TERM=term, VALUE=value, LOG_VALUE=log_value)
 

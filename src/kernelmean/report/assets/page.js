@@ -27,7 +27,9 @@
   const axis = (own) => ({
     gridcolor: color("grid"), zeroline: false, linecolor: color("line"), tickcolor: color("line"), automargin: true, ...own,
   });
-  const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d"], doubleClick: "reset" };
+  // No button may send a figure anywhere; under a finger, zooming the page does what the other buttons would.
+  const config = { responsive: true, displaylogo: false, showSendToCloud: false, plotlyServerURL: "", displayModeBar: touch ? false : "hover",
+    modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d"], doubleClick: "reset" };
 
   const state = new Map();  // chart id -> {spec, hidden traces, variant}
   const variantOf = (entry) => (entry.spec.variants ? entry.spec.variants[entry.variant] : entry.spec);
@@ -120,7 +122,7 @@
       const n = grid.names.length;
       row = Math.max(0, Math.min(n - 1, r));
       column = Math.max(0, Math.min(n - 1, c));
-      Plotly.Fx.hover(plot, [{ curveNumber: 0, pointNumber: [row, column] }]);
+      Plotly.Fx.hover(plot, { xval: column, yval: row }, "xy");
       say(grid.names[row] + " and " + grid.names[column]);
     };
     plot.addEventListener("keydown", (event) => {
@@ -224,12 +226,12 @@
       const sheet = document.createElement("canvas");
       sheet.width = canvas.width = numbers.naturalWidth;
       sheet.height = canvas.height = numbers.naturalHeight;
-      const pen = sheet.getContext("2d", { colorSpace: "srgb" });
+      const pen = sheet.getContext("2d", { willReadFrequently: true });
       pen.drawImage(numbers, 0, 0);
       return pen.getImageData(0, 0, sheet.width, sheet.height).data;
     };
     const highlight = async (wanted) => {
-      const pen = canvas.getContext("2d");
+      const pen = canvas.getContext("2d", { willReadFrequently: true });
       await numbers.decode();
       const pixels = labels();
       pen.clearRect(0, 0, canvas.width, canvas.height);
