@@ -7,6 +7,7 @@ it says so, and hears them all.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from kernelmean._types import IntVector
 from kernelmean.engines.cluster import workers
 
 PATIENCE = 2.0  # seconds after which it is checked whether workers and scheduler are still there
+BREATH = 0.05  # seconds between two looks
 GONE = "the Dask scheduler is gone (%s): the fit cannot go on; start a scheduler and fit again."
 
 
@@ -76,6 +78,8 @@ class Carried:
                 with connected(self._client):
                     answers: list[Any] = future.result(timeout=PATIENCE)
             except Late:
+                if future.status == "error":  # the task's own
+                    raise
                 if home not in alive(self._client):
                     return None
             else:
@@ -83,13 +87,15 @@ class Carried:
 
     def _found(self) -> list[str]:
         """Where each part is, once all are there."""
-        settled(self._client, self._futures)
-        where = self._client.who_has(self._futures)
-        homes = [where.get(future.key, ()) for future in self._futures]
-        if not all(homes):
-            return self._found()
-        # A part that is in several places is asked in one of them, always the same.
-        return [min(addresses) for addresses in homes]
+        while True:
+            settled(self._client, self._futures)
+            with connected(self._client):
+                where = self._client.who_has(self._futures)
+            homes = [where.get(future.key, ()) for future in self._futures]
+            if all(homes):
+                # A part that is in several places is asked in one of them, always the same.
+                return [min(addresses) for addresses in homes]
+            time.sleep(BREATH)  # a worker has just been lost, and its parts are on their way
 
 
 @contextmanager
@@ -117,19 +123,20 @@ def alive(client: Any) -> set[str]:
 
 def settled(client: Any, futures: Sequence[Any]) -> None:
     """Wait until all futures are done; the first error among them is raised here."""
-    waiting = True
-    while waiting:
+    while True:
         try:
             with connected(client):
                 wait(list(futures), timeout=PATIENCE)
-            waiting = False
         except Late:
             alive(client)
-    for future in futures:
-        if future.status != "finished":
-            alive(client)
+            continue
+        failed = next((future for future in futures if future.status in ("error", "cancelled")), None)
+        if failed is not None:
             with connected(client):
-                future.result(timeout=PATIENCE)
+                failed.result(timeout=PATIENCE)
+        if all(future.status == "finished" for future in futures):
+            return
+        time.sleep(BREATH)
 
 
 def results(client: Any, futures: Sequence[Any]) -> list[Any]:
