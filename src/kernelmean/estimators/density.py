@@ -41,7 +41,8 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
     k : "auto", or the number of centres. k_max : most that "auto" may take; by default below 3√n, but at least 600.
     tol, patience, selection, refine : see ``km.sparse_kernel_mean``.
     sparse : False keeps every point as a centre: the exact kernel density estimate, through the same fast sums.
-    engine : "cpu", "naive", or an engine instance; threads are the engine's.
+    engine : "cpu", "gpu", "cluster", "naive", or an engine instance; threads are the engine's. Mapped files, ``km.read`` and
+        Dask collections are fitted where they are, with any.
     random_state : the first centre, and whatever else the selection draws.
 
     Attributes

@@ -163,6 +163,7 @@ class Read:
     table: Streamed
     weights: Vector | None
     local: Engine
+    offered: int = 1 << 16  # a round is a pass over the file: more offers make fewer of them
     known: list[dict[str, Known]] = field(init=False)
 
     def __post_init__(self) -> None:
