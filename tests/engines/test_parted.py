@@ -119,6 +119,26 @@ def test_distances_seen_early_stay_what_they_were():
     np.testing.assert_array_equal(early.values(), expected.distances().values())
 
 
+@pytest.mark.parametrize(("n", "d"), [(5000, 3), (4096, 9)])
+def test_rows_are_read_back_from_blocks(n, d):
+    """A room that keeps its points once hands out the same rows, coordinates and moments."""
+    X, w = cloud(n, d), np.random.default_rng(1).uniform(size=n)
+    whole = cpu.load(X, w)
+    room, rows = whole.compact(), np.array([n - 1, 0, 7, 7])
+    back = room.sample.X
+    assert back is not X
+    assert (back.shape, len(back)) == (X.shape, n)
+    np.testing.assert_array_equal(np.asarray(back), X)
+    for key in (rows, rows[:0], slice(5, 4000, 3), 11, (slice(None), 1)):
+        np.testing.assert_array_equal(back[key], X[key])
+    np.testing.assert_array_equal(room.rows(rows), X[rows])
+    np.testing.assert_array_equal(room.summary.covariance, whole.summary.covariance)
+    np.testing.assert_array_equal(room.summary.quantiles(np.array([0.3])), whole.summary.quantiles(np.array([0.3])))
+    np.testing.assert_array_equal(room.nearest(X[:9]).means(), whole.nearest(X[:9]).means())
+    high = cpu.load(cloud(50, 20))
+    assert high.compact() is high
+
+
 # --- the other doors --------------------------------------------------------------------------------------------------
 
 
