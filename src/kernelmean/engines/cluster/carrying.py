@@ -80,7 +80,8 @@ class Carried:
             except Late:
                 if future.status == "error":  # the task's own
                     raise
-                if home not in alive(self._client):
+                present = alive(self._client)
+                if present is not None and home not in present:
                     return None
             else:
                 return answers
@@ -111,13 +112,15 @@ def connected(client: Any) -> Iterator[None]:
         raise ConnectionError(GONE % error) from error
 
 
-def alive(client: Any) -> set[str]:
-    """Addresses of the workers that are there; a ConnectionError where the scheduler is not."""
+def alive(client: Any) -> set[str] | None:
+    """Addresses of the workers that are there, None where a busy scheduler does not say; a ConnectionError where it is gone."""
     if client.status != "running":
         raise ConnectionError(GONE % client.status)
     try:
         return set(client.nthreads())
-    except (OSError, Late, CancelledError) as error:
+    except Late:
+        return None
+    except (OSError, CancelledError) as error:
         raise ConnectionError(GONE % error) from error
 
 
