@@ -9,16 +9,19 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from kernelmean import _checks
 from kernelmean._types import ArrayLike, IntVector, Matrix, Points, Vector
+from kernelmean.engines.frontier import Frontier, RoomFrontier
 from kernelmean.engines.sample import Distances, Summary
 from kernelmean.kernels import Formula, RadialFunction
 
-ENGINES = ("naive", "cpu", "gpu", "auto")
+ENGINES = ("naive", "cpu", "gpu", "cluster", "auto")
+EXTRAS = {"torch": "gpu", "dask": "cluster", "distributed": "cluster"}  # which extra brings a package
 WORTH = 1e10  # kernel values from which "auto" wakes a device up: some seconds of work for a few cores
 
 __all__ = [
@@ -27,6 +30,7 @@ __all__ = [
     "Distances",
     "Elimination",
     "Engine",
+    "Frontier",
     "Nearest",
     "Picks",
     "Room",
@@ -37,10 +41,16 @@ __all__ = [
     "choose",
     "directions",
     "elimination",
+    "frontier",
     "host",
+    "in_parts",
+    "keep",
     "open",
+    "over",
     "points",
     "precise",
+    "queries",
+    "together",
 ]
 
 
@@ -179,17 +189,24 @@ def open(engine: str | Engine, **options: Any) -> Engine:
     try:
         module = importlib.import_module(f"kernelmean.engines.{name}")
     except ModuleNotFoundError as error:
-        if error.name != "torch":
+        package = (error.name or "").partition(".")[0]
+        if package not in EXTRAS:
             raise
         raise ImportError(
-            "engine='gpu' needs torch, which is not installed: pip install 'kernelmean[gpu]', or use engine='cpu'."
+            f"engine={name!r} needs {package}, which is not installed: pip install 'kernelmean[{name}]', or use engine='cpu'."
         ) from error
     opened: Engine = module.Engine(**options)
     return opened
 
 
 def choose(engine: str | Engine, X: object, count: float) -> Engine:
-    """:func:`open`, where "auto" takes a device if the points are on one, or if ``count`` kernel values are worth one."""
+    """:func:`open`, where "auto" takes a device if the points are on one, or if ``count`` kernel values are worth one.
+
+    A sample in parts gets an engine that asks every part's own room.
+    """
+    if _is_table(X):
+        opened: Engine = importlib.import_module("kernelmean.engines.parted").Engine(open(engine))
+        return opened
     if engine == "auto" and not _checks.on_device(X):
         return open("gpu" if count >= WORTH and _device_present() else "cpu")
     return open("gpu" if engine == "auto" else engine)
@@ -216,8 +233,42 @@ def directions(room: Room, radial: RadialFunction, size: int) -> Directions | No
     return offered
 
 
+def frontier(room: Room, squared: Vector | None = None) -> Frontier:
+    """Distances to centres from anywhere, in rounds: the room's own way, or by its nearest centres.
+
+    With ``squared``, the distances to earlier centres, these are lowered in place and nothing else is kept.
+    """
+    offer = getattr(room, "frontier", None)
+    if offer is not None:
+        offered: Frontier = offer(squared)
+        return offered
+    near, p = np.full(room.summary.count, np.inf) if squared is None else squared, room.summary.sample.p
+    return RoomFrontier(room, p if isinstance(p, np.ndarray) else p.cpu().numpy(), near)
+
+
 def points(X: ArrayLike, engine: str | Engine, name: str = "X", columns: int | None = None) -> Points:
-    """:func:`kernelmean._checks.points` for an engine: what is on a device stays there, if the engine is there too."""
+    """:func:`kernelmean._checks.points` for an engine: what is on a device, in a file or on a cluster stays there.
+
+    Where that is not in one piece, what comes back stands in for an array (:class:`kernelmean.engines.parted.table.Table`).
+    """
+    if _is_table(X):
+        _checks.table_shape(X.shape, name, columns)  # type: ignore[union-attr]
+        return X  # type: ignore[return-value]
+    if _checks.is_collection(X) or (isinstance(engine, str) and engine == "cluster") or _is_cluster(engine):
+        return _spread(X, engine, name, columns)
+    return queries(X, engine, name, columns)
+
+
+def queries(X: ArrayLike, engine: str | Engine, name: str = "Q", columns: int | None = None) -> Points:
+    """:func:`points` that are no sample but places to evaluate at: arrays stay here whatever the engine."""
+    if _is_table(X):
+        return X  # type: ignore[return-value]
+    if _checks.is_collection(X):
+        lazily: Points = _cluster().queries(X, name, columns)
+        return lazily
+    if _checks.is_streamed(X):
+        streamed: Points = importlib.import_module("kernelmean.engines.parted.streaming").take_in(X, name, columns)
+        return streamed
     if not _checks.on_device(X):
         return _checks.points(X, name, columns)
     where = engine if isinstance(engine, str) else getattr(engine, "name", None)
@@ -230,9 +281,61 @@ def points(X: ArrayLike, engine: str | Engine, name: str = "X", columns: int | N
     return taken
 
 
+def keep(X: Points, rows: IntVector | None) -> Points:
+    """Some rows of checked points, wherever they are; all for None."""
+    if rows is None:
+        return X
+    kept: Points = X.keep(rows) if _is_table(X) else X[rows]  # type: ignore[attr-defined]
+    return kept
+
+
+def in_parts(X: object, engine: str | Engine = "cpu") -> bool:
+    """Whether :func:`points` leaves X where it is, in a file or on a cluster."""
+    return _is_table(X) or _checks.is_collection(X) or _checks.is_streamed(X) or engine == "cluster" or _is_cluster(engine)
+
+
+def together(samples: Sequence[Points]) -> Points:
+    """Several checked samples as one; those in parts come from one table, whose rows they share."""
+    first = samples[0]
+    if not _is_table(first):
+        return np.concatenate(samples)
+    joined: Points = first.together(samples[1:])  # type: ignore[attr-defined]
+    return joined
+
+
+def over(X: Points, function: Callable[[Points], Any]) -> Any:
+    """function(X), part by part where X is not in one piece; a Dask collection gives a Dask array, computed when asked for."""
+    return X.over(function) if _is_table(X) else function(X)  # type: ignore[attr-defined]
+
+
 def host(X: Points) -> Points:
     """Checked points as a NumPy array: themselves, or a copy from the device."""
+    if _is_table(X):
+        raise TypeError(
+            "this needs all points in memory, but they are in a file or on a cluster: use a sparse mean, or load them first."
+        )
     return X if isinstance(X, np.ndarray) else X.double().cpu().numpy()
+
+
+def _spread(X: ArrayLike, engine: str | Engine, name: str, columns: int | None) -> Points:
+    """A sample in parts on the workers of a cluster, whatever the engine is called."""
+    opened = open(engine if _is_cluster(engine) else "cluster")
+    spread: Points = _cluster().take_in(X, opened, name, columns)
+    return spread
+
+
+def _cluster() -> Any:
+    open("cluster")  # says what is missing, if anything is
+    return importlib.import_module("kernelmean.engines.cluster.tables")
+
+
+def _is_cluster(engine: str | Engine) -> bool:
+    return not isinstance(engine, str) and getattr(engine, "name", None) == "cluster"
+
+
+def _is_table(X: object) -> bool:
+    """Whether X is in parts and has passed the door."""
+    return not isinstance(X, np.ndarray) and callable(getattr(X, "over", None)) and callable(getattr(X, "mapped", None))
 
 
 @functools.cache

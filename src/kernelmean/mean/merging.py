@@ -11,6 +11,7 @@ from kernelmean._types import Constraint, Matrix, Vector
 from kernelmean.coefficients import Stopping
 from kernelmean.mean import scaling
 from kernelmean.mean.comparing import expansions
+from kernelmean.mean.expansion import KernelMean
 from kernelmean.mean.fitting import default_limit, path_facts
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.selection import KCenter
@@ -45,6 +46,12 @@ def merge(means: Sequence[SparseKernelMean], k: int | None = None, *, constraint
         selection="merged",
         **{**facts, "nearest_bound": None, "center_mass": None},
     )
+
+
+def merging_error(means: Sequence[SparseKernelMean], merged: SparseKernelMean) -> float:
+    """‖Σ_l (n_l/N) z_l − z‖: what merging has cost, exactly."""
+    first, points, target, total = _union(means)
+    return KernelMean(points, target, first.kernel, first.space, first.scale, total, first.engine).distance(merged)
 
 
 def _union(means: Sequence[SparseKernelMean]) -> tuple[SparseKernelMean, Matrix, Vector, float]:

@@ -18,6 +18,7 @@ from kernelmean.engines.cpu import threads
 from kernelmean.engines.cpu.blocks import Blocks
 from kernelmean.engines.cpu.compiling import EXACT_MATH, entry, part
 from kernelmean.engines.cpu.picking import Picking
+from kernelmean.engines.frontier import Pool, farthest
 
 MERGED = 8  # leaves of the tree that make one leaf here: about 512 points
 FRESH = 256  # most centres a leaf may lag behind
@@ -52,9 +53,8 @@ class TreeTraversal(Picking):
 
     def __init__(self, blocks: Blocks, X: Points, first: int, count: int) -> None:
         super().__init__(first)
-        self._X, self._count = X, count
-        self._forest = _forest(blocks, count)
-        self._claims = _boundless_claims(self._forest)
+        self._X = X
+        self._grown = GrownTree(blocks, count)
         self._fresh = np.empty((FRESH, blocks.d))
         self._fresh[0], self._waiting = X[first], 1
         self._meet()
@@ -62,30 +62,68 @@ class TreeTraversal(Picking):
     def squared_distances(self) -> Vector:
         """min_c ‖x_i − c‖² over the centres taken so far, in the order of X."""
         self._meet()
-        squares = np.empty(len(self._X))
-        squares[self._forest.order] = self._claims.nearest
-        return squares
+        return self._grown.squared_distances()
 
     def _room(self) -> int:
         return FRESH - self._waiting
 
     def _pick(self, rows: NDArray[np.int64], squares: Vector) -> int:
-        found: int = _pick(self._X, self._forest, self._claims, self._fresh, self._waiting, rows, squares)
+        tree = self._grown
+        found: int = _pick(self._X, tree.forest, tree.claims, self._fresh, self._waiting, rows, squares)
         self._waiting += found
         return found
 
     def _exhausted(self) -> bool:
-        return bool(self._claims.peak[1] <= 0.0)
+        return bool(self._grown.claims.peak[1] <= 0.0)
 
     def _meet(self) -> None:
         """Let every leaf see every fresh centre."""
-        leaves = len(self._claims.seen)
-        top = min(1 << SUBTREE_LEVEL, leaves)
-        fresh = self._fresh[: self._waiting]
-        threads.run(_catch_up, [(self._forest, self._claims, fresh, v) for v in range(top, 2 * top)], self._count)
-        _pull_upwards(self._claims, top - 1)
-        self._claims.seen[:] = 0
+        self._grown.meet(self._fresh[: self._waiting])
         self._waiting = 0
+
+
+class GrownTree:
+    """The tree with what its nodes claim; every leaf has seen every centre that was met."""
+
+    def __init__(self, blocks: Blocks, count: int) -> None:
+        self._count = count
+        self.forest = _forest(blocks, count)
+        self.claims = _boundless_claims(self.forest)
+
+    def meet(self, fresh: Points) -> None:
+        """Let every leaf see the centres that it has not seen."""
+        leaves = len(self.claims.seen)
+        top = min(1 << SUBTREE_LEVEL, leaves)
+        threads.run(_catch_up, [(self.forest, self.claims, fresh, v) for v in range(top, 2 * top)], self._count)
+        _pull_upwards(self.claims, top - 1)
+        self.claims.seen[:] = 0
+
+    def squared_distances(self) -> Vector:
+        """min_c ‖x_i − c‖² over the centres met, in the order of X."""
+        squares = np.empty(len(self.forest.order))
+        squares[self.forest.order] = self.claims.nearest
+        return squares
+
+    def farthest(self, X: Points, m: int) -> Pool:
+        """The m points of largest distance, the lowest rows on ties: only in leaves that claim no less than the m-th does.
+
+        At least m points are as far as the m-th largest claim, so that no other leaf holds one of the m farthest.
+        """
+        forest, peaks = self.forest, self.claims.peak[len(self.claims.seen) :]
+        least = float(np.partition(peaks, len(peaks) - m)[len(peaks) - m]) if len(peaks) > m else 0.0
+        searched, rest = np.flatnonzero(peaks >= least), peaks[peaks < least]
+        most = int((forest.starts[searched + 1] - forest.starts[searched]).sum())
+        rows, nearest = np.empty(most, np.int64), np.empty(most)
+        found = _collect(forest, self.claims.nearest, searched, least, rows, nearest)
+        order = np.argsort(rows[:found])
+        rows, nearest = rows[order], nearest[order]
+        pool = farthest(np.empty((found, 0)), nearest, m)
+        kept, rival = rows[pool.rows], int(rows[pool.rival]) if pool.rival < found else len(X)
+        if pool.bound < least and found < len(X):  # all that was found is kept; what was not is nearer than that
+            bound, rival = max(float(np.nextafter(least, 0.0)), float(rest.max(initial=-1.0))), 0
+        else:
+            bound = pool.bound
+        return Pool(kept, np.ascontiguousarray(X[kept].T), pool.nearest, bound, rival)
 
 
 def _forest(blocks: Blocks, count: int) -> Forest:
@@ -126,6 +164,18 @@ def _measure_boxes(forest, start, stop):
                 x = forest.points[block, t, j]
                 forest.lower[leaves + leaf, t] = min(forest.lower[leaves + leaf, t], x)
                 forest.upper[leaves + leaf, t] = max(forest.upper[leaves + leaf, t], x)
+
+
+@entry(EXACT_MATH)
+def _collect(forest, nearest, leaves, least, rows, squares):
+    """Rows in these leaves whose distance is at least so large, with their distances; how many."""
+    count = 0
+    for leaf in leaves:
+        for i in range(forest.starts[leaf], forest.starts[leaf + 1]):
+            if nearest[i] >= least:
+                rows[count], squares[count] = forest.order[i], nearest[i]
+                count += 1
+    return count
 
 
 @entry(EXACT_MATH)
