@@ -154,7 +154,10 @@ def results(client: Any, futures: Sequence[Any]) -> list[Any]:
 
 
 def dropped(client: Any, futures: Sequence[Any]) -> None:
-    """Cancel what is not done, after an error or Ctrl-C."""
-    open_ones = [future for future in futures if not future.done()]
+    """Cancel what is not done, after an error or Ctrl-C, and what failed.
+
+    The client keeps the error of a failed future, the error its frames, and these the parts of the sample on their workers.
+    """
+    open_ones = [future for future in futures if future.status != "finished"]
     if open_ones and client.status == "running":
         client.cancel(open_ones)
