@@ -269,8 +269,8 @@ def draw(cells: list[dict], path: Path) -> None:
         axes[i, 0].set_ylabel(f"{name}, d = {mine[0]['d']}", fontsize=9)
     labels = {label: handle for ax in axes.flat for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
     figure.legend(labels.values(), labels.keys(), loc="lower center", ncols=5, fontsize=8, frameon=False)
-    figure.suptitle("Relative RKHS error against k, signed optimal weights", fontsize=10)
-    figure.tight_layout(rect=(0, 0.45 / height, 1, 1))
+    figure.suptitle("Relative RKHS error against k, signed optimal weights", fontsize=10, y=1 - 0.12 / height)
+    figure.tight_layout(rect=(0, 0.45 / height, 1, 1 - 0.3 / height))
     figure.savefig(path, dpi=90)
     plt.close(figure)
 

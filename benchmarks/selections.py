@@ -41,13 +41,13 @@ WORDS = f"""`selection="auto"`, the default, tries several selections, compares 
 so E_k is comparable; with constrained weights the objective they reach), and keeps the best. Each can be asked for by name.
 
 - **`"kcenter"`**: farthest-first, the paper's. It covers the support evenly, knows no bandwidth, and its first m centres are
-  right for every m. It wins in one and two dimensions once k covers the support many times over (wide kernels, large k). From
-  five dimensions on it picks outliers first, and uniform random rows beat it. It alone carries the bound of Theorem 1.
+  right for every m. In two dimensions it comes second to greedy rows once k covers the support many times over (wide kernels,
+  k = 256); with few centres, and from five dimensions on at any k below, it picks outliers first and uniform random rows beat it. It
+  alone carries the bound of Theorem 1.
 - **`"greedy"`**: each next row is the one that lowers the error most, from a pool of candidates. Its centres are rows of X, and
-  with signed weights it is the best of those at almost every k, dimension and bandwidth. Valid weights (`"simplex"`) suit it less:
-  it relies on neighbours of opposite sign.
-- **`"kmeans"`**: Lloyd's centroids, off the data (`indices` is None). Best for narrow kernels, where k is far too small to cover the
-  support, and with valid weights; worse than greedy rows for wide kernels in high dimension. Not nested.
+  it is the best of the five in most cells below, with signed and with valid weights, for both kernels.
+- **`"kmeans"`**: Lloyd's centroids, off the data (`indices` is None). Ahead of greedy rows with few centres and a wide kernel (k = 32);
+  behind with more, and far behind for narrow kernels in high dimension. Not nested.
 - **`"kmeans++"`**, **`"random"`**: draws. Fast, and what others are measured by.
 - **`"auto"`** with k given: centroids, and the greedy selection with centroids among its candidates (up to three dimensions only
   for k ≤ 1024, where its algebra costs less than the sums); where the last centres gain next to nothing also rows alone,

@@ -45,7 +45,9 @@ def test_its_commands_run_one_after_another(tmp_path, monkeypatch, capsys):
     inputs = pytest.importorskip("tests.cli.inputs", reason="needs pip install 'kernelmean[files]'")
     inputs.write_inputs(tmp_path)
     monkeypatch.chdir(tmp_path)
-    for words in commands():
+    found = commands()
+    assert {words[0] for words in found} == {"fit", "score", "compare", "embed", "proportions", "segment", "info"}
+    for words in found:
         done = inputs.call(capsys, *words)
         assert done.code == 0, f"{shlex.join(words)}: {done.err}"
         assert done.out

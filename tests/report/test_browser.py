@@ -89,6 +89,14 @@ def test_dark_mode_reaches_the_figures(visit, name):
     assert tab.noise == []
 
 
+@pytest.mark.parametrize(("screen", "buttons"), [("desktop", True), ("phone", False)])
+def test_no_button_sends_a_figure_anywhere(visit, screen, buttons):
+    """Plotly has one that uploads the chart; and under a finger the bar would hide what the figure shows."""
+    titles = visit("fit", screen).evaluate("[...document.querySelectorAll('.modebar-btn')].map(b => b.dataset.title)")
+    assert bool(titles) == buttons
+    assert not [title for title in titles if re.search("share|cloud|edit", title, flags=re.IGNORECASE)]
+
+
 def until(tab, condition):
     """Wait for an expression to hold; asked from outside, since the page itself may not evaluate strings."""
     for _ in range(PATIENCE // 50):

@@ -197,6 +197,17 @@ def test_odd_fits_have_pages_too(plotly_page):
     plotly_page(merged)
 
 
+def test_a_far_centre_does_not_shrink_the_picture(plotly_page):
+    X = np.vstack([np.random.default_rng(0).normal(size=(1000, 2)), [[1e4, 1e4]]])
+    mean = km.sparse_kernel_mean(X, bandwidth=1.0, k=5, selection="kcenter", random_state=0, engine="naive")
+    assert mean.centers.max() == 1e4
+    chart = json.loads(next(text for kind, text in Reader(plotly_page(mean, X)).scripts if kind))[0]
+    for axis in ("xaxis", "yaxis"):
+        low, high = chart["layout"][axis]["range"]
+        assert -6 < low < -2
+        assert 2 < high < 6
+
+
 def test_what_is_no_mean_is_refused():
     with pytest.raises(TypeError, match="needs a SparseKernelMean, got ndarray"):
         report.fit_page(np.ones(3))

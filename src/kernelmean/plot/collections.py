@@ -12,7 +12,9 @@ from kernelmean._types import ArrayLike, IntVector, Matrix, Points
 from kernelmean.plot.axes import panels
 from kernelmean.views import clustered_order, collection
 
-NAMED = 40  # samples up to which every one is named
+NAMED = 15  # samples up to which every one is named on the map
+TICKED = 40  # and beside a matrix
+LETTERS = 160.0  # points of height that a column of names has
 FEW = 6  # different numbers up to which they are groups
 
 
@@ -107,10 +109,11 @@ class DistancesDisplay:
         ordered = self.distances[np.ix_(self.order, self.order)]
         self.image_ = self.ax_.imshow(ordered, **{"cmap": "Blues_r", **image_options})
         self.ax_.figure.colorbar(self.image_, ax=self.ax_, label="distance")
-        if len(self.order) <= NAMED:
+        if len(self.order) <= TICKED:
             names, places = [_plain(self.names[i]) for i in self.order], range(len(self.order))
-            self.ax_.set_xticks(places, names, rotation=90)
-            self.ax_.set_yticks(places, names)
+            size = min(10.0, LETTERS / len(self.order))  # no letter stands in the next line
+            self.ax_.set_xticks(places, names, rotation=90, fontsize=size)
+            self.ax_.set_yticks(places, names, fontsize=size)
         return self
 
 

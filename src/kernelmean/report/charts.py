@@ -13,9 +13,9 @@ from kernelmean._types import IntVector, Vector
 from kernelmean.report import facts, page
 from kernelmean.views import Collection, DensityView, Indicator
 
-DRAWN = 400  # centres in a picture, the heaviest
+DRAWN, DRAWN_SMALL = 300, 120  # centres in a picture, the heaviest; in each of many
 STOPS = 25  # points that arrow keys visit in a picture of centres
-RINGS = 8000.0  # square pixels that all centres cover together
+RINGS, RINGS_SMALL = 8000.0, 3000.0  # square pixels that all centres cover together
 LARGEST_MARK, SMALLEST_MARK = 22.0, 2.5  # pixels
 NAME_LENGTH = 18  # letters of a name beside a heat map
 TICKS = 40  # names beside a heat map
@@ -35,17 +35,22 @@ def numbers(values: ArrayLike) -> dict[str, str]:
     return packed if A.ndim == 1 else packed | {"shape": ", ".join(map(str, A.shape))}
 
 
-def density(name: str, view: DensityView) -> Chart:
-    """Contours of a plane, or a curve, with the centres sized by weight."""
+def density(name: str, view: DensityView, *, small: bool = False) -> Chart:
+    """Contours of a plane, or a curve, with the centres sized by weight; fewer and smaller ones in a small picture."""
     ground = _curve(view) if len(view.axes) == 1 else _contours(view)
-    drawn = np.argsort(-np.abs(view.weights), kind="stable")[:DRAWN]
+    drawn = np.argsort(-np.abs(view.weights), kind="stable")[: DRAWN_SMALL if small else DRAWN]
     parts = [(drawn[view.weights[drawn] >= 0], "mark"), (drawn[view.weights[drawn] < 0], "negative")]
-    traces = [ground, *(_centers(view, rows, ink) for rows, ink in parts)]
+    traces = [ground, *(_centers(view, rows, ink, RINGS_SMALL if small else RINGS) for rows, ink in parts)]
     walk = [
         [1 + sign, i, _spoken_center(view, row)] for sign, (rows, _) in enumerate(parts) for i, row in enumerate(rows[:STOPS])
     ]
-    second = "density" if len(view.axes) == 1 else view.axes[1]
-    layout = {"xaxis": _titled(view.axes[0]), "yaxis": _titled(second)}
+    layout = {"xaxis": titled(view.axes[0]), "yaxis": titled("density")}
+    if len(view.axes) == 2:  # what the grid covers: one far centre would leave no room for the rest
+        across, up = (
+            {**titled(axis), "range": [float(grid[0]), float(grid[-1])], "showgrid": False}
+            for axis, grid in zip(view.axes, view.grids, strict=True)
+        )
+        layout = {"xaxis": across, "yaxis": up}
     return {"id": name, "traces": traces, "layout": layout, "walk": walk, "legend": _density_legend(view)}
 
 
@@ -128,7 +133,7 @@ def _curve(view: DensityView) -> Chart:
     }
 
 
-def _centers(view: DensityView, rows: IntVector, ink: str) -> Chart:
+def _centers(view: DensityView, rows: IntVector, ink: str, area: float) -> Chart:
     """Rings whose areas are the weights; in one dimension they stand on the axis."""
     across = view.centers[rows, 0]
     up = view.centers[rows, 1] if len(view.axes) == 2 else np.zeros(len(rows))
@@ -139,18 +144,18 @@ def _centers(view: DensityView, rows: IntVector, ink: str) -> Chart:
         "y": numbers(up),
         "customdata": [[int(row) + 1, f"{view.weights[row]:.3g}"] for row in rows],
         "marker": {
-            "size": [round(size, 1) for size in _mark_sizes(view.weights[rows], np.abs(view.weights).sum())],
+            "size": [round(size, 1) for size in _mark_sizes(view.weights[rows] / np.abs(view.weights).sum(), area)],
             "color": "rgba(0,0,0,0)",
-            "line": {"color": style(ink), "width": 1.2},
+            "line": {"color": style(ink), "width": 1.0},
         },
         "cliponaxis": len(view.axes) == 2,
         "hovertemplate": "centre %{customdata[0]}<br>weight %{customdata[1]}<extra></extra>",
     }
 
 
-def _mark_sizes(weights: Vector, total: float) -> list[float]:
+def _mark_sizes(shares: Vector, area: float) -> list[float]:
     """Diameters: areas in proportion to |α|, none too small to see or too large to see through."""
-    diameters = np.sqrt(4.0 / np.pi * RINGS * np.abs(weights) / total)
+    diameters = np.sqrt(4.0 / np.pi * area * np.abs(shares))
     sizes: list[float] = np.clip(diameters, SMALLEST_MARK, LARGEST_MARK).tolist()
     return sizes
 
@@ -181,8 +186,8 @@ def _indicator_layout(curve: Indicator) -> Chart:
         "xshift": -6,
         "font": {"color": style("mark"), "size": 13},
     }
-    left = {"title": {"text": "left to gain"}, "type": "log", "exponentformat": "power", "dtick": 2}
-    across = {"title": {"text": "centres m"}, "range": [0, curve.chosen * 1.04 + 0.5]}
+    left = {**titled("left to gain"), "type": "log", "exponentformat": "power", "dtick": 2}
+    across = {**titled("centres m"), "range": [0, curve.chosen * 1.04 + 0.5]}
     return {"xaxis": across, "yaxis": left, "shapes": [line], "annotations": [note], "margin": {"l": 64}}
 
 
@@ -190,7 +195,8 @@ def _counted(m: int) -> str:
     return "1 centre" if m == 1 else f"{m} centres"
 
 
-def _titled(name: str) -> dict[str, Any]:
+def titled(name: str) -> dict[str, Any]:
+    """The title of an axis, clear of its labels and of the frame."""
     return {"title": {"text": page.label(_short(name, 40)), "standoff": 8}}
 
 

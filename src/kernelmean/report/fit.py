@@ -48,7 +48,7 @@ def fit_page(
         raise TypeError(f"the page of a fit needs a SparseKernelMean, got {type(mean).__name__}.")
     views = density_views(mean, sample, columns)
     curve = indicator(mean)
-    drawn = [charts.density(f"density-{i}", view) for i, view in enumerate(views)]
+    drawn = [charts.density(f"density-{i}", view, small=len(views) > 1) for i, view in enumerate(views)]
     sections = [
         page.section("facts", "In numbers", page.facts(_numbers(mean, certificate))),
         _density_section(views, drawn, mean),
@@ -96,14 +96,15 @@ def _density_section(views: list[DensityView], drawn: list[charts.Chart], mean: 
     classes = "views" if len(figures) > 1 else "single"
     grid = f'<div class="{classes}">{"".join(figures)}</div>'
     return page.section(
-        "density", "Density", f"<p>{_density_words(views[0], mean)}</p>",
+        "density", "Density", f"<p>{_density_words(views, mean)}</p>",
         f'<div class="controls">{charts.legend_place(drawn)}</div>', grid,
     )  # fmt: skip
 
 
-def _density_words(view: DensityView, mean: SparseKernelMean) -> str:
+def _density_words(views: list[DensityView], mean: SparseKernelMean) -> str:
+    view, most = views[0], charts.DRAWN_SMALL if len(views) > 1 else charts.DRAWN
     lines = "" if view.signed or len(view.axes) == 1 else " Each line encloses another tenth of the mass in view."
-    few = f" The {charts.DRAWN} heaviest of {facts.number(mean.k)} centres are drawn." if mean.k > charts.DRAWN else ""
+    few = f" The {most} heaviest of {facts.number(mean.k)} centres are drawn." if mean.k > most else ""
     plane = " in the plane of the two leading principal axes of its centres" if view.axes[0].endswith("principal axis") else ""
     rings = " Rings are centres; their areas are their weights."
     return page.text(f"{KINDS[view.kind]}{plane}.{lines}{rings}{few}") + page.text(
@@ -145,7 +146,7 @@ def _certificate(mean: SparseKernelMean, certificate: Certificate | None) -> str
     ):
         if bound is not None:
             rows.append((name, f"{bound:.3e}", words))
-    return page.table("Error, measured and promised", ("quantity", "value", "meaning"), rows)
+    return page.table("Error, measured and promised", ("quantity", "value", "meaning"), rows, numbers=(1,))
 
 
 def _heaviest(mean: SparseKernelMean, names: Sequence[str]) -> str:

@@ -28,8 +28,8 @@ def scatter(name: str, samples: Collection, metadata: Mapping[str, Sequence[obje
     variants = {str(column): _variant(samples, places, words, list(values)) for column, values in metadata.items()}
     variants[PLAIN] = _variant(samples, places, words, ["samples"] * len(samples.names))
     chosen = str(first) if first is not None else next(iter(variants))
-    second = {"visible": False} if flat else {"title": {"text": "second coordinate"}, "scaleanchor": "x"}
-    layout = {"xaxis": {"title": {"text": "first coordinate"}}, "yaxis": second}
+    second = {"visible": False} if flat else {**charts.titled("second coordinate"), "scaleanchor": "x"}
+    layout = {"xaxis": charts.titled("first coordinate"), "yaxis": second}
     return {"id": name, "variants": variants, "first": chosen, "layout": layout}
 
 

@@ -27,7 +27,9 @@
   const axis = (own) => ({
     gridcolor: color("grid"), zeroline: false, linecolor: color("line"), tickcolor: color("line"), automargin: true, ...own,
   });
-  const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d"], doubleClick: "reset" };
+  // No button may send a figure anywhere; under a finger, zooming the page does what the other buttons would.
+  const config = { responsive: true, displaylogo: false, showSendToCloud: false, plotlyServerURL: "", displayModeBar: touch ? false : "hover",
+    modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d"], doubleClick: "reset" };
 
   const state = new Map();  // chart id -> {spec, hidden traces, variant}
   const variantOf = (entry) => (entry.spec.variants ? entry.spec.variants[entry.variant] : entry.spec);
