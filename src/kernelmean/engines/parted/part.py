@@ -20,7 +20,7 @@ REMEMBERED = 2  # traversals whose distances are kept; an older one is replayed 
 class Facts(NamedTuple):
     """What all parts together must know of one."""
 
-    count: int  # rows
+    rows: int
     weight: float  # Σw
     squares: float  # Σw²
     whole: bool  # every weight is an integer
@@ -124,7 +124,8 @@ class Part:
         found = []
         for axis, values in cuts:
             bins = np.searchsorted(values, self.X[:, axis], side="left")
-            found.append(np.cumsum(np.bincount(bins, w, minlength=len(values) + 1))[:-1])
+            counted: Vector = np.bincount(bins, w, minlength=len(values) + 1).astype(np.float64, copy=False)
+            found.append(np.cumsum(counted)[:-1])
         return found
 
     def between(self, ranges: list[tuple[int, float, float]]) -> list[Matrix]:

@@ -70,7 +70,7 @@ class Traversal(Picking):
         self._unmet = holding.rows(np.array([first]))
         self._meet()
 
-    def take(self, m: int) -> Picks:  # type: ignore[override]
+    def take(self, m: int) -> Picks:
         """The next m centres; fewer when every distinct point is a centre."""
         rows, squares = super().take(m)
         return Picks(rows, np.sqrt(squares))
