@@ -133,6 +133,22 @@ def sweep(fit: Fit, made: Recipe, D: np.ndarray, sizes: Iterable[int], piece: in
     return rows
 
 
+def rows_of_both(
+    parts: Parts,
+    table_rows: Callable[[str, str, Parts], list[Row]],
+    titles: tuple[str, str],
+    ranges: dict[str, tuple[float, float] | None],
+) -> list[Row]:
+    """A table and the numbers of its figure over ε, for each data set that has been run."""
+    found: list[Row] = []
+    for name, words in SETS.items():
+        if f"{name}_sparse" in parts:
+            found += table_rows(f"{titles[0]}: {words}", name, parts)
+        if curve := swept(name, parts):
+            found += sweep_rows(f"{titles[1]}: {words}", curve, ranges, swept(name, parts, "_best"))
+    return found
+
+
 def sweep_rows(
     table: str, found: list[Values], paper: dict[str, tuple[float, float] | None], best: list[Values] | None
 ) -> list[Row]:
@@ -235,8 +251,8 @@ def draw_sweeps(curves: dict[str, list[Values]], path: Path, title: str) -> None
         ax.invert_xaxis()
         ax.grid(lw=0.3, alpha=0.6)
         ax.tick_params(which="both", labelsize=8)
-    left.legend(fontsize=8, frameon=False)
+    figure.legend(*left.get_legend_handles_labels(), loc="lower center", ncols=4, fontsize=8, frameon=False)
     figure.suptitle(title, fontsize=10)
-    figure.tight_layout()
+    figure.tight_layout(rect=(0, 0.06, 1, 1))
     figure.savefig(path, dpi=100)
     plt.close(figure)

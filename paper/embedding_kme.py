@@ -82,14 +82,7 @@ def sweep(name: str, settings: dict[str, Any], piece: int, desk: Desk) -> Values
 
 def rows(parts: Parts) -> list[Row]:
     """Table 1 and the figures' numbers, for each data set."""
-    found = []
-    for name, words in SETS.items():
-        if f"{name}_sparse" in parts:
-            found += table_rows(f"Table 1, Fig. 1: {words}", name, parts)
-        if curve := embedding.swept(name, parts):
-            best = embedding.swept(name, parts, "_best")
-            found += embedding.sweep_rows(f"Fig. 2: {words}", curve, RANGES, best)
-    return found
+    return embedding.rows_of_both(parts, table_rows, ("Table 1, Fig. 1", "Fig. 2"), RANGES)
 
 
 def table_rows(table: str, name: str, parts: Parts) -> list[Row]:

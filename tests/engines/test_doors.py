@@ -859,3 +859,15 @@ def test_threads_must_be_positive(threads):
 def test_threads_must_be_whole(threads):
     with pytest.raises(TypeError, match="threads must be a whole number"):
         km.engines.open("cpu", threads=threads)
+
+
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 511, 512, 513, 600, 1100])
+@pytest.mark.parametrize("d", [1, 5, 8])
+def test_the_last_block_is_cut_to_its_points(n, d):
+    rng = np.random.default_rng(n)
+    X, Q, w = rng.normal(size=(n, d)), rng.normal(size=(30, d)), rng.uniform(0.1, 1.0, n)
+    radial = km.Gaussian(1.3).radial(d, "rkhs")
+    expected = w @ radial(((X[:, None] - Q[None]) ** 2).sum(-1))
+    room = km.engines.open("cpu").load(X)
+    np.testing.assert_allclose(room.kernel_sum(radial, Q, w), expected, rtol=1e-13)
+    np.testing.assert_allclose(room.log_kernel_sum(radial, Q, w), np.log(expected), rtol=1e-12, atol=1e-13)

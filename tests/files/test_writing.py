@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 
@@ -73,3 +75,12 @@ def test_pictures(tmp_path):
     write_image(tmp_path / "t.png", pixels)
     np.testing.assert_array_equal(np.asarray(Image.open(tmp_path / "t.png")), pixels)
     assert [file.name for file in tmp_path.iterdir()] == ["t.png"]
+
+
+def test_a_pipe_is_not_replaced_by_a_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ValueError, match="device or a pipe"), whole(tmp_path / "pipe"):
+        pass
+    assert (tmp_path / "pipe").is_fifo()
+    with pytest.raises(ValueError, match="is a folder"), whole(tmp_path):
+        pass

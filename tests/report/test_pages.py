@@ -287,3 +287,14 @@ def test_what_is_not_installed_is_named(monkeypatch, missing):
     rgb = np.zeros((4, 4, 3), dtype=np.uint8)
     with pytest.raises(ImportError, match=r"pip install 'kernelmean\[report\]'"):
         page.plotly_source() if missing == "plotly" else report.segmentation_page(rgb, km.segment_image(rgb, engine="naive"))
+
+
+@pytest.mark.parametrize(("signed", "heading"), [(True, "Kernel mean"), (False, "Density")])
+def test_a_page_says_density_of_densities_only(signed, heading):
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    mean = km.sparse_kernel_mean(X, k=10, random_state=0) if signed else km.SparseKDE(k=10, random_state=0).fit(X).mean_
+    assert mean.is_density == (not signed)
+    html = report.fit_page(mean, X)
+    headings = re.findall(r"<h2[^>]*>([^<]*)</h2>", html)
+    assert heading in headings
+    assert ("density" in Reader(html).words.lower()) == (not signed)

@@ -94,7 +94,7 @@ def _of_models(a: str, b: str, seed: int) -> dict[str, Any]:
     if means[0].transform != means[1].transform or means[0].columns != means[1].columns:
         raise ValueError(f"{a} and {b} were fitted on other columns or after another transform, so they cannot be compared.")
     facts: dict[str, Any] = {"l2_distance" if means[0].space == "l2" else "mmd": means[0].distance(means[1])}
-    if all((mean.weights >= 0).all() and mean.space == "l2" for mean in means):
+    if all(mean.is_density for mean in means):
         forth, back = km.kl_divergence(*means, random_state=seed), km.kl_divergence(*means[::-1], random_state=seed)
         facts |= {"kl_a_b": forth.value, "kl_a_b_standard_error": forth.standard_error}
         facts |= {"kl_b_a": back.value, "kl_b_a_standard_error": back.standard_error}

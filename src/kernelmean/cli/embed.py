@@ -67,11 +67,7 @@ def command(
     o.ready_for_report(report)
     how: dict[str, Any] = {"columns": columns, "transform": transform, "drop_na": drop_na}
     with results.working(quiet):
-        samples = _grouped(files, group, color, how) if group is not None else _from_files(files, how)
-        if metadata is not None:
-            samples.metadata.update(_described(metadata, list(samples.points)))
-        if color is not None and color not in samples.metadata:
-            raise ValueError(f"there is no column {color!r} to colour by; known are {', '.join(samples.metadata) or 'none'}.")
+        samples = _coloured(_grouped(files, group, color, how) if group is not None else _from_files(files, how), metadata, color)
         embedding = km.DistributionEmbedding(
             dimensions, metric=metric, embedding=method, n_neighbors=neighbors, bandwidth=o.number_or_word(bandwidth),
             kernel=kernel.value, scale=scale.setting, k=o.whole_or_auto(k), selection=selection.value,
@@ -79,15 +75,20 @@ def command(
         ).fit(samples.points)  # fmt: skip
         rows = _rows(embedding, samples)
         if output is not None:
-            from kernelmean.files import table_writer
-
-            with table_writer(output) as write:
-                write({name: [row[name] for row in rows] for name in rows[0]})
+            _write(output, rows)
         if report is not None:
             _report(report, embedding, samples, color, {"files": len(files), "seed": seed})
     facts: dict[str, Any] = {"samples": len(rows), "metric": metric, "kernel": str(embedding.kernel_)}
     extra = {"distances": embedding.distances_} if as_json else {}
     results.show(facts | extra, as_json, coordinates=rows)
+
+
+def _coloured(samples: Samples, metadata: Path | None, color: str | None) -> Samples:
+    """The samples with their metadata, among which must be what they are coloured by."""
+    known = samples.metadata if metadata is None else samples.metadata | _described(metadata, list(samples.points))
+    if color is not None and color not in known:
+        raise ValueError(f"there is no column {color!r} to colour by; known are {', '.join(known) or 'none'}.")
+    return Samples(samples.points, known)
 
 
 def _from_files(files: list[str], how: dict[str, Any]) -> Samples:
@@ -165,6 +166,13 @@ def _rows(embedding: DistributionEmbedding, samples: Samples) -> list[dict[str, 
         }
         for i, name in enumerate(samples.points)
     ]
+
+
+def _write(path: Path, rows: list[dict[str, Any]]) -> None:
+    from kernelmean.files import table_writer
+
+    with table_writer(path) as write:
+        write({name: [row[name] for row in rows] for name in rows[0]})
 
 
 def _report(path: Path, embedding: DistributionEmbedding, samples: Samples, color: str | None, settings: dict[str, Any]) -> None:

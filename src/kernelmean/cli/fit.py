@@ -119,9 +119,8 @@ def _facts(mean: SparseKernelMean, source: Source, certificate: Any, output: Pat
 
 def describe(mean: SparseKernelMean) -> dict[str, Any]:
     """What a model knows of itself."""
-    density = mean.space == "l2" and bool((mean.weights >= 0).all())
     return {
-        "kind": "density" if density else f"kernel mean ({mean.space})",
+        "kind": "density" if mean.is_density else f"kernel mean ({mean.space})",
         "dimensions": mean.dimension,
         "columns": None if mean.columns is None else list(mean.columns),
         "transform": mean.transform,

@@ -109,10 +109,11 @@ def ready(path: Path | None) -> None:
     """A ValueError, before any work is done, where nothing can be written to this path."""
     if path is None:
         return
+    from kernelmean.files.whole import refuse_other_than_files
+
     folder = path.parent
     if not folder.is_dir():
         raise ValueError(f"the folder {folder} for {path.name} does not exist.")
-    if path.is_dir():
-        raise ValueError(f"{path} is a folder, but a file is to be written there.")
+    refuse_other_than_files(path)
     if not os.access(folder, os.W_OK):
         raise ValueError(f"{path} cannot be written: no permission in {folder}.")

@@ -47,7 +47,7 @@ def command(
     o.ready(output)
     mean = km.load(model)
     cutoff = None if threshold is None else _cutoff(mean, model, threshold)
-    if mean.space != "l2" or (mean.weights < 0).any():
+    if not mean.is_density:
         raise ValueError(f"{model} holds a signed kernel mean, which has no log-density; fit without --signed.")
     source = matching(mean, model, data, columns, transform, drop_na)
     with results.working(quiet), _writing(output) as write:

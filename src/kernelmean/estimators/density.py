@@ -154,7 +154,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def load(cls, path: str | os.PathLike[str], *, kernel: Any = None) -> Self:
         """A fitted estimator from its file; ``kernel`` only for one that was fitted with a kernel of the user's own."""
         mean = load(path, kernel=kernel)
-        if mean.space != "l2" or (mean.weights < 0).any():
+        if not mean.is_density:
             raise ValueError(f"{os.fspath(path)} holds a kernel mean that is no density; use km.load(path).")
         fitted = cls(kernel=mean.kernel, scale=mean.scale, k=mean.k)
         fitted.n_features_in_ = mean.dimension

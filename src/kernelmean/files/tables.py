@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -32,7 +33,7 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class ArrowReader:
+class ArrowReader(ABC):
     """Record batches of named columns; what a subclass knows is where they come from."""
 
     path: Path
@@ -60,9 +61,9 @@ class ArrowReader:
                     numbers[:, j] = _numbers(batch.column(name))
                 yield Block(numbers, None if label is None else _labels(batch.column(label)), done)
 
+    @abstractmethod
     def pieces(self, columns: Sequence[str], label: str | None) -> Iterator[Piece]:
         """Batches that hold these columns."""
-        raise NotImplementedError
 
 
 class ParquetReader(ArrowReader):

@@ -9,10 +9,19 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
+def refuse_other_than_files(path: Path) -> None:
+    """A ValueError where something is there that a file must not take the place of: a folder, a device, a pipe."""
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder, but a file is to be written there.")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path} is a device or a pipe, but a file is to be written there.")
+
+
 @contextmanager
 def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A path to write to; it takes the place of ``path`` if nothing fails, and vanishes if anything does, Ctrl-C included."""
     target = Path(path)
+    refuse_other_than_files(target)
     beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
         yield beside

@@ -59,6 +59,11 @@ class KernelMean:
         """Number of coordinates."""
         return int(self.centers.shape[1])
 
+    @property
+    def is_density(self) -> bool:
+        """Whether it is a mixture of density-normalised kernels: in L2, with weights α ≥ 0."""
+        return self.space == "l2" and not bool((self.weights < 0).any())
+
     def __call__(self, Q: ArrayLike) -> Vector:
         """f at the query points, (q,). Time O(qkd); far in the tails or in high dimension use :meth:`log`."""
         formula = self.kernel.formula(self.dimension)

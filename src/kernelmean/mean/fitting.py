@@ -13,7 +13,7 @@ from kernelmean.coefficients import Path, Stopping
 from kernelmean.engines import Engine, Room
 from kernelmean.kernels import Kernel
 from kernelmean.mean import scaling
-from kernelmean.mean.choosing import Judge, select
+from kernelmean.mean.choosing import Choice, Judge, select
 from kernelmean.mean.preparing import prepare
 from kernelmean.mean.progress import progress_bar
 from kernelmean.mean.refining import POLISH, refined, worth_polishing
@@ -82,17 +82,15 @@ def sparse_kernel_mean(
     which = selection if isinstance(selection, str) else _given_rows(selection, rows, total)
     most = default_limit(room.summary.size) if isinstance(which, str) else len(which)
     rule = _stopping(k, most if k_max is None else k_max, tol, patience)
-    radial, slope = chosen.radial(sample.shape[1], space), chosen.slope(sample.shape[1], space) if steps else None
+    radial, formula = chosen.radial(sample.shape[1], space), chosen.formula(sample.shape[1])
     fixed, valid = rule.k is not None, constraint is not None
     task = Task(room, opened, radial, rule.limit, fixed, valid, _likelihood, _checks.generator(random_state))
+    judge = Judge(task, constraint, solver, formula)
+    if steps:
+        chosen.slope(sample.shape[1], space)  # a kernel that has none says so before the work
     with progress_bar(verbose) as progress:
-        judge = Judge(task, constraint, solver, chosen.formula(sample.shape[1]))
         choice = select(which, judge, rule, progress)
-        if isinstance(which, str) and which == "auto" and worth_polishing(choice, judge, chosen):
-            steps, slope = max(steps, POLISH), chosen.slope(sample.shape[1], space)
-        if slope is not None:
-            choice = refined(choice, judge, slope, steps)
-    path, alpha = choice
+        path, alpha = _refined(choice, judge, chosen, space, max(steps, _polish(which, choice, judge, chosen)))
     return SparseKernelMean(
         centers=_original_centers(path, sample, A),
         weights=alpha,
@@ -107,6 +105,18 @@ def sparse_kernel_mean(
         selection=path.source.name,
         **path_facts(path, room, opened),
     )
+
+
+def _polish(which: str | IntVector, choice: Choice, judge: Judge, kernel: Kernel) -> int:
+    """The few steps that "auto" adds by itself."""
+    return POLISH if isinstance(which, str) and which == "auto" and worth_polishing(choice, judge, kernel) else 0
+
+
+def _refined(choice: Choice, judge: Judge, kernel: Kernel, space: Space, steps: int) -> Choice:
+    """Centres moved off the data by so many steps."""
+    if not steps:
+        return choice
+    return refined(choice, judge, kernel.slope(judge.task.room.summary.dimension, space), steps)
 
 
 def sparse_density(X: ArrayLike, **options: Any) -> SparseKernelMean:

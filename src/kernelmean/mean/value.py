@@ -78,6 +78,11 @@ class SparseKernelMean:
         """Number of coordinates."""
         return int(self.centers.shape[1])
 
+    @property
+    def is_density(self) -> bool:
+        """Whether it is a mixture of density-normalised kernels: in L2, with weights α ≥ 0."""
+        return self.expansion.is_density
+
     def __call__(self, Q: ArrayLike) -> Vector:
         """z at the query points, (q,). Time O(qkd); far in the tails or in high dimension use :meth:`log`."""
         return self.expansion(Q)

@@ -83,7 +83,7 @@ def _views(mean: Any, X: ArrayLike | None, features: Any, columns: Sequence[str]
 def _ground(view: DensityView, axes: Any, options: dict[str, Any]) -> Any:
     axes.set_xlabel(view.axes[0])
     if len(view.axes) == 1:
-        axes.set_ylabel("density")
+        axes.set_ylabel(view.what)
         return axes.plot(view.grids[0], view.values, **options)[0]
     axes.set_ylabel(view.axes[1])
     chosen = {"cmap": "Blues", **options}

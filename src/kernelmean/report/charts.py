@@ -44,7 +44,7 @@ def density(name: str, view: DensityView, *, small: bool = False) -> Chart:
     walk = [
         [1 + sign, i, _spoken_center(view, row)] for sign, (rows, _) in enumerate(parts) for i, row in enumerate(rows[:STOPS])
     ]
-    layout = {"xaxis": titled(view.axes[0]), "yaxis": titled("density")}
+    layout = {"xaxis": titled(view.axes[0]), "yaxis": titled(view.what)}
     if len(view.axes) == 2:  # what the grid covers: one far centre would leave no room for the rest
         across, up = (
             {**titled(axis), "range": [float(grid[0]), float(grid[-1])], "showgrid": False}
@@ -115,7 +115,7 @@ def _contours(view: DensityView) -> Chart:
         "ncontours": 14,
         "contours": {"coloring": "fill", **tenths},
         "line": {"width": 0.6, "color": style("accent"), "smoothing": 0.6},
-        "hovertemplate": f"{x} %{{x:.4g}}<br>{y} %{{y:.4g}}<br>density %{{customdata:.3g}}<extra></extra>",
+        "hovertemplate": f"{x} %{{x:.4g}}<br>{y} %{{y:.4g}}<br>{view.what} %{{customdata:.3g}}<extra></extra>",
     }
 
 
@@ -129,7 +129,7 @@ def _curve(view: DensityView) -> Chart:
         "fill": "tozeroy",
         "fillcolor": style("s2"),
         "line": {"color": style("accent"), "width": 2},
-        "hovertemplate": f"{name} %{{x:.4g}}<br>density %{{y:.3g}}<extra></extra>",
+        "hovertemplate": f"{name} %{{x:.4g}}<br>{view.what} %{{y:.3g}}<extra></extra>",
     }
 
 
@@ -161,7 +161,7 @@ def _mark_sizes(shares: Vector, area: float) -> list[float]:
 
 
 def _density_legend(view: DensityView) -> list[dict[str, Any]]:
-    ground = {"name": "density", "trace": 0, "color": "s4", "symbol": "area"}
+    ground = {"name": view.what, "trace": 0, "color": "s4", "symbol": "area"}
     positive = {"name": "centres, sized by weight", "trace": 1, "color": "mark", "hollow": True}
     negative = {"name": "centres of negative weight", "trace": 2, "color": "negative", "hollow": True}
     return [ground, positive, *([negative] if (view.weights < 0).any() else [])]

@@ -64,7 +64,7 @@ def fit_page(
 
 
 def _lede(mean: SparseKernelMean, certificate: Certificate | None) -> str:
-    what = "density" if mean.space == "l2" and (mean.weights >= 0).all() else "kernel mean"
+    what = "density" if mean.is_density else "kernel mean"
     size = f"{facts.number(mean.n_points)} points in {mean.dimension} dimension{'s' if mean.dimension > 1 else ''}"
     said = f"The {what} of {size}, carried by {facts.number(mean.k)} centre{'s' if mean.k > 1 else ''}"
     error = "" if certificate is None else f", with a measured relative error of {_relative(certificate)}"
@@ -90,13 +90,18 @@ def _relative(certificate: Certificate) -> str:
 def _density_section(views: list[DensityView], drawn: list[charts.Chart], mean: SparseKernelMean) -> str:
     shape = "wide" if len(views[0].axes) == 1 else "square"
     figures = [
-        page.chart(str(chart["id"]), f"Density in {' and '.join(view.axes)}", page.text(" × ".join(view.axes)), shape=shape)
+        page.chart(
+            str(chart["id"]),
+            f"{view.what.capitalize()} in {' and '.join(view.axes)}",
+            page.text(" × ".join(view.axes)),
+            shape=shape,
+        )
         for view, chart in zip(views, drawn, strict=True)
     ]
     classes = "views" if len(figures) > 1 else "single"
     grid = f'<div class="{classes}">{"".join(figures)}</div>'
     return page.section(
-        "density", "Density", f"<p>{_density_words(views, mean)}</p>",
+        "density", views[0].what.capitalize(), f"<p>{_density_words(views, mean)}</p>",
         f'<div class="controls">{charts.legend_place(drawn)}</div>', grid,
     )  # fmt: skip
 

@@ -24,13 +24,14 @@ MARGIN = 0.06  # of the range, added on either side
 
 
 class DensityView(NamedTuple):
-    """A mean in one plane (or along one line): values on a grid and the centres where the plane sees them."""
+    """A density or a kernel mean in one plane, or along one line: values on a grid, and the centres where the plane sees them."""
 
     axes: tuple[str, ...]  # names of the one or two directions
     grids: tuple[Vector, ...]  # a rising grid for each
     values: Points  # (second grid, first grid), or (grid,)
     centers: Points  # (k, 1 or 2)
     weights: Vector  # (k,)
+    what: str  # "density" or "kernel mean"
     kind: str  # "whole"; "marginal": the other directions are integrated out; "slice": they are held at the highest centre
 
     @property
@@ -95,7 +96,7 @@ def _view(mean: Mean, P: Matrix, rows: Points | None, axes: tuple[str, ...]) -> 
     grids = tuple(_grid(mean, P, rows, axis, LINE if len(P) == 1 else GRID) for axis in range(len(P)))
     mesh = np.stack([side.ravel() for side in np.meshgrid(*grids)], axis=1)
     values = evaluate(mesh).reshape([len(grid) for grid in reversed(grids)])
-    return DensityView(axes, grids, values, centers, mean.weights, kind)
+    return DensityView(axes, grids, values, centers, mean.weights, "density" if mean.is_density else "kernel mean", kind)
 
 
 def _seen(mean: Mean, P: Matrix) -> tuple[Callable[[Points], Vector], str]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
+from numpy.typing import NDArray
 
 from kernelmean._types import Matrix, Points, Vector
 from kernelmean.engines.cpu import loops, narrow, radial, threads
-from kernelmean.engines.cpu.blocks import Blocks, queries
+from kernelmean.engines.cpu.blocks import CELL, Blocks, queries
 from kernelmean.kernels import RadialFunction
 
 TASK = 2**21  # kernel values per piece of work: about a millisecond
@@ -36,9 +39,20 @@ def _every_term(blocks: Blocks, radial_function: RadialFunction, rows: Points, w
         threads.run(loop, tasks, count)
         return ordered_sum(parts)
     out = np.zeros(len(rows))
-    tasks = [(blocks.points, spread, rows[i], *numbers, out[i]) for i in _query_pieces(len(rows), blocks.n)]
-    threads.run(loop, tasks, count)
+    for points, weights in _without_padding(blocks, spread) if blocks.d <= compiled.fused else [(blocks.points, spread)]:
+        tasks = [(points, weights, rows[i], *numbers, out[i]) for i in _query_pieces(len(rows), blocks.n)]
+        threads.run(loop, tasks, count)
     return out
+
+
+def _without_padding(blocks: Blocks, spread: Matrix) -> Iterator[tuple[NDArray[np.float64], Matrix]]:
+    """The full blocks, and the last one cut to the cells that hold points."""
+    full, live = divmod(blocks.n, blocks.shape[1])
+    if full:
+        yield blocks.points[:full], spread[:full]
+    if live:
+        kept = -(-live // CELL) * CELL
+        yield np.ascontiguousarray(blocks.points[full:, :, :kept]), np.ascontiguousarray(spread[full:, :kept])
 
 
 def _columns_sum(blocks: Blocks, radial_function: RadialFunction, Q: Points, W: Matrix, count: int) -> Matrix:
