@@ -97,7 +97,7 @@ def test_bad_input():
         km.MeanStream().add(batch(0))
     with pytest.raises(ValueError, match="error"):
         km.MeanStream().add(fitted(0), error=-1.0)
-    with pytest.raises(ValueError, match="different kernels"):
+    with pytest.raises(ValueError, match="kernels differ"):
         km.MeanStream().add(fitted(0)).add(fitted(1, kernel=km.Gaussian(0.7)))
     with pytest.raises(ValueError, match="k must be"):
         km.MeanStream(k=0)
@@ -107,16 +107,20 @@ def test_bad_input():
 
 
 def test_densities_of_a_stream_stay_small_and_near_one_fit():
-    stream = km.SparseKDE(bandwidth=0.4, k=40, random_state=0)
+    """Merges choose centres among centres, which costs more than one fit to all points; 80 are enough for these."""
+    stream = km.SparseKDE(bandwidth=0.4, k=80, random_state=0)
     for seed in range(11):
         stream.partial_fit(batch(seed))
-    whole = km.SparseKDE(bandwidth=0.4, k=40, random_state=0).fit(np.concatenate([batch(seed) for seed in range(11)]))
+    X = np.concatenate([batch(seed) for seed in range(11)])
+    whole = km.SparseKDE(bandwidth=0.4, k=80, random_state=0).fit(X)
     Q = batch(99, 500)
     assert stream.mean_.n_points == 2200
-    assert stream.mean_.k == 40
+    assert stream.mean_.k == 80
     assert len(stream._stream.means) == 3
-    assert abs(np.mean(stream.score_samples(Q) - whole.score_samples(Q))) < 0.05
-    assert 0.0 < stream.merging_error_ < 0.05
+    assert abs(np.mean(stream.score_samples(Q) - whole.score_samples(Q))) < 0.01
+    exact = km.kernel_mean(X, kernel=stream.mean_.kernel, space=stream.mean_.space)
+    assert 0.0 < stream.mean_.distance(exact) < stream.merging_error_ + 0.005
+    assert stream.merging_error_ < 0.03
 
 
 def test_a_density_is_saved_and_goes_on(tmp_path):

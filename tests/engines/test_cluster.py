@@ -153,10 +153,13 @@ def test_arrays_with_engine_cluster(client):
 
 
 def test_nothing_stays_on_the_workers(client):
+    """Neither after a fit nor after one that failed."""
     km.k_center(da.from_array(cloud(), chunks=(2000, 3)), 10)
-    deadline = time.monotonic() + 10.0
+    with pytest.raises(ValueError, match="X holds infinite values"):
+        km.k_center(da.from_array(np.append(cloud(), [[np.inf, 0.0, 0.0]], axis=0), chunks=(2000, 3)), 10)
+    deadline = time.monotonic() + 60.0
     while any(client.has_what().values()) and time.monotonic() < deadline:
-        gc.collect()  # errors of other tests hold on to their frames
+        gc.collect()  # errors hold on to their frames
         time.sleep(0.05)
     assert not any(client.has_what().values())
 
@@ -194,7 +197,7 @@ def test_a_worker_that_dies_changes_nothing(client, monkeypatch, nth):
     assert killing.killed is not None
     np.testing.assert_array_equal(found.indices, expected.indices)
     np.testing.assert_allclose(found.weights, expected.weights, rtol=1e-9)
-    client.wait_for_workers(2, timeout=30)
+    client.wait_for_workers(2, timeout=120)
 
 
 def test_a_worker_that_dies_for_good(monkeypatch):
@@ -205,7 +208,7 @@ def test_a_worker_that_dies_for_good(monkeypatch):
         distributed.Client(empty, set_as_default=False) as client,
     ):
         empty.scale(2)
-        client.wait_for_workers(2, timeout=30)
+        client.wait_for_workers(2, timeout=120)
         asks, ask = [], carrying.Carried._ask
 
         def retire(carried, *arguments):
@@ -229,7 +232,7 @@ def test_a_lost_scheduler_is_an_error_and_no_hang(monkeypatch, tmp_path):
     start = [sys.executable, "-m", "dask", "scheduler", "--scheduler-file", file, "--port", "0", "--dashboard-address", ":0"]
     scheduler = subprocess.Popen(start, stderr=subprocess.DEVNULL)
     join = [sys.executable, "-m", "dask", "worker", "--scheduler-file", file, "--no-nanny", "--nthreads", "1"]
-    worker = subprocess.Popen([*join, "--dashboard-address", ":0", "--death-timeout", "5"], stderr=subprocess.DEVNULL)
+    worker = subprocess.Popen([*join, "--dashboard-address", ":0", "--death-timeout", "120"], stderr=subprocess.DEVNULL)
     asks, ask = [], carrying.Carried._ask
 
     def lose(carried, *arguments):
@@ -240,7 +243,7 @@ def test_a_lost_scheduler_is_an_error_and_no_hang(monkeypatch, tmp_path):
 
     monkeypatch.setattr(carrying.Carried, "_ask", lose)
     try:
-        client = distributed.Client(scheduler_file=file, set_as_default=False, timeout="30s")
+        client = distributed.Client(scheduler_file=file, set_as_default=False, timeout="120s")
         with pytest.raises(ConnectionError, match="scheduler"):
             km.k_center(da.from_array(cloud(), chunks=(1000, 3)), 50, engine=km.engines.open("cluster", client=client))
         client.close(timeout=1)

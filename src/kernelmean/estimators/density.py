@@ -42,7 +42,8 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
     k_max : most that "auto" may take; by default below 3√n, but at least 600.
     tol, patience, selection, refine : see ``km.sparse_kernel_mean``.
     sparse : False keeps every point as a centre: the exact kernel density estimate, through the same fast sums.
-    engine : "cpu", "naive", or an engine instance; threads are the engine's.
+    engine : "cpu", "gpu", "cluster", "naive", or an engine instance; threads are the engine's. Mapped files, ``km.read`` and
+        Dask collections are fitted where they are, with any.
     random_state : the first centre, and whatever else the selection draws.
 
     Attributes
@@ -101,7 +102,8 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """Fit to the rows of X, (n, d); y only serves the rule "jaakkola". Time O(n·k·d + k³)."""
         checked = checking.points(self, X, reset=True, least=checking.fewest(self.bandwidth))
         weights = checking.weights(sample_weight, len(checked))
-        self._stream, self._reservoir = None, None
+        self._stream: MeanStream | None = None
+        self._reservoir: Points | None = None
         settings = fit_settings(self, checked, y, weights)
         if self.sparse:
             fitted: density.Density = settings.fit(checked, weights, self.random_state)
@@ -133,7 +135,8 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
             if not isinstance(estimator.mean_, SparseKernelMean):
                 raise ValueError("a full density estimate cannot be merged: fit with sparse=True.")
         share = other.mean_.n_points / (self.mean_.n_points + other.mean_.n_points)
-        stream = self._streamed(other.mean_).merge(other._streamed(other.mean_))
+        second: SparseKernelMean = other.mean_  # type: ignore[assignment]  # both were looked at above
+        stream = self._streamed(second).merge(other._streamed(second))
         self._reservoir = self._drawn_rows(other._remembered(), None, share)
         return self._go_on(stream)
 
@@ -185,7 +188,8 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         stream: MeanStream | None = getattr(self, "_stream", None)
         if stream is None:
             stream = MeanStream(constraint="simplex")
-            stream = stream.add(self.mean_) if hasattr(self, "mean_") else stream
+            fitted: SparseKernelMean | None = getattr(self, "mean_", None)
+            stream = stream if fitted is None else stream.add(fitted)
         return replace(stream, k=self._most_centers(max(mean.k for mean in (*stream.means, batch))))
 
     def _most_centers(self, largest: int) -> int:

@@ -137,9 +137,10 @@ class KernelMean:
 
     # What the rest of the package asks of a mean; not part of the public surface.
 
-    def _over(self, Q: ArrayLike, function: Callable[[Points], Any]) -> Any:
+    def _over(self, Q: ArrayLike, function: Callable[[Points], Any]) -> Points:
         """function of the query points in the coordinates of the kernel, part by part where they are not in one piece."""
-        return engines.over(self.map(engines.queries(Q, self.engine, "Q", self.dimension)), function)
+        found: Points = engines.over(self.map(engines.queries(Q, self.engine, "Q", self.dimension)), function)
+        return found
 
     def map(self, X: Points) -> Points:
         """X in the coordinates of the kernel."""

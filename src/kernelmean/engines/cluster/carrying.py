@@ -7,6 +7,7 @@ it says so, and hears them all.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from kernelmean._types import IntVector
 from kernelmean.engines.cluster import workers
 
 PATIENCE = 2.0  # seconds after which it is checked whether workers and scheduler are still there
+BREATH = 0.05  # seconds between two looks
 GONE = "the Dask scheduler is gone (%s): the fit cannot go on; start a scheduler and fit again."
 
 
@@ -76,20 +78,25 @@ class Carried:
                 with connected(self._client):
                     answers: list[Any] = future.result(timeout=PATIENCE)
             except Late:
-                if home not in alive(self._client):
+                if future.status == "error":  # the task's own
+                    raise
+                present = alive(self._client)
+                if present is not None and home not in present:
                     return None
             else:
                 return answers
 
     def _found(self) -> list[str]:
         """Where each part is, once all are there."""
-        settled(self._client, self._futures)
-        where = self._client.who_has(self._futures)
-        homes = [where.get(future.key, ()) for future in self._futures]
-        if not all(homes):
-            return self._found()
-        # A part that is in several places is asked in one of them, always the same.
-        return [min(addresses) for addresses in homes]
+        while True:
+            settled(self._client, self._futures)
+            with connected(self._client):
+                where = self._client.who_has(self._futures)
+            homes = [where.get(future.key, ()) for future in self._futures]
+            if all(homes):
+                # A part that is in several places is asked in one of them, always the same.
+                return [min(addresses) for addresses in homes]
+            time.sleep(BREATH)  # a worker has just been lost, and its parts are on their way
 
 
 @contextmanager
@@ -105,31 +112,34 @@ def connected(client: Any) -> Iterator[None]:
         raise ConnectionError(GONE % error) from error
 
 
-def alive(client: Any) -> set[str]:
-    """Addresses of the workers that are there; a ConnectionError where the scheduler is not."""
+def alive(client: Any) -> set[str] | None:
+    """Addresses of the workers that are there, None where a busy scheduler does not say; a ConnectionError where it is gone."""
     if client.status != "running":
         raise ConnectionError(GONE % client.status)
     try:
         return set(client.nthreads())
-    except (OSError, Late, CancelledError) as error:
+    except Late:
+        return None
+    except (OSError, CancelledError) as error:
         raise ConnectionError(GONE % error) from error
 
 
 def settled(client: Any, futures: Sequence[Any]) -> None:
     """Wait until all futures are done; the first error among them is raised here."""
-    waiting = True
-    while waiting:
+    while True:
         try:
             with connected(client):
                 wait(list(futures), timeout=PATIENCE)
-            waiting = False
         except Late:
             alive(client)
-    for future in futures:
-        if future.status != "finished":
-            alive(client)
+            continue
+        failed = next((future for future in futures if future.status in ("error", "cancelled")), None)
+        if failed is not None:
             with connected(client):
-                future.result(timeout=PATIENCE)
+                failed.result(timeout=PATIENCE)
+        if all(future.status == "finished" for future in futures):
+            return
+        time.sleep(BREATH)
 
 
 def results(client: Any, futures: Sequence[Any]) -> list[Any]:
@@ -144,7 +154,10 @@ def results(client: Any, futures: Sequence[Any]) -> list[Any]:
 
 
 def dropped(client: Any, futures: Sequence[Any]) -> None:
-    """Cancel what is not done, after an error or Ctrl-C."""
-    open_ones = [future for future in futures if not future.done()]
+    """Cancel what is not done, after an error or Ctrl-C, and what failed.
+
+    The client keeps the error of a failed future, the error its frames, and these the parts of the sample on their workers.
+    """
+    open_ones = [future for future in futures if future.status != "finished"]
     if open_ones and client.status == "running":
         client.cancel(open_ones)

@@ -40,7 +40,7 @@ def mapped(part: Part, matrix: Matrix, origin: Vector) -> Part:
 
 def weighted(part: Part, weights: Vector) -> Part:
     """The same rows with weights."""
-    return Part(part.X, weights, part.engine)
+    return Part(np.asarray(part.X), weights, part.engine)
 
 
 def size(part: Part) -> int:

@@ -29,7 +29,8 @@ class BlockRows:
         if isinstance(key, tuple):
             rows, axis = key
             return self._column(int(axis))[rows]
-        found = self._rows(np.atleast_1d(np.arange(len(self))[key] if isinstance(key, slice) else np.asarray(key)))
+        wanted = np.arange(*key.indices(len(self))) if isinstance(key, slice) else np.atleast_1d(key)
+        found = self._rows(wanted)
         return found if isinstance(key, slice) or np.ndim(key) else found[0]
 
     @property

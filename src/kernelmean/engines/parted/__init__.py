@@ -44,7 +44,9 @@ class Engine:
         """Take the points in."""
         if isinstance(X, np.ndarray):
             return self.local.load(X, weights)
-        return Room(Holding(X.parts(weights, self.local)))
+        room: Any = Room(Holding(X.parts(weights, self.local)))  # its summaries and distances have the same doors
+        opened: engines.Room = room
+        return opened
 
     def precise(self) -> Engine:
         """The engine whose kernel sums are in float64."""

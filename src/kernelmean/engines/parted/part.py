@@ -12,7 +12,7 @@ from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.engines import Engine, Room, frontier
 from kernelmean.engines.frontier import Frontier, Pool
-from kernelmean.engines.sample import Distances
+from kernelmean.engines.sample import Distances, Sample, Summary
 
 REMEMBERED = 2  # traversals whose distances are kept; an older one is replayed from its centres
 
@@ -20,7 +20,7 @@ REMEMBERED = 2  # traversals whose distances are kept; an older one is replayed 
 class Facts(NamedTuple):
     """What all parts together must know of one."""
 
-    count: int  # rows
+    rows: int
     weight: float  # Σw
     squares: float  # Σw²
     whole: bool  # every weight is an integer
@@ -99,18 +99,18 @@ class Part:
 
     def mean(self) -> Vector:
         """Σ p_j x_j over this part."""
-        return self.room.summary.mean
+        return self._summary.mean
 
     def second_moments(self, mean: Vector) -> Matrix:
         """Σ p_j (x_j − mean)(x_j − mean)ᵀ over this part, about the mean of all: covariance about its own, and a shift."""
-        summary = self.room.summary
+        summary = self._summary
         shift = summary.mean - mean
         own = summary.covariance * ((summary.size - 1) / summary.size) if summary.size > 1 else 0.0
         return own + np.outer(shift, shift)
 
     def variances(self, mean: Vector) -> Vector:
         """The diagonal of the second moments, for less."""
-        summary = self.room.summary
+        summary = self._summary
         own = summary.std**2 * ((summary.size - 1) / summary.size) if summary.size > 1 else 0.0
         return own + (summary.mean - mean) ** 2
 
@@ -124,7 +124,8 @@ class Part:
         found = []
         for axis, values in cuts:
             bins = np.searchsorted(values, self.X[:, axis], side="left")
-            found.append(np.cumsum(np.bincount(bins, w, minlength=len(values) + 1))[:-1])
+            counted: Vector = np.bincount(bins, w, minlength=len(values) + 1).astype(np.float64, copy=False)
+            found.append(np.cumsum(counted)[:-1])
         return found
 
     def between(self, ranges: list[tuple[int, float, float]]) -> list[Matrix]:
@@ -132,6 +133,11 @@ class Part:
         w = np.broadcast_to(1.0, len(self.X)) if self.weights is None else self.weights
         columns = [(self.X[:, axis], (self.X[:, axis] > low) & (self.X[:, axis] <= high)) for axis, low, high in ranges]
         return [np.column_stack([column[inside], w[inside]]) for column, inside in columns]
+
+    @property
+    def _summary(self) -> Summary:
+        """Counts and moments need no room, which may never be opened: the points may yet be mapped."""
+        return Sample(self.X, self.weights).summary
 
     def groups(self, centers: Points) -> tuple[Vector, Points]:
         """Weight and mean of the points nearest to each centre."""

@@ -25,7 +25,7 @@ def take_in(X: Any, name: str, columns: int | None = None) -> Streamed:
     source: Mapped | Sourced = Mapped(X) if isinstance(X, np.ndarray) else Sourced(X)
     _checks.table_shape((1 if len(X) else 0, source.dimension), name, columns)
     step = max(1, BATCH // source.dimension)
-    sizes = [len(_checks.points(batch, name)) for batch in source.read(step, None)]
+    sizes = [len(_checks.points(batch, name)) for batch in source.read(step, None) if batch is not None]
     return Streamed(source, step, np.array(sizes, dtype=np.intp))
 
 
@@ -163,6 +163,7 @@ class Read:
     table: Streamed
     weights: Vector | None
     local: Engine
+    offered: int = 1 << 16  # a round is a pass over the file: more offers make fewer of them
     known: list[dict[str, Known]] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -22,8 +22,11 @@ class Parts(Protocol):
     def dimension(self) -> int:
         """Number of coordinates."""
 
-    def each(self, question: str, *arguments: Any, own: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
-        """Every part's answer; ``own`` are further arguments of each part, and parts with None are not asked."""
+    def each(self, question: str, *arguments: Any, own: Sequence[tuple[Any, ...] | None] | None = None) -> list[Any]:
+        """Every part's answer; ``own`` are further arguments of each part, and parts with None are not asked.
+
+        Where asking is dear beside computing, an attribute ``offered`` says how many points a round may look at.
+        """
 
 
 class Table(Protocol):

@@ -64,12 +64,13 @@ class Traversal(Picking):
         super().__init__(first)
         self._holding, self._history = holding, History(holding)
         parts = len(holding.parts.sizes)
-        self._offers = np.full(parts, max(LEAST_OFFER, OFFERED // parts))
+        self._most = getattr(holding.parts, "offered", OFFERED)
+        self._offers = np.full(parts, max(LEAST_OFFER, self._most // parts))
         self._ended_by = np.zeros(parts, dtype=bool)  # the parts whose next point ends the round
         self._unmet = holding.rows(np.array([first]))
         self._meet()
 
-    def take(self, m: int) -> Picks:  # type: ignore[override]
+    def take(self, m: int) -> Picks:
         """The next m centres; fewer when every distinct point is a centre."""
         rows, squares = super().take(m)
         return Picks(rows, np.sqrt(squares))
@@ -100,7 +101,7 @@ class Traversal(Picking):
     def _meet(self) -> None:
         """All parts hear of the centres not met, and offer anew; those that ended a short round offer more from then on."""
         if len(self._unmet) < SHORT:
-            self._offers[self._ended_by] = np.minimum(2 * self._offers[self._ended_by], OFFERED)
+            self._offers[self._ended_by] = np.minimum(2 * self._offers[self._ended_by], self._most)
         self._settle()
         pools: list[Pool] = self._history.each("offer", own=[(int(m),) for m in self._offers])
         begins, n = self._holding.begins, int(self._holding.begins[-1])
