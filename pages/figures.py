@@ -1,6 +1,7 @@
 """Figures in prose come from generated pages: {{ page | section | case | column }} is replaced by that cell of that table.
 
 A page is written by a script (``make bench``), so a figure quoted elsewhere follows it; one that is gone fails the build.
+Pictures that lie elsewhere in the repository, beside the results they show, get a place in the site.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ import re
 from functools import cache
 from pathlib import Path
 
-DOCS = Path(__file__).parent.parent / "docs"
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
 QUOTED = re.compile(r"\{\{\s*([^|{}]+?)\s*\|\s*([^|{}]+?)\s*\|\s*([^|{}]+?)\s*\|\s*([^|{}]+?)\s*\}\}")
+PICTURE = re.compile(r"(!\[[^\]]*\]\()\.\./([\w/.-]+\.(?:png|svg|gif))\)")
 
 
 def fill_in(text: str) -> str:
@@ -29,6 +32,17 @@ def cell(page: str, section: str, case: str, column: str) -> str:
     if len(found) != 1 or column not in header:
         raise LookupError(f"docs/{page}, {section!r}: {len(found)} rows are {case!r}, columns are {header}; wanted {column!r}.")
     return found[0][header.index(column)]
+
+
+def pictures_elsewhere() -> list[tuple[str, Path]]:
+    """(place in the site, file) of every picture outside docs/ that a page of docs/ shows."""
+    shown = {match[2] for page in DOCS.glob("*.md") for match in PICTURE.finditer(page.read_text())}
+    return [(name, ROOT / name) for name in sorted(shown)]
+
+
+def moved_pictures(text: str) -> str:
+    """The text of a page of docs/ with such pictures where the site has them."""
+    return PICTURE.sub(r"\1\2)", text)
 
 
 @cache

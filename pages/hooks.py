@@ -40,7 +40,9 @@ def _title(path: Path) -> str:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Run the examples and add their pages."""
+    """Run the examples and add their pages; pictures beside results come along."""
+    for place, source in figures.pictures_elsewhere():
+        files.append(File.generated(config, place, abs_src_path=str(source)))
     for made in gallery.pages():
         if made.text is not None:
             files.append(File.generated(config, made.path, content=made.text))
@@ -55,7 +57,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
         markdown = figures.fill_in(markdown)
     except LookupError as error:
         LOGGER.warning("%s: %s", page.file.src_uri, error)
-    return markdown.replace("[[layers-table]]", diagram.table())
+    return figures.moved_pictures(markdown).replace("[[layers-table]]", diagram.table())
 
 
 def on_page_content(content: str, **_: Any) -> str:

@@ -164,6 +164,16 @@ def test_quoted_figures_come_from_their_tables(tmp_path, monkeypatch):
             figures.fill_in(wrong)
 
 
+def test_pictures_beside_results_get_a_place_in_the_site(tmp_path, monkeypatch):
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "page.md").write_text("![A picture.](../results/a.png) and [a link](../results/b.png)")
+    monkeypatch.setattr(figures, "ROOT", tmp_path)
+    monkeypatch.setattr(figures, "DOCS", docs)
+    assert figures.pictures_elsewhere() == [("results/a.png", tmp_path / "results" / "a.png")]
+    assert figures.moved_pictures("![A picture.](../results/a.png)") == "![A picture.](results/a.png)"
+
+
 @pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.relative_to(DOCS).as_posix())
 def test_every_figure_that_a_page_quotes_exists(page):
     assert "{{" not in figures.fill_in(page.read_text())
