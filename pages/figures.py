@@ -1,5 +1,7 @@
 """Figures in prose come from generated pages: {{ page | section | case | column }} is replaced by that cell of that table.
 
+A fifth part picks the n-th number of a cell that has several.
+
 A page is written by a script (``make bench``), so a figure quoted elsewhere follows it; one that is gone fails the build.
 Pictures that lie elsewhere in the repository, beside the results they show, get a place in the site.
 """
@@ -12,13 +14,21 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-QUOTED = re.compile(r"\{\{\s*([^|{}]+?)\s*\|\s*([^|{}]+?)\s*\|\s*([^|{}]+?)\s*\|\s*([^|{}]+?)\s*\}\}")
+QUOTED = re.compile(r"\{\{([^{}]+)\}\}")
+NUMBER = re.compile(r"[-+−]?\d+(?:\.\d+)?(?:e[-+]\d+)?")
 PICTURE = re.compile(r"(!\[[^\]]*\]\()\.\./([\w/.-]+\.(?:png|svg|gif))\)")
 
 
 def fill_in(text: str) -> str:
     """The text with every quoted figure in its place."""
-    return QUOTED.sub(lambda match: cell(*match.groups()), text)
+    return QUOTED.sub(lambda match: _quoted([part.strip() for part in match[1].split("|")]), text)
+
+
+def _quoted(parts: list[str]) -> str:
+    if not 4 <= len(parts) <= 5:
+        raise LookupError(f"{{{{ {' | '.join(parts)} }}}} must be page | section | case | column, and perhaps which number.")
+    found = cell(*parts[:4])
+    return found if len(parts) == 4 else NUMBER.findall(found)[int(parts[4]) - 1]
 
 
 def cell(page: str, section: str, case: str, column: str) -> str:

@@ -155,11 +155,17 @@ def test_an_example_without_a_docstring_is_refused(tmp_path):
 
 
 def test_quoted_figures_come_from_their_tables(tmp_path, monkeypatch):
-    page = "# T\n\n### Part\n\n| case | figure |\n| --- | ---: |\n| a, b | 3.5 |\n| c | 4 |\n"
+    page = "# T\n\n### Part\n\n| case | figure |\n| --- | ---: |\n| a, b | 3.5 |\n| c | AUC 0.4 of -2e-3 |\n"
     (tmp_path / "page.md").write_text(page)
     monkeypatch.setattr(figures, "DOCS", tmp_path)
     assert figures.fill_in("it is {{ page.md | Part | a, b | figure }} today") == "it is 3.5 today"
-    for wrong in ("{{ page.md | Part | d | figure }}", "{{ page.md | Other | c | figure }}", "{{ page.md | Part | c | goal }}"):
+    assert figures.fill_in("{{ page.md | Part | c | figure | 2 }}") == "-2e-3"
+    for wrong in (
+        "{{ page.md | Part }}",
+        "{{ page.md | Part | d | figure }}",
+        "{{ page.md | Other | c | figure }}",
+        "{{ page.md | Part | c | goal }}",
+    ):
         with pytest.raises(LookupError, match=r"page\.md"):
             figures.fill_in(wrong)
 
@@ -177,6 +183,22 @@ def test_pictures_beside_results_get_a_place_in_the_site(tmp_path, monkeypatch):
 @pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.relative_to(DOCS).as_posix())
 def test_every_figure_that_a_page_quotes_exists(page):
     assert "{{" not in figures.fill_in(page.read_text())
+
+
+def test_formulas_become_mathml():
+    pytest.importorskip("latex2mathml", reason="needs latex2mathml: pip install 'kernelmean[docs]'")
+    from pages import formulas
+
+    page = (
+        r'<p><span class="arithmatex">\(\mathbb R, \mathcal A\)</span></p><div class="arithmatex">\[\lVert x \rVert \ge 1\]</div>'
+    )
+    shown = formulas.typeset(page)
+    assert "<mi>ℝ</mi>" in shown
+    assert "<mi>𝒜</mi>" in shown
+    assert shown.count('<mo stretchy="false">&#x02016;</mo>') == 2
+    assert "arithmatex" not in shown
+    with pytest.raises(formulas.UnknownCommandError, match="frobnicate"):
+        formulas.mathml(r"\frobnicate x", "inline")
 
 
 def test_the_diagram_shows_every_layer_of_the_contracts():
