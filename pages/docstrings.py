@@ -39,6 +39,8 @@ def _rewrite(parent: griffe.Object, public: set[str]) -> None:
         if member.is_alias:
             continue
         inside = {name: inner.path for name, inner in member.members.items()} if member.is_class else around
+        if member.is_function:  # what begins with an underscore is not for users
+            member.parameters = griffe.Parameters(*(p for p in member.parameters if p.name == "_" or p.name[0] != "_"))
         if member.docstring is not None:
             member.docstring.value = rewritten(member.docstring.value, public, inside)
         if member.is_module or member.is_class:

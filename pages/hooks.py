@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from pages import diagram, figures, formulas, gallery
 
 LOGGER = logging.getLogger("mkdocs.plugins.pages.hooks")
-EVIDENCE = "benchmarks selection paper density embedding meanshift speed performance gpu scaling files".split()  # in this order
+EVIDENCE = ["benchmarks", "selection", "paper", "density", "embedding", "meanshift", "speed", "performance", "gpu", "scaling"]
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
