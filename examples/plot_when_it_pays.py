@@ -27,7 +27,7 @@ def seconds(work) -> float:
     return min(times)
 
 
-sizes = [100, 300, 1000, 3000, 10_000]
+sizes = [100, 300, 1000, 2000, 5000]
 table = {"SparseKDE": [], "gaussian_kde": []}
 for n in sizes:
     X = rng.normal(size=(n, 2))
