@@ -39,6 +39,14 @@ def gram(radial: RadialFunction, A: Points, B: Points) -> Matrix:
     return radial(cdist(A, B, "sqeuclidean"))
 
 
+def shifted_cholesky(A: Matrix, jitter: Vector) -> Matrix:
+    """M, lower triangular, with MMᵀ = A + Λ; A is left as it was."""
+    shifted = A.copy()
+    shifted[np.diag_indices(len(A))] += jitter
+    M: Matrix = cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
+    return M
+
+
 class Panel(NamedTuple):
     """Consecutive rows of L: what stands left of their diagonal block, and that block."""
 
@@ -162,8 +170,7 @@ class Factor:
         schur = gram(self.radial, new, new)
         if len(old):
             schur -= dsyrk(1.0, X.T, lower=1)  # the lower triangle, which is all that is read
-        schur[np.diag_indices(len(new))] += jitter
-        return np.ascontiguousarray(X.T), cholesky(schur, lower=True, check_finite=False)
+        return np.ascontiguousarray(X.T), shifted_cholesky(schur, jitter)
 
     def _start_again(self) -> None:
         while self._boost < LARGEST_BOOST:

@@ -19,11 +19,15 @@ CANDIDATES = 32  # entering candidates kept between two pricings of all weights
 ENTRIES_PER_WEIGHT = 20  # more than this on average (usually about 1): rounding has stopped the descent
 
 
-def minimise(K: Matrix, kappa: Vector, L: Matrix) -> Vector:
+def minimise(K: Matrix, kappa: Vector, L: Matrix, guess: Vector | None = None) -> Vector:
     """argmin αᵀKα − 2κᵀα over α ≥ 0, Σα = 1, with K = LLᵀ, jitter included; zeros are exact."""
     coordinates = _coordinates(L, kappa)
     unit = float(coordinates[:, 0] @ coordinates[:, 0])
-    descent = _Descent(K, kappa, _starting_set(K, kappa, L, coordinates), unit)
+    if guess is None:
+        free = _starting_set(K, kappa, L, coordinates)
+        guess = np.zeros(len(kappa))
+        guess[free] = 1.0 / len(free)
+    descent = _Descent(K, kappa, guess, unit)
     descent.run()
     weights: Vector = descent.weights / descent.weights.sum()
     return weights
@@ -123,14 +127,13 @@ class _Face:
 class _Descent:
     """From a face to the best face."""
 
-    def __init__(self, K: Matrix, kappa: Vector, free: IntVector, unit: float) -> None:
+    def __init__(self, K: Matrix, kappa: Vector, start: Vector, unit: float) -> None:
         self._K, self._kappa = K, kappa
         # Smaller violations are rounding: Kα − κ is a difference of terms as large as max κ.
         self._threshold = ENTRY_GAP * unit + EPS * float(np.max(np.abs(kappa)))
-        self._face = _Face(K, kappa, free)
+        self._face = _Face(K, kappa, np.flatnonzero(start))
         self._barred = np.zeros(len(kappa), dtype=bool)
-        self.weights = np.zeros(len(kappa))
-        self.weights[free] = 1.0 / len(free)
+        self.weights = start.copy()
         self._settle(self._face.minimiser())
 
     def run(self) -> None:
