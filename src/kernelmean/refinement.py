@@ -24,7 +24,7 @@ from scipy.linalg import LinAlgError
 
 from kernelmean._types import EPS, IntVector, Matrix, Points, Vector
 from kernelmean.engines import Engine, Room
-from kernelmean.factor import Factor, gram, product, shifted_cholesky
+from kernelmean.factor import Factor, cholesky, gram, product
 from kernelmean.kernels import RadialFunction, Slope
 from kernelmean.selection.pursuit import Pursuit
 
@@ -53,7 +53,7 @@ class Objective:
         """E and its gradient; None where float64 cannot tell. ``guess`` are weights of centres close by."""
         kappa, pull = self._sums(centers)
         K = gram(self.radial, centers, centers)
-        factor = Factor(self.radial, lambda _, new, jitter: (np.empty((len(new), 0)), shifted_cholesky(K, jitter)))
+        factor = Factor(self.radial, lambda _, new, jitter: (np.empty((len(new), 0)), cholesky(K, jitter)))
         try:
             factor.append(centers, kappa)
             alpha = self.solve(factor, guess)

@@ -14,7 +14,7 @@ from kernelmean.engines.cpu.farthest import TreeTraversal
 from kernelmean.engines.sample import Distances, Sample
 
 PASS = 2**18  # coordinates per piece of work in one pass, which is bound by memory for
-TOGETHER = 4  # centres or fewer
+TOGETHER = 8  # centres or fewer
 
 
 class Traversal:
