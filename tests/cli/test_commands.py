@@ -93,6 +93,15 @@ def test_fit_hands_a_file_that_is_too_large_to_the_library_as_it_is(run, monkeyp
     np.testing.assert_array_equal(km.load("m.km").centers, km.load("s.km").centers)
 
 
+@pytest.mark.filterwarnings("default")
+def test_fit_says_where_units_do_not_go_together(run, tmp_path):
+    (tmp_path / "units.csv").write_text("km,mm,still\n" + "".join(f"{i % 7},{1000 * (i % 5)},0.1\n" for i in range(35)))
+    said = "column 'mm' spreads 707 times as far as 'km', and all columns share one bandwidth; --scale std makes them alike."
+    assert run("fit", "units.csv", "-o", "m.km", "--k", 5).err == f"kernelmean: {said}\n"
+    assert run("fit", "units.csv", "-o", "m.km", "--k", 5, "--columns", "km,mm", "--scale", "std").err == ""
+    assert run("fit", "units.csv", "-o", "m.km", "--k", 5, "--columns", "km,still").err == ""
+
+
 def test_fit_signed_and_weighted(run):
     answer(run("fit", "data.csv", "-o", "m.km", "--signed", "--weights", "w", "--k", 20, "--kernel", "laplacian", "--json"))
     X, w, _ = km.read("data.csv", weights="w").load()
@@ -314,6 +323,7 @@ REFUSED = [
     ("embed cells.parquet new.csv --group patient", "--group takes the samples from one file, got 2"),
     ("embed cells.parquet --group nobody", "no column 'nobody'"),
     ("embed before.csv after.csv --metric cosine", "unknown metric 'cosine'"),
+    ("embed gone.csv lost.csv -o c.xlsx", "names no table format that can be written"),  # said before any work
     ("embed before.csv after.csv --color age", "no column 'age' to colour by"),
     ("proportions train.csv test.csv --label genus", "no column 'genus'"),
     ("proportions train.csv test.csv --label species --solver magic", "unknown solver 'magic'"),
