@@ -93,7 +93,6 @@ def test_fit_hands_a_file_that_is_too_large_to_the_library_as_it_is(run, monkeyp
     np.testing.assert_array_equal(km.load("m.km").centers, km.load("s.km").centers)
 
 
-@pytest.mark.filterwarnings("default")
 def test_fit_says_where_units_do_not_go_together(run, tmp_path):
     (tmp_path / "units.csv").write_text("km,mm,still\n" + "".join(f"{i % 7},{1000 * (i % 5)},0.1\n" for i in range(35)))
     said = "column 'mm' spreads 707 times as far as 'km', and all columns share one bandwidth; --scale std makes them alike."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -65,9 +64,7 @@ def command(
     with results.working(quiet):
         source = km.read(data, columns=columns, transform=transform, weights=weights, drop_na=drop_na)
         X, w = source.sample()
-        rows = next(source.batches()) if X is source else X
-        if scale is o.Scale.none:
-            _warn_of_units(rows, source.columns)
+        rows: Any = next(source.batches()) if X is source else X  # enough for units and for the ranges of pictures
         mean = _labelled(_signed(X, w, chosen) if signed else _density(X, w, chosen), source)
         measured = mean.certificate(X, sample_weight=w, random_state=seed) if certificate else None
         if report is not None:
@@ -78,9 +75,11 @@ def command(
             results.write_text(report, page)
         mean.save(output)
     results.show(_facts(mean, source, measured, output), as_json)
+    if scale is o.Scale.none:
+        _note_units(rows, source.columns)
 
 
-def _warn_of_units(X: Points, names: list[str] | None) -> None:
+def _note_units(X: Points, names: list[str] | None) -> None:
     """A word where columns have units so different that one of them decides alone; constant ones do not count."""
     if names is None:
         return
@@ -88,10 +87,9 @@ def _warn_of_units(X: Points, names: list[str] | None) -> None:
     spreads = {name: float(spread) for name, spread, counts in zip(names, X.std(axis=0), varied, strict=True) if counts}
     least, most = min(spreads, key=spreads.__getitem__, default=""), max(spreads, key=spreads.__getitem__, default="")
     if spreads and spreads[most] > UNLIKE * spreads[least]:
-        warnings.warn(
+        results.note(
             f"column {most!r} spreads {spreads[most] / spreads[least]:.0f} times as far as {least!r}, and all columns share one "
-            "bandwidth; --scale std makes them alike.",
-            stacklevel=2,
+            "bandwidth; --scale std makes them alike."
         )
 
 
