@@ -260,6 +260,13 @@ def test_proportions(run, representation):
     assert all(row["lower"] <= row["proportion"] + 1e-9 and row["proportion"] <= row["upper"] + 1e-9 for row in rows)
 
 
+def test_proportions_select_centres_as_asked(run):
+    line = ("proportions", "train.csv", "test.csv", "--label", "species", "--bandwidth", 1.0, "--json")
+    usual, quick = (answer(run(*line, "--selection", name))["proportions"] for name in ("auto", "random"))
+    differences = [abs(a["proportion"] - b["proportion"]) for a, b in zip(usual, quick, strict=True)]
+    assert 0.0 < max(differences) < 0.1
+
+
 @pytest.mark.parametrize("ending", ["png", "jpg", "tiff", "webp"])
 def test_segment_writes_a_picture(run, ending):
     found = answer(run("segment", "photo.jpg", "-o", f"out.{ending}", "--min-size", 20, "--json"))
