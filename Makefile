@@ -11,7 +11,7 @@ demo: $(VENV)/demo.stamp
 	$(BIN)/kernelmean demo --figure demo.png
 
 test: lint
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
@@ -24,6 +24,7 @@ docs: $(VENV)/docs.stamp
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 bench: $(VENV)/bench.stamp
+	$(BIN)/pytest -m slow
 	for name in speed density meanshift embedding proportions two_sample files; do \
 	  $(BIN)/python -m benchmarks.$$name --output docs/$$name.md || exit 1; done
 	$(BIN)/python -m benchmarks.selections --output docs/selection.md

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.contenders import COMPRESS, HERDING, OVERSAMPLING, PEERS, STEPS, THINNING
+from benchmarks.contenders import COMPRESS, FEW, FEWER_STEPS, HERDING, OVERSAMPLING, PEERS, STEPS, THINNING
 from benchmarks.measuring import Row, table
 
 ROUNDING = 1e-6  # errors of peers below this are rounding
@@ -230,7 +230,8 @@ arcsinh of one sample; itn: log10 of the markers), because all pairs must be che
 the median distance (wide, up to k = 512); Laplacian with the same half-maximum radius. The mixture is normal in five dimensions, the heavy
 mixture Student's t(3) in two.
 
-- **auto**: `sparse_kernel_mean(X, k=k)`; **refine**: the same with `refine={STEPS}`, for the Gaussian.
+- **auto**: `sparse_kernel_mean(X, k=k)`; **refine**: the same with `refine={STEPS}`, beyond {FEW} centres `refine={FEWER_STEPS}`, for the
+  Gaussian.
 - **coreax**: `KernelHerding` and `RPCholesky`, jitted, in float64 (its default, float32, is somewhat faster and leaves its
   weights few digits). Its kernels are the inner product of the space, but for the Laplacian in L2 with even d, where it has none
   and gets the Matérn kernel of the nearest order.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 import time
 from collections.abc import Callable
 
@@ -10,7 +11,9 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 import kernelmean as km
+from benchmarks import contenders, datasets
 from benchmarks.density import mixture
+from benchmarks.exact import Exact
 from benchmarks.measuring import Row, seconds
 from benchmarks.speed import fpsample_seconds, normal, one_pass_per_center
 
@@ -150,8 +153,38 @@ def _geomloss(A: np.ndarray, B: np.ndarray, sigma: float) -> float:
     return float(np.sqrt(2.0 * loss(torch.from_numpy(A), torch.from_numpy(B)).item()))
 
 
+def growth(quick: bool) -> list[Row]:
+    """What everybody takes as the sample grows, weights included: Gaussian, narrow, RKHS, signed; √n centres, as Compress++ has."""
+    rows = []
+    for n in (1024, 4096) if quick else (4096, 16_384):
+        for name in ("mixture", "heavy mixture"):
+            X = datasets.load(name, n)
+            case = contenders.Case(X, "gaussian", datasets.bandwidths(X)["narrow"], "rkhs", math.isqrt(n))
+            auto, refined = (contenders.own(case, "signed", steps) for steps in (0, contenders.steps(case.k)))
+            exact = Exact(X, "gaussian", case.length, "rkhs")
+            for peer, chosen in contenders.peers(case, only=(contenders.HERDING, contenders.COMPRESS)):
+                label = f"{name}, n = {n}, k = {case.k}, {peer}: its time ÷ that of auto"
+                rows.append(
+                    Row(label, "failed", "≥ 1", str(chosen))
+                    if isinstance(chosen, Exception)
+                    else _beside(label, case, exact, chosen, (auto, refined))
+                )
+    return rows
+
+
+def _beside(label: str, case: contenders.Case, exact: Exact, peer: contenders.Timed, ours: tuple[contenders.Timed, ...]) -> Row:
+    """Seconds and relative errors of a peer, of "auto" and of its refinement."""
+    best = contenders.clock(lambda: case.optimal(peer.result, "signed"))
+    spent = [peer.seconds + best.seconds, *(fit.seconds for fit in ours)]
+    errors = exact.errors(peer.result, [best.result])
+    errors += [exact.errors(fit.result.centers, [fit.result.weights])[0] for fit in ours]
+    words = (f"{who} {s:.3f} s, error {e:.1e}" for who, s, e in zip(("peer", "auto", "refined"), spent, errors, strict=True))
+    return Row(label, spent[0] / spent[1], "≥ 1", "; ".join(words))
+
+
 EXACT = {"pykeops": _pykeops, "geomloss": _geomloss}
 TABLES: dict[str, Callable[[bool], list[Row]]] = {
+    "Times as the sample grows": growth,
     "Selection": selection,
     "Density: held-out log-likelihood": density,
     "MMD between large samples": discrepancy,

@@ -16,7 +16,7 @@ from itertools import product
 from pathlib import Path
 
 from benchmarks import contenders, datasets, page, parts
-from benchmarks.contenders import CONSTRAINTS, HERDING, STEPS, Case
+from benchmarks.contenders import CONSTRAINTS, HERDING, Case
 from benchmarks.exact import Exact
 from benchmarks.measuring import machine
 
@@ -59,7 +59,7 @@ def compared(case: Case, exact: Exact, extra: dict[str, float], own_weights: boo
     """One cell for each constraint: relative errors and warm times of everybody."""
     cells = {constraint: {"weights": constraint, "error": {}, "time": {}, "selecting": {}} for constraint in CONSTRAINTS}
     for constraint, cell in cells.items():
-        for label, steps in (("auto", 0), ("refine", STEPS)):
+        for label, steps in (("auto", 0), ("refine", contenders.steps(case.k))):
             if steps == 0 or case.kernel == "gaussian":
                 fit = contenders.own(case, constraint, steps)
                 cell["error"][label] = exact.errors(fit.result.centers, [fit.result.weights])[0]

@@ -22,8 +22,8 @@ def problem(X, chosen, sigma):
     return L @ L.T, L @ factor.y, L, room.quadratic(radial)
 
 
-def check(K, kappa, L, zz):
-    alpha = active_set.minimise(K, kappa, L)
+def check(K, kappa, L, zz, guess=None):
+    alpha = active_set.minimise(K, kappa, L, guess)
     y = np.linalg.solve(L, kappa)
     assert simplex.frank_wolfe_gap(L, y, alpha) <= 1e-11 * zz
     assert alpha.min() >= 0
@@ -111,3 +111,17 @@ def test_without_its_certificate_least_squares_take_over(monkeypatch):
     stopped = active_set.minimise(K, kappa, L)
     assert simplex.frank_wolfe_gap(L, y, stopped) > 1e-11 * zz
     assert simplex.frank_wolfe_gap(L, y, simplex.minimise(L, y)) <= 1e-11 * zz
+
+
+@pytest.mark.parametrize("kind", ["normal", "heavy", "spike"])
+def test_a_guess_changes_where_the_search_begins_not_where_it_ends(kind):
+    X = sample(kind, 300, 3, 5)
+    chosen = np.random.default_rng(5).permutation(len(X))[:80]
+    K, kappa, L, zz = problem(X, chosen, 0.6)
+    alone = check(K, kappa, L, zz)
+    corner = np.eye(80)[7]
+    nearby = np.maximum(alone + 0.01 * np.random.default_rng(6).normal(size=80), 0.0)
+    for guess in (alone, corner, nearby / nearby.sum(), np.full(80, 1 / 80)):
+        before = guess.copy()
+        np.testing.assert_allclose(check(K, kappa, L, zz, guess), alone, atol=1e-7)
+        np.testing.assert_array_equal(guess, before)

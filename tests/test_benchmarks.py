@@ -46,7 +46,7 @@ def test_samples_are_standardised(name):
 def test_a_cell_is_judged_and_shown(sample, monkeypatch):
     X = sample
     monkeypatch.setattr(contenders, "PEERS", {"random": contenders.uniform})
-    monkeypatch.setattr(peers, "STEPS", 3)
+    monkeypatch.setattr(contenders, "STEPS", 3)
     case = contenders.Case(X, "gaussian", 1.0, "rkhs", 25)
     exact = Exact(X, "gaussian", 1.0, "rkhs")
     facts = {"data": "X", "n": 200, "d": 3, "kernel": "gaussian", "width": "wide", "space": "rkhs", "k": 25}

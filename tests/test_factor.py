@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.linalg import LinAlgError
 
 import kernelmean as km
-from kernelmean.factor import Factor, gram
+from kernelmean.factor import Factor, cholesky, gram, solve_lower
 from tests import brute
 
 
@@ -115,3 +115,25 @@ def test_a_function_that_is_no_kernel_is_refused():
     C, kappa, _ = problem(k=10)
     with pytest.raises(LinAlgError, match="not positive definite"):
         Factor(lambda r2: 1.0 + r2).append(C, kappa)  # grows with distance: eigenvalues of order −1
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize(("k", "columns"), [(1, 5), (7, 1), (40, 90)])
+def test_triangular_solves_and_cholesky_without_checks(order, k, columns):
+    rng = np.random.default_rng(k)
+    root = rng.normal(size=(k, k + 3))
+    A = np.asarray(root @ root.T, order=order)
+    jitter, untouched = rng.uniform(size=k), A.copy()
+    L = cholesky(A, jitter)
+    np.testing.assert_allclose(L @ L.T, A + np.diag(jitter), rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(L, np.tril(L))
+    np.testing.assert_array_equal(A, untouched)
+    L = np.asarray(L, order=order)
+    for B in (rng.normal(size=(k, columns)), np.asfortranarray(rng.normal(size=(k, columns))), rng.normal(size=k)):
+        np.testing.assert_allclose(L @ solve_lower(L, B), B, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(L.T @ solve_lower(L, B, transposed=True), B, rtol=1e-9, atol=1e-9)
+
+
+def test_cholesky_refuses_what_is_not_positive_definite():
+    with pytest.raises(LinAlgError, match="order 2"):
+        cholesky(np.array([[1.0, 2.0], [2.0, 1.0]]))

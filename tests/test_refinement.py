@@ -45,7 +45,7 @@ def banana(n=400, seed=0):
 def objective(X, kernel, space="rkhs", constraint=None, weights=None, engine="naive"):
     d = X.shape[1]
     room = km.engines.open(engine).load(X, weights)
-    solve = lambda factor: coefficients.weights(factor, factor.size, constraint, "cholesky")  # noqa: E731
+    solve = lambda factor, _: coefficients.weights(factor, factor.size, constraint, "cholesky")  # noqa: E731
     return refinement.Objective(room, kernel.radial(d, space), kernel.slope(d, space), solve)
 
 

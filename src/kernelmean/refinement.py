@@ -22,13 +22,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from kernelmean._types import EPS, IntVector, Points, Vector
+from kernelmean._types import EPS, IntVector, Matrix, Points, Vector
 from kernelmean.engines import Engine, Room
-from kernelmean.factor import Factor, gram, product
+from kernelmean.factor import Factor, cholesky, gram, product
 from kernelmean.kernels import RadialFunction, Slope
 from kernelmean.selection.pursuit import Pursuit
 
-MEMORY = 20  # pairs of (step, change of gradient)
+MEMORY = 20  # triples of a step s, the change y of the gradient, and sᵀy
 SUFFICIENT = 1e-4  # share of the linear decrease that a step must reach
 TRIALS = 10  # shorter steps tried along one direction
 FIRST_STEP = 0.3  # of the kernel's half-value radius: the farthest that a centre goes before curvature is known
@@ -37,7 +37,7 @@ LEAST, SHARED = 0.003, 0.5  # of the mean α², added to that of a centre alone 
 SUBSAMPLE = 65536  # points that early steps look at, where there are more than twice as many
 LATE = 0.2  # share of the steps that look at all of them
 
-Solve = Callable[[Factor], Vector]
+Solve = Callable[[Factor, Vector | None], Vector]
 
 
 @dataclass(frozen=True)
@@ -49,16 +49,17 @@ class Objective:
     slope: Slope
     solve: Solve
 
-    def at(self, centers: Points) -> State | None:
-        """E and its gradient; None where float64 cannot tell."""
+    def at(self, centers: Points, guess: Vector | None = None) -> State | None:
+        """E and its gradient; None where float64 cannot tell. ``guess`` are weights of centres close by."""
         kappa, pull = self._sums(centers)
-        factor = Factor(self.radial)
+        K = gram(self.radial, centers, centers)
+        factor = Factor(self.radial, lambda _, new, jitter: (np.empty((len(new), 0)), cholesky(K, jitter)))
         try:
             factor.append(centers, kappa)
-            alpha = self.solve(factor)
+            alpha = self.solve(factor, guess)
         except LinAlgError:
             return None
-        state = State(factor, alpha, factor.value(alpha), *self._gradient(centers, alpha, pull))
+        state = State(factor, alpha, factor.value(alpha), *self._gradient(centers, alpha, pull, K))
         return state if np.isfinite(state.value) and np.isfinite(state.gradient).all() else None
 
     @property
@@ -71,15 +72,14 @@ class Objective:
         kappa = moments[:, 0].copy() if self._one_sum_serves_both else self.room.kernel_sum(self.radial, centers)
         return kappa, moments[:, 1:]
 
-    def _gradient(self, centers: Points, alpha: Vector, pull: Points) -> tuple[Points, Vector]:
+    def _gradient(self, centers: Points, alpha: Vector, pull: Points, K: Matrix) -> tuple[Points, Vector]:
         """−4·rate·α_a [Σ_j p_j ψ(c_a, x_j)(x_j − c_a) − Σ_b α_b ψ(c_a, c_b)(c_b − c_a)], and max_{b≠a} g(c_a, c_b)²."""
         origin = np.median(centers, axis=0)
         W = np.column_stack([alpha[:, None] * (centers - origin), alpha])
-        psi = gram(self.slope.radial, centers, centers)
+        psi = K if self._one_sum_serves_both else gram(self.slope.radial, centers, centers)
         sums = product(psi, W)
         own_pull = sums[:, :-1] - sums[:, -1:] * (centers - origin)
         gradient: Points = -4 * self.slope.rate * alpha[:, None] * (pull - own_pull)
-        K = psi if self._one_sum_serves_both else gram(self.radial, centers, centers)
         np.fill_diagonal(K, 0.0)
         return gradient, K.max(axis=1) ** 2
 
@@ -157,7 +157,7 @@ def _step(objective: Objective, state: State, direction: Points, length: float) 
         return None
     t = min(1.0, LONGEST_STEP * length / farthest)
     for _ in range(TRIALS):
-        trial = objective.at(state.centers + t * direction)
+        trial = objective.at(state.centers + t * direction, state.alpha)
         if trial is not None and trial.value <= state.value + SUFFICIENT * t * slope:
             return trial if trial.value < state.value else None
         rise = np.inf if trial is None else trial.value - state.value - t * slope
@@ -169,7 +169,7 @@ def _step(objective: Objective, state: State, direction: Points, length: float) 
 class Memory:
     """What L-BFGS remembers of the curvature (Nocedal 1980)."""
 
-    pairs: deque[tuple[Points, Points]] = field(default_factory=lambda: deque(maxlen=MEMORY))
+    pairs: deque[tuple[Points, Points, float]] = field(default_factory=lambda: deque(maxlen=MEMORY))
 
     def direction(self, state: State, length: float) -> Points:
         """−H∇E by the two loops over the pairs (s, y), from H_0 = γD⁻¹, γ = sᵀy/yᵀD⁻¹y of the last pair.
@@ -178,26 +178,27 @@ class Memory:
         a share that rises with max_b g(c_a, c_b)².
         """
         q, shares = state.gradient.copy(), []
-        for s, y in reversed(self.pairs):
-            shares.append(dot(s, q) / dot(s, y))
+        for s, y, sy in reversed(self.pairs):
+            shares.append(dot(s, q) / sy)
             q -= shares[-1] * y
         squares = (state.alpha[:, None] / np.abs(state.alpha).max()) ** 2
         D = squares + (LEAST + SHARED * state.overlap[:, None]) * squares.mean()
         if self.pairs:
-            s, y = self.pairs[-1]
-            q *= dot(s, y) / dot(y, y / D) / D
+            _, y, sy = self.pairs[-1]
+            q *= sy / dot(y, y / D) / D
         else:
             q /= D * np.abs(q).max()
             q *= FIRST_STEP * length / _longest(q)
-        for (s, y), share in zip(self.pairs, reversed(shares), strict=True):
-            q += s * (share - dot(y, q) / dot(s, y))
+        for (s, y, sy), share in zip(self.pairs, reversed(shares), strict=True):
+            q += s * (share - dot(y, q) / sy)
         return -q
 
     def learn(self, old: State, new: State) -> None:
         """A pair is kept if it shows positive curvature, without which H would not stay positive."""
         s, y = new.centers - old.centers, new.gradient - old.gradient
-        if dot(s, y) > EPS * np.sqrt(dot(s, s) * dot(y, y)):
-            self.pairs.append((s, y))
+        sy = dot(s, y)
+        if sy > EPS * np.sqrt(dot(s, s) * dot(y, y)):
+            self.pairs.append((s, y, sy))
 
 
 def dot(a: Points, b: Points) -> float:

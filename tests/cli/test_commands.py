@@ -93,6 +93,14 @@ def test_fit_hands_a_file_that_is_too_large_to_the_library_as_it_is(run, monkeyp
     np.testing.assert_array_equal(km.load("m.km").centers, km.load("s.km").centers)
 
 
+def test_fit_says_where_units_do_not_go_together(run, tmp_path):
+    (tmp_path / "units.csv").write_text("km,mm,still\n" + "".join(f"{i % 7},{1000 * (i % 5)},0.1\n" for i in range(35)))
+    said = "column 'mm' spreads 707 times as far as 'km', and all columns share one bandwidth; --scale std makes them alike."
+    assert run("fit", "units.csv", "-o", "m.km", "--k", 5).err == f"kernelmean: {said}\n"
+    assert run("fit", "units.csv", "-o", "m.km", "--k", 5, "--columns", "km,mm", "--scale", "std").err == ""
+    assert run("fit", "units.csv", "-o", "m.km", "--k", 5, "--columns", "km,still").err == ""
+
+
 def test_fit_signed_and_weighted(run):
     answer(run("fit", "data.csv", "-o", "m.km", "--signed", "--weights", "w", "--k", 20, "--kernel", "laplacian", "--json"))
     X, w, _ = km.read("data.csv", weights="w").load()
@@ -252,6 +260,13 @@ def test_proportions(run, representation):
     assert all(row["lower"] <= row["proportion"] + 1e-9 and row["proportion"] <= row["upper"] + 1e-9 for row in rows)
 
 
+def test_proportions_select_centres_as_asked(run):
+    line = ("proportions", "train.csv", "test.csv", "--label", "species", "--bandwidth", 1.0, "--json")
+    usual, quick = (answer(run(*line, "--selection", name))["proportions"] for name in ("auto", "random"))
+    differences = [abs(a["proportion"] - b["proportion"]) for a, b in zip(usual, quick, strict=True)]
+    assert 0.0 < max(differences) < 0.1
+
+
 @pytest.mark.parametrize("ending", ["png", "jpg", "tiff", "webp"])
 def test_segment_writes_a_picture(run, ending):
     found = answer(run("segment", "photo.jpg", "-o", f"out.{ending}", "--min-size", 20, "--json"))
@@ -314,6 +329,7 @@ REFUSED = [
     ("embed cells.parquet new.csv --group patient", "--group takes the samples from one file, got 2"),
     ("embed cells.parquet --group nobody", "no column 'nobody'"),
     ("embed before.csv after.csv --metric cosine", "unknown metric 'cosine'"),
+    ("embed gone.csv lost.csv -o c.xlsx", "names no table format that can be written"),  # said before any work
     ("embed before.csv after.csv --color age", "no column 'age' to colour by"),
     ("proportions train.csv test.csv --label genus", "no column 'genus'"),
     ("proportions train.csv test.csv --label species --solver magic", "unknown solver 'magic'"),

@@ -49,6 +49,18 @@ def test_every_format_gives_the_same_points(files, kind):
         assert all(block.dtype == np.float64 for block in blocks)
 
 
+def test_no_more_than_some_row_groups_of_parquet_are_held(tmp_path):
+    A = np.random.default_rng(2).normal(size=(200_000, 5))  # 8 MB in 20 row groups
+    table = pa.table({f"x{j}": column for j, column in enumerate(A.T)})
+    pa.parquet.write_table(table, tmp_path / "x.parquet", row_group_size=10_000, compression="none")
+    before, held, rows = pa.total_allocated_bytes(), 0, 0
+    for batch in km.read(tmp_path / "x.parquet").batches(10_000):
+        np.testing.assert_array_equal(batch, A[rows : rows + len(batch)])
+        rows, held = rows + len(batch), max(held, pa.total_allocated_bytes() - before)
+    assert rows == len(A)
+    assert held < A.nbytes / 4
+
+
 @pytest.mark.parametrize("kind", ["csv", "npy", "parquet", "feather", "fcs3.1"])
 def test_columns_are_chosen_by_name_in_the_order_asked_for(files, kind):
     names = {"npy": ["2", "0"], "fcs3.1": ["CD3", "FSC-A"]}.get(kind, ["c", "a"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 
 import numpy as np
@@ -68,6 +69,20 @@ def test_a_file_takes_its_place_at_the_end(tmp_path):
     assert target.read_text() == "new"
     with pytest.raises(FileNotFoundError), whole(tmp_path / "none" / "t.txt") as beside:
         beside.write_text("new")
+
+
+def _filled(path):
+    path.write_text("some")
+    raise OSError(errno.ENOSPC, "Error writing bytes to file")
+
+
+def test_a_full_disk_is_named_with_the_file(tmp_path):
+    with (
+        pytest.raises(OSError, match=rf"\[Errno 28\] No space left on device: '{tmp_path}/t.txt'"),
+        whole(tmp_path / "t.txt") as beside,
+    ):
+        _filled(beside)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_pictures(tmp_path):

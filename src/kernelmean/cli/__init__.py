@@ -109,9 +109,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _fail(message: str, code: int) -> None:
-    print(f"kernelmean: {message}", file=sys.stderr)
+    results.note(message)
     sys.exit(code)
 
 
 def _one_line(message: Warning | str, *_: object, **__: object) -> None:
-    print(f"kernelmean: {results.said(message)}", file=sys.stderr)
+    results.note(message)

@@ -63,7 +63,7 @@ def command(
     """
     import kernelmean as km
 
-    o.ready(output)
+    o.ready_for_table(output)
     o.ready_for_report(report)
     how: dict[str, Any] = {"columns": columns, "transform": transform, "drop_na": drop_na}
     with results.working(quiet):

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from kernelmean.files import Source
     from kernelmean.mean import SparseKernelMean
 
+UNLIKE = 30.0  # ratio of the spreads of two columns from which on one bandwidth suits only one of them
+
 
 def command(
     data: o.Data,
@@ -68,17 +70,33 @@ def command(
         source = km.read(data, columns=columns, transform=transform, weights=weights, drop_na=drop_na)
         X, w = source.sample() if cluster is None else clusters.sample(source)
         chosen["engine"] = chosen["engine"] if cluster is None else cluster
+        rows: Any = X if isinstance(X, np.ndarray) else next(source.batches())  # enough for units and for the ranges of pictures
         mean = _labelled(_signed(X, w, chosen) if signed else _density(X, w, chosen), source)
         measured = mean.certificate(X, sample_weight=w, random_state=seed) if certificate else None
         if report is not None:
             from kernelmean.report import fit_page
 
             settings = {"file": data, "transform": mean.transform or "none", "seed": seed}
-            rows = X if isinstance(X, np.ndarray) else next(source.batches())
             page = fit_page(mean, rows, certificate=measured, settings=settings, command=results.command_line())
             results.write_text(report, page)
         mean.save(output)
     results.show(_facts(mean, source, measured, output), as_json)
+    if scale is o.Scale.none:
+        _note_units(rows, source.columns)
+
+
+def _note_units(X: Points, names: list[str] | None) -> None:
+    """A word where columns have units so different that one of them decides alone; constant ones do not count."""
+    if names is None:
+        return
+    varied = X.max(axis=0) > X.min(axis=0)  # rounding gives constant columns a spread
+    spreads = {name: float(spread) for name, spread, counts in zip(names, X.std(axis=0), varied, strict=True) if counts}
+    least, most = min(spreads, key=spreads.__getitem__, default=""), max(spreads, key=spreads.__getitem__, default="")
+    if spreads and spreads[most] > UNLIKE * spreads[least]:
+        results.note(
+            f"column {most!r} spreads {spreads[most] / spreads[least]:.0f} times as far as {least!r}, and all columns share one "
+            "bandwidth; --scale std makes them alike."
+        )
 
 
 def _density(X: Points | Source, weights: Vector | None, chosen: dict[str, Any]) -> SparseKernelMean:

@@ -105,6 +105,15 @@ def ready_for_report(path: Path | None) -> None:
         raise ImportError(EXTRA)
 
 
+def ready_for_table(path: Path | None) -> None:
+    """The same for a table, and a ValueError where the name says no format."""
+    ready(path)
+    if path is not None:
+        from kernelmean.files.writing import table_format
+
+        table_format(path)
+
+
 def ready(path: Path | None) -> None:
     """A ValueError, before any work is done, where nothing can be written to this path."""
     if path is None:

@@ -34,6 +34,7 @@ def command(
         str, typer.Option(metavar="search|RULE|NUMBER", help="By default the best on simulated mixtures.")
     ] = "search",
     scale: o.ScaleName = o.Scale.none,
+    selection: o.SelectionName = o.Selection.auto,
     level: Annotated[float, typer.Option(help="Of the confidence intervals.")] = 0.95,
     columns: o.Columns = None,
     transform: o.TransformName = None,
@@ -64,7 +65,7 @@ def command(
         table = labelled.load()
         fitted = km.ClassProportions(
             solver=solver, bandwidth=o.number_or_word(bandwidth), scale=scale.setting, engine=engine.value,
-            representation=_classifier(representation, seed), random_state=seed,
+            selection=selection.value, representation=_classifier(representation, seed), random_state=seed,
         ).fit(table.points, cast("Labels", table.labels))  # fmt: skip
         found = fitted.predict_interval(unlabelled, level=level, random_state=seed)
     columns_of = zip(fitted.classes_.tolist(), found.proportions, found.lower, found.upper, strict=True)

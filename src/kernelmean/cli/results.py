@@ -78,6 +78,11 @@ def write_text(path: Path, text: str) -> None:
         beside.write_text(text, encoding="utf-8")
 
 
+def note(text: object) -> None:
+    """One line on stderr."""
+    print(f"kernelmean: {said(text)}", file=sys.stderr)
+
+
 def said(error: object) -> str:
     """An error in one line."""
     if isinstance(error, OSError) and error.strerror:

@@ -44,7 +44,7 @@ def command(
     """
     import kernelmean as km
 
-    o.ready(output)
+    o.ready_for_table(output)
     mean = km.load(model)
     cutoff = None if threshold is None else _cutoff(mean, model, threshold)
     if not mean.is_density:

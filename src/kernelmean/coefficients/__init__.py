@@ -134,10 +134,10 @@ def _end(factor: Factor, rule: Stopping, short: StopReason | None) -> tuple[int,
     return None
 
 
-def weights(factor: Factor, k: int, constraint: Constraint, solver: Solver) -> Vector:
-    """α on the first k centres, free or constrained."""
+def weights(factor: Factor, k: int, constraint: Constraint, solver: Solver, guess: Vector | None = None) -> Vector:
+    """α on the first k centres, free or constrained; valid weights near a ``guess`` are found sooner."""
     if constraint == "simplex":
-        return simplex.minimise(factor.lower(k), factor.y[:k])
+        return simplex.minimise(factor.lower(k), factor.y[:k], guess)
     free = factor.weights(k) if solver == "cholesky" else conjugate_gradients(_gram(factor, k), factor.kappa[:k])
     if constraint == "simplex-projection":
         return simplex.project(free)

@@ -8,22 +8,26 @@ is barred. A face {Σα = 1, α = 0 off F} has its minimiser in closed form: wit
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import cholesky, qr, solve_triangular
+from scipy.linalg import qr
 
 from kernelmean._types import EPS, IntVector, Matrix, Vector
 from kernelmean.engines.cpu.triangles import backward, delete_row, forward
-from kernelmean.factor import product
+from kernelmean.factor import cholesky, product, solve_lower
 
 ENTRY_GAP = 1e-13  # a weight enters when it violates optimality by more, in units of ‖y‖²; below, rounding decides
 CANDIDATES = 32  # entering candidates kept between two pricings of all weights
 ENTRIES_PER_WEIGHT = 20  # more than this on average (usually about 1): rounding has stopped the descent
 
 
-def minimise(K: Matrix, kappa: Vector, L: Matrix) -> Vector:
+def minimise(K: Matrix, kappa: Vector, L: Matrix, guess: Vector | None = None) -> Vector:
     """argmin αᵀKα − 2κᵀα over α ≥ 0, Σα = 1, with K = LLᵀ, jitter included; zeros are exact."""
     coordinates = _coordinates(L, kappa)
     unit = float(coordinates[:, 0] @ coordinates[:, 0])
-    descent = _Descent(K, kappa, _starting_set(K, kappa, L, coordinates), unit)
+    if guess is None:
+        free = _starting_set(K, kappa, L, coordinates)
+        guess = np.zeros(len(kappa))
+        guess[free] = 1.0 / len(free)
+    descent = _Descent(K, kappa, guess, unit)
     descent.run()
     weights: Vector = descent.weights / descent.weights.sum()
     return weights
@@ -32,8 +36,7 @@ def minimise(K: Matrix, kappa: Vector, L: Matrix) -> Vector:
 def _coordinates(lower: Matrix, kappa: Vector) -> Matrix:
     """Columns v = L⁻¹κ and w = L⁻¹1."""
     sides = np.column_stack([kappa, np.ones(len(kappa))])
-    solved: Matrix = solve_triangular(lower, sides, lower=True, check_finite=False)
-    return solved
+    return solve_lower(lower, sides)
 
 
 def _starting_set(K: Matrix, kappa: Vector, L: Matrix, coordinates: Matrix) -> IntVector:
@@ -48,7 +51,7 @@ def _starting_set(K: Matrix, kappa: Vector, L: Matrix, coordinates: Matrix) -> I
 
 def _sum_to_one(lower: Matrix, coordinates: Matrix) -> Vector:
     """L⁻ᵀ(v + νw): the minimiser subject to Σα = 1, from its coordinates (v, w)."""
-    solved = solve_triangular(lower, coordinates, lower=True, trans=1, check_finite=False)
+    solved = solve_lower(lower, coordinates, transposed=True)
     x: Vector = solved[:, 0] + solved[:, 1] * ((1.0 - solved[:, 0].sum()) / solved[:, 1].sum())
     return x
 
@@ -60,11 +63,11 @@ def _face_minimiser(K: Matrix, kappa: Vector, L: Matrix, coordinates: Matrix, fr
     """
     size = len(kappa)
     if size - len(free) > size // 8:
-        lower = cholesky(K[np.ix_(free, free)], lower=True, check_finite=False)
+        lower = cholesky(K[np.ix_(free, free)])
         return _sum_to_one(lower, _coordinates(lower, kappa[free]))
     off = np.zeros((size, size - len(free)))
     off[np.setdiff1d(np.arange(size), free), np.arange(size - len(free))] = 1.0
-    spanned = solve_triangular(L, off, lower=True, check_finite=False)
+    spanned = solve_lower(L, off)
     basis = np.asarray(qr(spanned, mode="economic", check_finite=False)[0], dtype=np.float64)
     minimiser: Vector = _sum_to_one(L, coordinates - product(basis, product(basis.T, coordinates)))[free]
     return minimiser
@@ -79,7 +82,7 @@ class _Face:
         self._coordinates = np.zeros((2, len(kappa)))
         self._free = np.zeros(len(kappa), dtype=np.intp)
         self.size = len(free)
-        lower = cholesky(K[np.ix_(free, free)], lower=True, check_finite=False)
+        lower = cholesky(K[np.ix_(free, free)])
         self._free[: self.size] = free
         self._factor[: self.size, : self.size] = lower
         self._coordinates[:, : self.size] = _coordinates(lower, kappa[free]).T
@@ -123,14 +126,13 @@ class _Face:
 class _Descent:
     """From a face to the best face."""
 
-    def __init__(self, K: Matrix, kappa: Vector, free: IntVector, unit: float) -> None:
+    def __init__(self, K: Matrix, kappa: Vector, start: Vector, unit: float) -> None:
         self._K, self._kappa = K, kappa
         # Smaller violations are rounding: Kα − κ is a difference of terms as large as max κ.
         self._threshold = ENTRY_GAP * unit + EPS * float(np.max(np.abs(kappa)))
-        self._face = _Face(K, kappa, free)
+        self._face = _Face(K, kappa, np.flatnonzero(start))
         self._barred = np.zeros(len(kappa), dtype=bool)
-        self.weights = np.zeros(len(kappa))
-        self.weights[free] = 1.0 / len(free)
+        self.weights = start.copy()
         self._settle(self._face.minimiser())
 
     def run(self) -> None:

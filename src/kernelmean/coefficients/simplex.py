@@ -26,15 +26,16 @@ def project(v: Vector) -> Vector:
     return projected
 
 
-def minimise(L: Matrix, y: Vector) -> Vector:
+def minimise(L: Matrix, y: Vector, guess: Vector | None = None) -> Vector:
     """Exact minimiser of αᵀKα − 2κᵀα on the simplex, K = LLᵀ, κ = Ly, certified by its Frank–Wolfe gap.
 
-    By an active set that starts near the answer; where that ends without its certificate, by nonnegative least squares.
+    By an active set that starts near the answer, or at a ``guess`` on the simplex; where that ends without its certificate,
+    by nonnegative least squares.
     """
     from kernelmean.coefficients import active_set
 
     try:
-        alpha = active_set.minimise(product(L, L.T), product(L, y), L)
+        alpha = active_set.minimise(product(L, L.T), product(L, y), L, guess)
         if _relative_gap(L, y, alpha) <= GAP_TOLERANCE:
             return alpha
     except LinAlgError:  # a principal block of K that is singular to rounding although L exists

@@ -10,6 +10,8 @@ import numpy as np
 from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
 
+BLOCK = 65536  # rows whose offsets are held at a time
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -55,12 +57,14 @@ class Sample:
 
     def group_means(self, labels: IntVector, centers: Points) -> Points:
         """Weighted mean of each group, about its centre; the centre itself where the group is empty."""
-        masses = self.group_masses(labels, len(centers))
-        means = centers.copy()
-        for t in range(means.shape[1]):
-            offsets = self.p * (self.X[:, t] - centers[labels, t])
-            shift = np.bincount(labels, offsets, minlength=len(centers))
-            means[:, t] += np.divide(shift, masses, out=np.zeros_like(shift), where=masses > 0)
+        sums = np.zeros(centers.shape)
+        for start in range(0, len(labels), BLOCK):
+            some = slice(start, start + BLOCK)
+            offsets = self.p[some, None] * (self.X[some] - centers[labels[some]])
+            slots = labels[some, None] * centers.shape[1] + np.arange(centers.shape[1])
+            sums += np.bincount(slots.ravel(), offsets.ravel(), minlength=sums.size).reshape(sums.shape)
+        masses = self.group_masses(labels, len(centers))[:, None]
+        means: Points = centers + np.divide(sums, masses, out=np.zeros_like(sums), where=masses > 0)
         return means
 
     @property

@@ -71,12 +71,11 @@ class ParquetReader(ArrowReader):
 
     def pieces(self, columns: Sequence[str], label: str | None) -> Iterator[Piece]:
         """Only the columns asked for are decoded."""
-        parquet, wanted, read = need("pyarrow.parquet", f"reading {self.path}"), _distinct(columns, label), 0
+        wanted, read = _distinct(columns, label), 0
         for path in parquet_files(self.path):
-            with parquet.ParquetFile(path) as file:
-                for batch in file.iter_batches(ROWS, columns=wanted, use_threads=True):
-                    read += batch.num_rows
-                    yield Piece(batch, read / max(1, self.count or 0))
+            for batch in _parquet_batches(path, wanted):
+                read += batch.num_rows
+                yield Piece(batch, read / max(1, self.count or 0))
 
 
 class IpcReader(ArrowReader):
@@ -122,6 +121,19 @@ def read_parquet(path: Path) -> ParquetReader:
     if odd is not None:
         raise ValueError(f"the files of {path} differ in their columns: {files[0].name} and {files[odd].name}.")
     return ParquetReader(path, schemas[0].names, count=sum(footer.num_rows for footer in footers), schema=schemas[0])
+
+
+def _parquet_batches(path: Path, columns: list[str]) -> Iterator[Any]:
+    """Record batches, one row group after the other.
+
+    pyarrow keeps what it has read of all the row groups it was asked for until the last one: so it is asked for one at a time.
+    The file is mapped, and opened anew for each: the pages of a row group are the system's to take back, however large it is.
+    """
+    parquet = need("pyarrow.parquet", f"reading {path}")
+    footer = parquet.read_metadata(path)
+    for group in range(footer.num_row_groups):
+        with parquet.ParquetFile(path, metadata=footer, memory_map=True) as file:
+            yield from file.iter_batches(ROWS, row_groups=[group], columns=columns)
 
 
 def parquet_files(path: Path) -> list[Path]:

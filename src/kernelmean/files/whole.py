@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # only writing ends so
 
 
 def refuse_other_than_files(path: Path) -> None:
@@ -28,6 +31,10 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
         with beside.open("rb") as file:
             os.fsync(file.fileno())
         os.replace(beside, target)
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        raise OSError(error.errno, os.strerror(error.errno), str(target)) from error  # libraries leave out which file it was
     finally:
         with suppress(FileNotFoundError):
             beside.unlink()

@@ -30,10 +30,10 @@ def refined(choice: Choice, judge: Judge, slope: Slope, iterations: int) -> Choi
     path, alpha = choice
     task = judge.task
 
-    def while_moving(factor: Factor) -> Vector:
+    def while_moving(factor: Factor, guess: Vector | None) -> Vector:
         """The minimum that the gradient needs; projected weights are none, so their centres follow the free ones."""
         exact = None if judge.constraint == "simplex-projection" else judge.constraint
-        return coefficients.weights(factor, factor.size, exact, "cholesky")
+        return coefficients.weights(factor, factor.size, exact, "cholesky", guess)
 
     objective = refinement.Objective(task.room, task.radial, slope, while_moving)
     factor = refinement.refine(objective, task.engine, path.centers, iterations, task.rng)

@@ -115,7 +115,7 @@ def _modes(view: SegmentView) -> list[str]:
         items.append(
             f'<li><button type="button" aria-pressed="false" data-label="{i}">'
             f'<span class="swatch" style="background:{code}"></span>'
-            f"<span>{code}<br>{100 * share:.1f} %</span></button></li>"
+            f"<span>{code}<br>{_share(share)}</span></button></li>"
         )
     more = len(view.shares) - len(items)
     rest = f" {facts.number(more)} smaller segments are not listed." if more else ""
@@ -123,6 +123,11 @@ def _modes(view: SegmentView) -> list[str]:
         f"<p>Choose a colour to see its segment alone, above; the largest come first.{rest}</p>",
         f'<ul class="modes">{"".join(items)}</ul>',
     ]
+
+
+def _share(share: float) -> str:
+    """In percent; what is there is not said to be nothing."""
+    return "&lt; 0.1 %" if share < 0.0005 else f"{100 * share:.1f} %"
 
 
 def picture(pixels: NDArray[Any], kind: str) -> str:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
+from scipy.linalg import LinAlgError
 
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.engines import Directions, Shares
-from kernelmean.factor import gram, product
+from kernelmean.factor import cholesky, gram, product, solve_lower
 from kernelmean.kernels import RadialFunction
 
 FLOOR = 1e-12  # P², in units of g(0), below which rounding decides
@@ -78,7 +78,7 @@ class HostDirections:
         rows = np.empty((m, len(points)))
         if m:
             L = self._rows[:m, picks].T
-            rows[:] = solve_triangular(L, gram(self._radial, old[picks], points), lower=True, check_finite=False)
+            rows[:] = solve_lower(L, gram(self._radial, old[picks], points))
         self._points = np.concatenate([old, points])
         self._rows = np.concatenate([self._rows[:m], rows], axis=1)
         return _shares(rows, coordinates)
@@ -94,8 +94,8 @@ class HostDirections:
         assert self._points is not None
         R, m = gram(self._radial, self._points[chosen], self._points), self._size
         R = R - product(np.ascontiguousarray(self._rows[:m, chosen].T), self._rows[:m]) if m else R
-        M = cholesky(R[:, chosen], lower=True, check_finite=False)
-        rows, coordinates = (solve_triangular(M, B, lower=True, check_finite=False) for B in (R, sides))
+        M = cholesky(R[:, chosen])
+        rows, coordinates = solve_lower(M, R), solve_lower(M, sides)
         self._append(rows)
         return coordinates, _shares(rows, coordinates)
 

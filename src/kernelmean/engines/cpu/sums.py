@@ -12,7 +12,7 @@ from kernelmean.engines.cpu import loops, narrow, radial, threads
 from kernelmean.engines.cpu.blocks import CELL, Blocks, queries
 from kernelmean.kernels import RadialFunction
 
-TASK = 2**21  # kernel values per piece of work: about a millisecond
+TASK = 2**18  # kernel values per piece of work: a few tenths of a millisecond, many times what handing it over takes
 FEW_QUERIES = 1024  # below this, threads share the points instead of the queries
 FREQUENCIES = 256
 LEAST = 1e-280  # of max(1, Σw): a sum above it has lost nothing to underflow

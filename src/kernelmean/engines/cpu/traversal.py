@@ -13,7 +13,8 @@ from kernelmean.engines.cpu.blocks import Blocks, queries, read_only
 from kernelmean.engines.cpu.farthest import TreeTraversal
 from kernelmean.engines.sample import Distances, Sample
 
-PASS = 2**18  # coordinates per piece of work in one pass
+PASS = 2**18  # coordinates per piece of work in one pass, which is bound by memory for
+TOGETHER = 8  # centres or fewer
 
 
 class Traversal:
@@ -51,7 +52,7 @@ class Nearest:
     def add(self, centers: Points) -> None:
         """D² ← min(D², min_a ‖x − c_a‖²)."""
         X, C, known = self._blocks.points, queries(centers), len(self._centers)
-        pieces = _pass_pieces(self._blocks)
+        pieces = _pass_pieces(self._blocks, len(centers))
         if self._blocks.tree is not None and len(centers) >= neighbours.FEWEST_CENTERS:
             boxes = [self._boxes(s) for s in pieces]
             loop = neighbours.nearest(self._blocks.d)
@@ -84,6 +85,6 @@ class Nearest:
         return labels
 
 
-def _pass_pieces(blocks: Blocks) -> list[slice]:
-    size = max(1, PASS // (blocks.points.shape[1] * blocks.points.shape[2]))
+def _pass_pieces(blocks: Blocks, centers: int) -> list[slice]:
+    size = max(1, PASS // (blocks.points.shape[1] * blocks.points.shape[2] * -(-centers // TOGETHER)))
     return [slice(b, b + size) for b in range(0, len(blocks.points), size)]
