@@ -106,7 +106,7 @@ def test_other_collections_are_refused(client):
     series = dd.from_pandas(pd.Series(np.arange(6.0)), npartitions=2)
     for wrong in (series, dask.delayed(cloud)()):
         for use in (lambda X: km.k_center(X, 2), km.SparseKDE(k=2).fit, km.SparseKDE(k=2).fit(cloud(50)).score_samples):
-            with pytest.raises(TypeError, match="X is a Dask .* an array or a frame of numbers is needed"):
+            with pytest.raises(TypeError, match=r"X is a Dask .* an array or a frame of numbers is needed"):
                 use(wrong)
 
 
