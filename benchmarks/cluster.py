@@ -26,7 +26,8 @@ import numpy as np
 
 DOCS = Path(__file__).parents[1] / "docs"
 FIGURES = DOCS / "scaling.json"
-CHUNK = 1_000_000  # rows per partition
+CHUNK = 1_000_000  # rows per file, and per partition where nothing else is said
+PARTS = 2  # partitions of the timed fits: each has a tree of its own, and few large ones cost less than many small ones
 SEED = 7
 
 
@@ -37,8 +38,8 @@ def rows(part: int, size: int, d: int) -> np.ndarray:
     return middles[rng.integers(5, size=size)] + rng.normal(size=(size, d))
 
 
-def sizes(n: int) -> list[int]:
-    return [min(CHUNK, n - start) for start in range(0, n, CHUNK)]
+def sizes(n: int, most: int = CHUNK) -> list[int]:
+    return [min(most, n - start) for start in range(0, n, most)]
 
 
 def fit(X: Any, k: int, engine: Any) -> dict[str, Any]:
@@ -60,8 +61,8 @@ def plain(n: int, d: int, k: int) -> dict[str, Any]:
     import kernelmean as km
 
     engine = km.engines.open("cpu", threads=1)
-    fit(rows(0, 20_000, d), 50, engine)  # compiles
-    return fit(np.concatenate([rows(i, size, d) for i, size in enumerate(sizes(n))]), k, engine)
+    fit(rows(0, 20_000, d), k, engine)  # compiles
+    return fit(np.concatenate([rows(i, size, d) for i, size in enumerate(sizes(n, -(-n // PARTS)))]), k, engine)
 
 
 def cluster(processes: int, n: int, d: int, k: int) -> dict[str, Any]:
@@ -81,8 +82,8 @@ def cluster(processes: int, n: int, d: int, k: int) -> dict[str, Any]:
     options = {"n_workers": processes, "threads_per_worker": 1, "processes": True, "memory_limit": 0, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as local, distributed.Client(local):
         tables.HERE = 0
-        fit(spread([20_000] * processes), 50, "cluster")  # compiles on every worker
-        return fit(spread(sizes(n)), k, "cluster")
+        fit(spread([20_000] * processes), k, "cluster")  # compiles on every worker
+        return fit(spread(sizes(n, -(-n // PARTS))), k, "cluster")
 
 
 def alone(name: str, *arguments: int) -> dict[str, Any]:
@@ -108,7 +109,7 @@ def speed(n: int, d: int, k: int, repeats: int) -> dict[str, Any]:
         print({name: round(runs[-1]["seconds"], 2) for name, runs in found.items()}, flush=True)
     same = len({run["indices"] for runs in found.values() for run in runs}) == 1
     best = {name: min(run["seconds"] for run in runs) for name, runs in found.items()}
-    return {"n": n, "d": d, "k": k, "repeats": repeats, "same": same, **best}
+    return {"n": n, "d": d, "k": k, "parts": PARTS, "repeats": repeats, "same": same, **best}
 
 
 # --- memory -----------------------------------------------------------------------------------------------------------

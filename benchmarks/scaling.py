@@ -39,7 +39,7 @@ def speed_table(found: dict[str, Any]) -> str:
     faster, over = found["one"] / found["two"], found["one"] / found["plain"] - 1.0
     lines = [
         f"n = {power(found['n'])}, d = {found['d']}, k = {found['k']}, farthest-first selection, optimal weights; seconds, best of",
-        f"{found['repeats']}; the points are in memory (on the workers) before the clock starts.",
+        f"{found['repeats']}; the points are in memory (on the workers, in {found['parts']} partitions) before the clock starts.",
         "",
         "| | seconds | goal |",
         "| --- | ---: | --- |",

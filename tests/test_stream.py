@@ -1,10 +1,11 @@
 """Streams: bounded state, a bound on what the merges cost, save and resume, and the merge of two states."""
 
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kernelmean as km
@@ -16,6 +17,7 @@ def batch(seed, n=200):
     return np.random.default_rng(seed).normal(size=(n, 2))
 
 
+@cache
 def fitted(seed, n=200, k=25, kernel=KERNEL):
     return km.sparse_kernel_mean(batch(seed, n), kernel=kernel, k=k, random_state=0)
 
@@ -25,7 +27,8 @@ def union(means):
     return km.merge(means, k=sum(mean.k for mean in means))
 
 
-@given(st.lists(st.integers(60, 400), min_size=1, max_size=9), st.booleans())
+@given(st.lists(st.sampled_from([60, 120, 200, 400]), min_size=1, max_size=7), st.booleans())
+@settings(max_examples=12)
 def test_the_error_is_at_most_what_the_merges_say(sizes, capped):
     means = [fitted(seed, n, k=12) for seed, n in enumerate(sizes)]
     stream = km.MeanStream(k=15 if capped else None)
@@ -53,6 +56,31 @@ def test_state_is_bounded_and_every_batch_takes_part_in_few_merges(monkeypatch):
     assert stream.mean.n_points == 64 * 200
 
 
+def test_merges_choose_better_than_farthest_first(monkeypatch):
+    """Both leave out half of the centres; the farthest-first half is that of the fringe."""
+    from kernelmean.mean import merging
+
+    means = [fitted(seed, k=25) for seed in range(2)]
+    found = [km.merge(means, k=15, constraint=constraint).distance(union(means)) for constraint in (None, "simplex")]
+    monkeypatch.setattr(merging._Union, "sources", lambda self, limit, _: [merging.KCenter(self.room, 0)])
+    fringe = [km.merge(means, k=15, constraint=constraint).distance(union(means)) for constraint in (None, "simplex")]
+    assert found[0] < 0.5 * fringe[0]
+    assert found[1] < 0.5 * fringe[1]
+
+
+def test_only_the_heaviest_centres_are_candidates(monkeypatch):
+    from kernelmean.mean import merging
+
+    means = [fitted(seed, k=25) for seed in range(3)]
+    monkeypatch.setattr(merging, "CANDIDATES", 2)
+    weights = np.concatenate([mean.weights for mean in means])
+    least = np.sort(np.abs(weights))[-20] / 3
+    heavy = np.concatenate([mean.centers for mean in means])[np.abs(weights / 3) >= least - 1e-15]
+    merged = km.merge(means, k=10)
+    assert merged.k == 10
+    assert all((heavy == center).all(axis=1).any() for center in merged.centers)
+
+
 def test_errors_that_are_given_count_by_weight():
     stream = km.MeanStream(k=100).add(fitted(0, 300), error=0.2).add(fitted(1, 100), error=0.4)
     assert stream.error == pytest.approx((300 * 0.2 + 100 * 0.4) / 400, abs=1e-6)
@@ -75,7 +103,8 @@ def test_saved_and_resumed(tmp_path):
         km.load(tmp_path / "stream.km")
 
 
-@given(st.integers(0, 7), st.integers(1, 6))
+@given(st.integers(0, 6), st.integers(1, 5))
+@settings(max_examples=10)
 def test_two_states_merge(left, right):
     means = [fitted(seed, k=10) for seed in range(left + right)]
     one, other = km.MeanStream(k=14), km.MeanStream(k=14)
@@ -107,20 +136,20 @@ def test_bad_input():
 
 
 def test_densities_of_a_stream_stay_small_and_near_one_fit():
-    """Merges choose centres among centres, which costs more than one fit to all points; 80 are enough for these."""
-    stream = km.SparseKDE(bandwidth=0.4, k=80, random_state=0)
+    """Merges choose centres among centres, which costs more than one fit to all points."""
+    stream = km.SparseKDE(bandwidth=0.4, k=40, random_state=0)
     for seed in range(11):
         stream.partial_fit(batch(seed))
     X = np.concatenate([batch(seed) for seed in range(11)])
-    whole = km.SparseKDE(bandwidth=0.4, k=80, random_state=0).fit(X)
+    whole = km.SparseKDE(bandwidth=0.4, k=40, random_state=0).fit(X)
     Q = batch(99, 500)
     assert stream.mean_.n_points == 2200
-    assert stream.mean_.k == 80
+    assert stream.mean_.k == 40
     assert len(stream._stream.means) == 3
     assert abs(np.mean(stream.score_samples(Q) - whole.score_samples(Q))) < 0.01
     exact = km.kernel_mean(X, kernel=stream.mean_.kernel, space=stream.mean_.space)
     assert 0.0 < stream.mean_.distance(exact) < stream.merging_error_ + 0.005
-    assert stream.merging_error_ < 0.03
+    assert stream.merging_error_ < 0.04
 
 
 def test_a_density_is_saved_and_goes_on(tmp_path):

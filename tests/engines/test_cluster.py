@@ -14,6 +14,7 @@ import pytest
 
 import kernelmean as km
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -99,6 +100,27 @@ def test_columns_that_are_no_numbers_are_named(client, bad):
     frame = dd.from_pandas(pd.DataFrame({"a": np.arange(6.0), "kind": bad}), npartitions=2)
     with pytest.raises(TypeError, match=r"'kind'.*real numbers"):
         km.sparse_kernel_mean(frame)
+
+
+def test_other_collections_are_refused(client):
+    series = dd.from_pandas(pd.Series(np.arange(6.0)), npartitions=2)
+    for wrong in (series, dask.delayed(cloud)()):
+        for use in (lambda X: km.k_center(X, 2), km.SparseKDE(k=2).fit, km.SparseKDE(k=2).fit(cloud(50)).score_samples):
+            with pytest.raises(TypeError, match=r"X is a Dask .* an array or a frame of numbers is needed"):
+                use(wrong)
+
+
+def test_batches_of_a_stream_may_be_on_the_cluster(client):
+    X = cloud(1000, 2)
+    found, expected = (
+        km.SparseKDE(k=15, selection="kcenter", random_state=0),
+        km.SparseKDE(k=15, selection="kcenter", random_state=0),
+    )
+    for rows in (slice(0, 700), slice(700, 1000)):
+        found.partial_fit(da.from_array(X[rows], chunks=(400, 2)))
+        expected.partial_fit(X[rows])
+    assert found.mean_.n_points == 1000
+    assert found.mean_.distance(expected.mean_) < 1e-7
 
 
 def test_bad_numbers_on_a_worker_are_the_same_sentence_here(client):

@@ -239,7 +239,9 @@ def _is_cluster(engine: str | Engine) -> bool:
 
 def _is_table(X: object) -> bool:
     """Whether X is in parts and has passed the door."""
-    return not isinstance(X, np.ndarray) and callable(getattr(X, "over", None)) and callable(getattr(X, "mapped", None))
+    if isinstance(X, np.ndarray) or _checks.is_collection(X):  # what Dask delays has every attribute
+        return False
+    return callable(getattr(X, "over", None)) and callable(getattr(X, "mapped", None))
 
 
 @functools.cache

@@ -11,13 +11,15 @@ from kernelmean import _checks, engines
 from kernelmean._types import ArrayLike, Points, Vector
 
 
-def points(estimator: Any, X: ArrayLike, *, reset: bool, least: int = 1) -> Points:
+def points(estimator: Any, X: ArrayLike, *, reset: bool, least: int = 1, sample: bool | None = None) -> Points:
     """X as finite float64 numbers, with the number and the names of its columns recorded or compared.
 
-    A sample in a file or on a cluster stays there: to be fitted it is checked now, to be evaluated at when it is read.
+    A sample in a file or on a cluster stays there: to be fitted (``sample``, by default where ``reset``) it is checked now, to
+    be evaluated at when it is read.
     """
     if engines.in_parts(X):
-        return _in_parts(estimator, X, reset, least)
+        compared = _in_parts(estimator, X, reset, least)
+        return engines.points(compared, estimator.engine) if sample and not reset else compared
     names = X.columns if _checks.is_batched(X) else None
     if names is not None and not reset and hasattr(estimator, "feature_names_in_"):
         if list(estimator.feature_names_in_) != names:
@@ -31,9 +33,10 @@ def points(estimator: Any, X: ArrayLike, *, reset: bool, least: int = 1) -> Poin
 
 
 def _in_parts(estimator: Any, X: Any, reset: bool, least: int) -> Points:
+    # A Dask collection says here whether it is a table; nothing is computed yet.
+    width = int((engines.queries(X, estimator.engine, "X") if _checks.is_collection(X) else X).shape[1])
     names = getattr(X, "columns", None)
     names = None if names is None or not all(isinstance(name, str) for name in names) else list(names)
-    width = int(X.shape[1]) if hasattr(X, "shape") else len(X.columns)
     if not reset:
         fitted = column_names(estimator)
         if names is not None and fitted is not None and list(fitted) != names:

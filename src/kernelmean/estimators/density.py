@@ -120,7 +120,8 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         ``merging_error_`` bounds what the merges have cost, in the L2 norm.
         """
         old: SparseKernelMean | None = getattr(self, "mean_", None)
-        checked = checking.points(self, X, reset=old is None, least=1 if old else checking.fewest(self.bandwidth))
+        least = 1 if old else checking.fewest(self.bandwidth)
+        checked = checking.points(self, X, reset=old is None, least=least, sample=True)
         weights = checking.weights(sample_weight, len(checked))
         settings = fit_settings(self, checked, y, weights) if old is None else settings_of(self).like(old)
         batch = settings.fit(checked, weights, self.random_state)

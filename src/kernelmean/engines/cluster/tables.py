@@ -9,6 +9,7 @@ from typing import Any
 import dask
 import dask.array as da
 import numpy as np
+from dask.delayed import Delayed
 
 from kernelmean import _checks
 from kernelmean._types import IntVector, Matrix, Points, Vector
@@ -39,11 +40,11 @@ def take_in(X: Any, engine: Engine, name: str, columns: int | None = None) -> Sp
 
 def _partitions(X: Any, name: str, columns: int | None) -> tuple[list[Any], int]:
     """The partitions of a Dask collection, and the number of its columns."""
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+    if not isinstance(X, Delayed) and hasattr(X, "columns") and X.ndim == 2:  # what Dask delays has every attribute
         _numeric_columns(X, name)
         _checks.table_shape((1, len(X.columns)), name, columns)
         return list(X.to_delayed()), len(X.columns)
-    if not hasattr(X, "rechunk"):
+    if not isinstance(X, da.Array):
         raise TypeError(f"{name} is a Dask {type(X).__name__}, but an array or a frame of numbers is needed.")
     _checks.table_shape([1 if np.isnan(n) else int(n) for n in X.shape], name, columns)
     if X.dtype.kind not in "biuf":

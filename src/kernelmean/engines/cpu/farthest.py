@@ -21,6 +21,7 @@ from kernelmean.engines.frontier import Pool, farthest
 
 MERGED = 8  # leaves of the tree that make one leaf here: about 512 points
 FRESH = 256  # most centres a leaf may lag behind
+FIRST_SEARCHED = 32  # leaves in which the farthest points are sought first
 PATIENCE = 2  # leaf updates per leaf before the whole tree catches up
 SUBTREE_LEVEL = 5  # the tree catches up in 2**SUBTREE_LEVEL pieces, whatever the number of threads
 
@@ -82,16 +83,19 @@ class GrownTree:
         return squares
 
     def farthest(self, X: Points, m: int) -> Pool:
-        """The m points of largest distance, the lowest rows on ties: only in leaves that claim no less than the m-th does.
+        """The m points of largest distance, the lowest rows on ties: only in leaves that claim no less than some level.
 
-        At least m points are as far as the m-th largest claim, so that no other leaf holds one of the m farthest.
+        The level is lowered until m points are at least as far, so that no other leaf holds one of the m farthest.
         """
         forest, peaks = self.forest, self.claims.peak[len(self.claims.seen) :]
-        least = float(np.partition(peaks, len(peaks) - m)[len(peaks) - m]) if len(peaks) > m else 0.0
-        searched, rest = np.flatnonzero(peaks >= least), peaks[peaks < least]
-        most = int((forest.starts[searched + 1] - forest.starts[searched]).sum())
-        rows, nearest = np.empty(most, np.int64), np.empty(most)
-        found = _collect(forest, self.claims.nearest, searched, least, rows, nearest)
+        falling, wanted, found, least = np.sort(peaks)[::-1], FIRST_SEARCHED, 0, np.inf
+        while found < m and least > 0.0:
+            least = max(float(falling[wanted]), 0.0) if wanted < len(peaks) else 0.0
+            searched, rest = np.flatnonzero(peaks >= least), peaks[peaks < least]
+            most = int((forest.starts[searched + 1] - forest.starts[searched]).sum())
+            rows, nearest = np.empty(most, np.int64), np.empty(most)
+            found = _collect(forest, self.claims.nearest, searched, least, rows, nearest)
+            wanted *= 2
         order = np.argsort(rows[:found])
         rows, nearest = rows[order], nearest[order]
         pool = farthest(np.empty((found, 0)), nearest, m)
