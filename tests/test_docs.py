@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from pages import blocks, diagram, examples, figures, printed, wording
+from threadpoolctl import threadpool_limits
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -23,6 +24,14 @@ PAGES = [
 ]
 WITH_CODE = [page for page in PAGES if any(block.language in ("python", "shell") for block in blocks.blocks(page))]
 NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?")
+
+
+@pytest.fixture(autouse=True)
+def one_blas_thread(monkeypatch):
+    """Tests run side by side, and BLAS threads that wait for one another would slow them all."""
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")  # for commands
+    with threadpool_limits(1, user_api="blas"):
+        yield
 
 
 def same_words_close_numbers(printed: str, shown: str) -> bool:

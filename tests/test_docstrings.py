@@ -7,6 +7,7 @@ import inspect
 import re
 
 import pytest
+from threadpoolctl import threadpool_limits
 
 import kernelmean as km
 
@@ -14,6 +15,13 @@ NAMES = [name for name in km.__all__ if name != "__version__"]
 RULES = [f"bandwidth.{rule}" for rule in (*km.bandwidth.RULES, "jaakkola")]
 ESTIMATORS = [name for name in NAMES if hasattr(getattr(km, name), "get_params")]
 FUNCTIONS = [*(name for name in NAMES if inspect.isfunction(getattr(km, name))), *RULES, "engines.open"]
+
+
+@pytest.fixture(autouse=True)
+def one_blas_thread():
+    """Tests run side by side, and BLAS threads that wait for one another would slow them all."""
+    with threadpool_limits(1, user_api="blas"):
+        yield
 
 
 def found(name: str) -> object:
