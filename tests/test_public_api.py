@@ -23,6 +23,7 @@ NAMES = [  # what this release promises (API.md)
     "KernelMean",
     "Laplacian",
     "MeanShift",
+    "MeanStream",
     "Procrustes",
     "Radial",
     "SparseKDE",
@@ -187,6 +188,8 @@ ROOMS = [name for name in engines.ENGINES if name != "auto"]  # "auto" is one of
 def opened(name):
     if name == "gpu":
         pytest.importorskip("torch", reason="torch is not installed: pip install 'kernelmean[gpu]'")
+    if name == "cluster":
+        pytest.importorskip("distributed", reason="distributed is not installed: pip install 'kernelmean[cluster]'")
     return engines.open(name, **({"device": "cpu"} if name == "gpu" else {}))
 
 

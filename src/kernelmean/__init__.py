@@ -21,7 +21,16 @@ if TYPE_CHECKING:
     from kernelmean.estimators.proportions import ClassProportions
     from kernelmean.files import Source, read
     from kernelmean.kernels import Cauchy, Gaussian, Laplacian, Radial, Student
-    from kernelmean.mean import KernelMean, SparseKernelMean, distance_matrix, kernel_mean, load, merge, sparse_kernel_mean
+    from kernelmean.mean import (
+        KernelMean,
+        MeanStream,
+        SparseKernelMean,
+        distance_matrix,
+        kernel_mean,
+        load,
+        merge,
+        sparse_kernel_mean,
+    )
     from kernelmean.measures.clusterings import clustering_hausdorff, discrepancy_index
     from kernelmean.measures.discrepancy import mmd
     from kernelmean.measures.divergence import Divergence, kl_divergence
@@ -53,6 +62,7 @@ _HOMES = {
     "Radial": "kernelmean.kernels",
     "Student": "kernelmean.kernels",
     "KernelMean": "kernelmean.mean",
+    "MeanStream": "kernelmean.mean",
     "SparseKernelMean": "kernelmean.mean",
     "distance_matrix": "kernelmean.mean",
     "kernel_mean": "kernelmean.mean",
@@ -83,6 +93,7 @@ __all__ = [
     "KernelMean",
     "Laplacian",
     "MeanShift",
+    "MeanStream",
     "Procrustes",
     "Radial",
     "Segmentation",

@@ -12,6 +12,7 @@ import numpy as np
 from kernelmean._types import ArrayLike, Batches, IntVector, Matrix, Points, RandomState, Vector
 
 LARGEST = 1e150  # squares of larger numbers overflow
+MAPPED = 1 << 23  # numbers: up to 64 MiB in float64, a mapped file is simply read
 HOST_MEMORY = (1, 3, 11)  # DLPack: plain, and pinned for CUDA or ROCm
 
 
@@ -42,9 +43,21 @@ def on_device(X: object) -> bool:
     return ask is not None and ask()[0] not in HOST_MEMORY
 
 
+def is_collection(X: object) -> bool:
+    """Whether X is a Dask array or frame."""
+    return callable(getattr(X, "__dask_graph__", None))
+
+
 def is_batched(X: object) -> TypeGuard[Batches]:
     """Whether X is a source of batches rather than an array; asking costs no pass over it."""
     return callable(getattr(X, "batches", None)) and hasattr(type(X), "__array__")
+
+
+def is_streamed(X: object) -> bool:
+    """Whether X is read from a file as it is needed: a mapped array or a source of batches, too large to be read at once."""
+    if is_batched(X) or (isinstance(X, np.memmap) and X.ndim == 2):
+        return X.shape[0] * X.shape[1] > MAPPED
+    return False
 
 
 def weights(sample_weight: ArrayLike | None, n: int) -> Vector | None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kernelmean.cli import clusters, results
 from kernelmean.cli import options as o
-from kernelmean.cli import results
 
 if TYPE_CHECKING:
     from kernelmean._types import Points, Vector
@@ -36,6 +36,8 @@ def command(
     certificate: Annotated[bool, typer.Option(help="Measure the error against the full kernel mean.")] = True,
     report: o.Report = None,
     engine: o.Engine = o.EngineName.cpu,
+    scheduler: clusters.Scheduler = None,
+    workers: clusters.Workers = None,
     seed: o.Seed = 0,
     as_json: o.AsJson = False,
     quiet: o.Quiet = False,
@@ -44,7 +46,8 @@ def command(
     """Fit a density to a file, and save it as a small model.
 
     With --signed it is the unconstrained kernel mean. The model holds no data; it carries the quantiles of the training
-    density, the names of the columns and the transform, for score.
+    density, the names of the columns and the transform, for score. With --scheduler or --workers the fit runs on a Dask cluster,
+    whose workers read a parquet file or folder themselves.
 
     \b
     Examples:
@@ -53,6 +56,8 @@ def command(
       kernelmean fit cells.fcs -o cells.km --columns FSC-A,CD3 --transform arcsinh:150 --scale std
       kernelmean fit data.csv -o mean.km --signed --weights w --k 100
     """
+    import numpy as np
+
     import kernelmean as km
 
     o.ready(output)
@@ -61,10 +66,11 @@ def command(
         "bandwidth": o.number_or_word(bandwidth), "kernel": kernel.value, "scale": scale.setting, "k": o.whole_or_auto(k),
         "selection": selection.value, "refine": refine, "engine": engine.value, "random_state": seed,
     }  # fmt: skip
-    with results.working(quiet):
+    with results.working(quiet), clusters.engine(scheduler, workers) as cluster:
         source = km.read(data, columns=columns, transform=transform, weights=weights, drop_na=drop_na)
-        X, w = source.sample()
-        rows: Any = next(source.batches()) if X is source else X  # enough for units and for the ranges of pictures
+        X, w = source.sample() if cluster is None else clusters.sample(source)
+        chosen["engine"] = chosen["engine"] if cluster is None else cluster
+        rows = X if isinstance(X, np.ndarray) else next(source.batches())  # enough for units and for the ranges of pictures
         mean = _labelled(_signed(X, w, chosen) if signed else _density(X, w, chosen), source)
         measured = mean.certificate(X, sample_weight=w, random_state=seed) if certificate else None
         if report is not None:

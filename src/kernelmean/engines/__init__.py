@@ -9,16 +9,20 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from kernelmean import _checks
-from kernelmean._types import ArrayLike, IntVector, Matrix, Points, Vector
+from kernelmean._types import ArrayLike, IntVector, Points, Vector
+from kernelmean.engines.doors import Directions, Elimination, Engine, Nearest, Picks, Room, Shares, Shift, Traversal
+from kernelmean.engines.frontier import Frontier, RoomFrontier
 from kernelmean.engines.sample import Distances, Summary
-from kernelmean.kernels import Formula, RadialFunction
+from kernelmean.kernels import RadialFunction
 
-ENGINES = ("naive", "cpu", "gpu", "auto")
+ENGINES = ("naive", "cpu", "gpu", "cluster", "auto")
+EXTRAS = {"torch": "gpu", "dask": "cluster", "distributed": "cluster"}  # which extra brings a package
 WORTH = 1e10  # kernel values from which "auto" wakes a device up: some seconds of work for a few cores
 
 __all__ = [
@@ -27,6 +31,7 @@ __all__ = [
     "Distances",
     "Elimination",
     "Engine",
+    "Frontier",
     "Nearest",
     "Picks",
     "Room",
@@ -37,131 +42,17 @@ __all__ = [
     "choose",
     "directions",
     "elimination",
+    "frontier",
     "host",
+    "in_parts",
+    "keep",
     "open",
+    "over",
     "points",
     "precise",
+    "queries",
+    "together",
 ]
-
-
-class Picks(NamedTuple):
-    """Centres in the order picked, each with its distance to the earlier ones."""
-
-    indices: IntVector
-    radii: Vector
-
-
-class Shift(NamedTuple):
-    """One step of mean shift from each query, in the log domain: φ the kernel, ψ = −dφ/ds, s = rate · r²."""
-
-    log_value: Vector  # (q,)   log Σ_j w_j φ_j
-    log_pull: Vector  # (q,)   log Σ_j w_j ψ_j, without the points at a kink
-    log_held: Vector  # (q,)   log Σ_j w_j φ_j over the points at a kink, where ψ has no value; −inf for smooth kernels
-    step: Points  # (q, d) Σ_j w_j ψ_j (x_j − q) / Σ_j w_j ψ_j, without the points at a kink; 0 where nothing pulls
-
-
-class Traversal(Protocol):
-    """A farthest-first traversal that can be asked for more, again and again."""
-
-    def take(self, m: int) -> Picks:
-        """The next m centres; fewer when every distinct point is a centre."""
-
-    def distances(self) -> Distances:
-        """Each point's squared distance to the centres taken so far, behind reductions."""
-
-
-class Nearest(Protocol):
-    """Each point's nearest centre, behind reductions."""
-
-    def add(self, centers: Points) -> None:
-        """Lower the distances by further centres."""
-
-    def distances(self) -> Distances:
-        """The squared distances, behind reductions."""
-
-    def masses(self) -> Vector:
-        """Total weight of the points nearest to each centre."""
-
-    def means(self) -> Points:
-        """Weighted mean of the points nearest to each centre; the centre itself where there are none."""
-
-
-class Room(Protocol):
-    """Holds n points with weights p, Σp = 1."""
-
-    @property
-    def summary(self) -> Summary: ...
-
-    def rows(self, indices: IntVector) -> Points:
-        """Some of the points themselves."""
-
-    def locate(self, u: Vector) -> IntVector:
-        """Rows at the positions u ∈ [0, 1) of the cumulative weight: chance is drawn outside, on the host."""
-
-    def traverse(self, first: int) -> Traversal: ...
-
-    def nearest(self, centers: Points) -> Nearest: ...
-
-    def kernel_sum(self, radial: RadialFunction, Q: Points, W: Matrix | None = None) -> Matrix:
-        """f_ic = Σ_j W_jc g(‖q_i − x_j‖²); (q,) for W of shape (n,) or None (the weights p), (q, c) for (n, c)."""
-
-    def kernel_moments(self, radial: RadialFunction, Q: Points) -> Matrix:
-        """(q, 1 + d): Σ_j p_j g(‖q_i − x_j‖²), then Σ_j p_j g(‖q_i − x_j‖²)(x_j − q_i): a kernel mean and its pull."""
-
-    def log_kernel_sum(self, radial: RadialFunction, Q: Points, w: Vector | None = None) -> Vector:
-        """log Σ_j w_j g(‖q_i − x_j‖²) without underflow, w ≥ 0."""
-
-    def shift(self, decay: Formula, Q: Points, w: Vector | None = None) -> Shift:
-        """Where mean shift goes from each query, w ≥ 0: ``decay`` is a kernel's φ = exp(log_value) times its −d log φ/ds."""
-
-    def quadratic(self, radial: RadialFunction) -> float:
-        """Σ_ij p_i p_j g(‖x_i − x_j‖²), without n outputs."""
-
-    def fourier_sum(self, frequencies: Points, origin: Vector) -> Matrix:
-        """(M, 2): Σ_j p_j cos ω·(x_j − origin) and the same with sin."""
-
-
-class Elimination(Protocol):
-    """The cubic part of a growing Cholesky factor, for rooms on hardware that does it better than the host."""
-
-    def __call__(self, old: Points, new: Points, jitter: Vector) -> tuple[Matrix, Matrix]:
-        """(Xᵀ, M) for new centres after the old ones: X = L⁻¹K₁₂, MMᵀ = K₂₂ + Λ₂ − XᵀX; K + Λ = LLᵀ for the old ones."""
-
-
-class Shares(NamedTuple):
-    """What some directions hold of each candidate and, with it, of a few sides."""
-
-    products: Matrix  # (c, P) Σ_m V_m· a_mc, a the sides' coordinates in these directions
-    squares: Vector  # (P,)   Σ_m V_m·²
-
-
-class Directions(Protocol):
-    """Orthonormal directions V of the span of the picks so far, as (m, P) products with P candidates that may grow.
-
-    What greedy selection spends its time on, for rooms on hardware that does it better than the host: V never leaves it.
-    """
-
-    def extend(self, points: Points, picks: IntVector, coordinates: Matrix) -> Shares:
-        """New candidates, and what the directions, which span the picks, hold of them; ``coordinates`` (m, c) of the sides."""
-
-    def residual_gram(self, listed: IntVector) -> Matrix:
-        """K − VᵀV among some candidates."""
-
-    def include(self, chosen: IntVector, sides: Matrix) -> tuple[Matrix, Shares]:
-        """Further directions for the chosen: R = K(J, ·) − V_JᵀV, MMᵀ = R_J, V ← [V; M⁻¹R].
-
-        ``sides`` (b, c) are what is left of them at the chosen; their coordinates M⁻¹ sides are returned with the shares. A
-        LinAlgError where R_J is not positive.
-        """
-
-
-class Engine(Protocol):
-    """Opens rooms."""
-
-    name: str
-
-    def load(self, X: Points, weights: Vector | None = None) -> Room:
-        """Take the points in; X is neither copied needlessly nor ever modified."""
 
 
 def open(engine: str | Engine, **options: Any) -> Engine:
@@ -179,17 +70,24 @@ def open(engine: str | Engine, **options: Any) -> Engine:
     try:
         module = importlib.import_module(f"kernelmean.engines.{name}")
     except ModuleNotFoundError as error:
-        if error.name != "torch":
+        package = (error.name or "").partition(".")[0]
+        if package not in EXTRAS:
             raise
         raise ImportError(
-            "engine='gpu' needs torch, which is not installed: pip install 'kernelmean[gpu]', or use engine='cpu'."
+            f"engine={name!r} needs {package}, which is not installed: pip install 'kernelmean[{name}]', or use engine='cpu'."
         ) from error
     opened: Engine = module.Engine(**options)
     return opened
 
 
 def choose(engine: str | Engine, X: object, count: float) -> Engine:
-    """:func:`open`, where "auto" takes a device if the points are on one, or if ``count`` kernel values are worth one."""
+    """:func:`open`, where "auto" takes a device if the points are on one, or if ``count`` kernel values are worth one.
+
+    A sample in parts gets an engine that asks every part's own room.
+    """
+    if _is_table(X):
+        opened: Engine = importlib.import_module("kernelmean.engines.parted").Engine(open(engine))
+        return opened
     if engine == "auto" and not _checks.on_device(X):
         return open("gpu" if count >= WORTH and _device_present() else "cpu")
     return open("gpu" if engine == "auto" else engine)
@@ -216,8 +114,42 @@ def directions(room: Room, radial: RadialFunction, size: int) -> Directions | No
     return offered
 
 
+def frontier(room: Room, squared: Vector | None = None) -> Frontier:
+    """Distances to centres from anywhere, in rounds: the room's own way, or by its nearest centres.
+
+    With ``squared``, the distances to earlier centres, these are lowered in place and nothing else is kept.
+    """
+    offer = getattr(room, "frontier", None)
+    if offer is not None:
+        offered: Frontier = offer(squared)
+        return offered
+    near, p = np.full(room.summary.count, np.inf) if squared is None else squared, room.summary.sample.p
+    return RoomFrontier(room, p if isinstance(p, np.ndarray) else p.cpu().numpy(), near)
+
+
 def points(X: ArrayLike, engine: str | Engine, name: str = "X", columns: int | None = None) -> Points:
-    """:func:`kernelmean._checks.points` for an engine: what is on a device stays there, if the engine is there too."""
+    """:func:`kernelmean._checks.points` for an engine: what is on a device, in a file or on a cluster stays there.
+
+    Where that is not in one piece, what comes back stands in for an array (:class:`kernelmean.engines.parted.table.Table`).
+    """
+    if _is_table(X):
+        _checks.table_shape(X.shape, name, columns)  # type: ignore[union-attr]
+        return X  # type: ignore[return-value]
+    if _checks.is_collection(X) or (isinstance(engine, str) and engine == "cluster") or _is_cluster(engine):
+        return _spread(X, engine, name, columns)
+    return queries(X, engine, name, columns)
+
+
+def queries(X: ArrayLike, engine: str | Engine, name: str = "Q", columns: int | None = None) -> Points:
+    """:func:`points` that are no sample but places to evaluate at: arrays stay here whatever the engine."""
+    if _is_table(X):
+        return X  # type: ignore[return-value]
+    if _checks.is_collection(X):
+        lazily: Points = _cluster().queries(X, name, columns)
+        return lazily
+    if _checks.is_streamed(X):
+        streamed: Points = importlib.import_module("kernelmean.engines.parted.streaming").take_in(X, name, columns)
+        return streamed
     if not _checks.on_device(X):
         return _checks.points(X, name, columns)
     where = engine if isinstance(engine, str) else getattr(engine, "name", None)
@@ -230,9 +162,63 @@ def points(X: ArrayLike, engine: str | Engine, name: str = "X", columns: int | N
     return taken
 
 
+def keep(X: Points, rows: IntVector | None) -> Points:
+    """Some rows of checked points, wherever they are; all for None."""
+    if rows is None:
+        return X
+    kept: Points = X.keep(rows) if _is_table(X) else X[rows]  # type: ignore[attr-defined]
+    return kept
+
+
+def in_parts(X: object, engine: str | Engine = "cpu") -> bool:
+    """Whether :func:`points` leaves X where it is, in a file or on a cluster."""
+    return _is_table(X) or _checks.is_collection(X) or _checks.is_streamed(X) or engine == "cluster" or _is_cluster(engine)
+
+
+def together(samples: Sequence[Points]) -> Points:
+    """Several checked samples as one; those in parts come from one table, whose rows they share."""
+    first = samples[0]
+    if not _is_table(first):
+        return np.concatenate(samples)
+    joined: Points = first.together(samples[1:])  # type: ignore[attr-defined]
+    return joined
+
+
+def over(X: Points, function: Callable[[Points], Any]) -> Any:
+    """function(X), part by part where X is not in one piece; a Dask collection gives a Dask array, computed when asked for."""
+    return X.over(function) if _is_table(X) else function(X)  # type: ignore[attr-defined]
+
+
 def host(X: Points) -> Points:
     """Checked points as a NumPy array: themselves, or a copy from the device."""
+    if _is_table(X):
+        raise TypeError(
+            "this needs all points in memory, but they are in a file or on a cluster: use a sparse mean, or load them first."
+        )
     return X if isinstance(X, np.ndarray) else X.double().cpu().numpy()
+
+
+def _spread(X: ArrayLike, engine: str | Engine, name: str, columns: int | None) -> Points:
+    """A sample in parts on the workers of a cluster, whatever the engine is called."""
+    opened = open(engine if _is_cluster(engine) else "cluster")
+    spread: Points = _cluster().take_in(X, opened, name, columns)
+    return spread
+
+
+def _cluster() -> Any:
+    open("cluster")  # says what is missing, if anything is
+    return importlib.import_module("kernelmean.engines.cluster.tables")
+
+
+def _is_cluster(engine: str | Engine) -> bool:
+    return not isinstance(engine, str) and getattr(engine, "name", None) == "cluster"
+
+
+def _is_table(X: object) -> bool:
+    """Whether X is in parts and has passed the door."""
+    if isinstance(X, np.ndarray) or _checks.is_collection(X):  # what Dask delays has every attribute
+        return False
+    return callable(getattr(X, "over", None)) and callable(getattr(X, "mapped", None))
 
 
 @functools.cache

@@ -7,12 +7,19 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from kernelmean import _checks
+from kernelmean import _checks, engines
 from kernelmean._types import ArrayLike, Points, Vector
 
 
-def points(estimator: Any, X: ArrayLike, *, reset: bool, least: int = 1) -> Points:
-    """X as finite float64 numbers, with the number and the names of its columns recorded or compared."""
+def points(estimator: Any, X: ArrayLike, *, reset: bool, least: int = 1, sample: bool | None = None) -> Points:
+    """X as finite float64 numbers, with the number and the names of its columns recorded or compared.
+
+    A sample in a file or on a cluster stays there: to be fitted (``sample``, by default where ``reset``) it is checked now, to
+    be evaluated at when it is read.
+    """
+    if engines.in_parts(X):
+        compared = _in_parts(estimator, X, reset, least)
+        return engines.points(compared, estimator.engine) if sample and not reset else compared
     names = X.columns if _checks.is_batched(X) else None
     if names is not None and not reset and hasattr(estimator, "feature_names_in_"):
         if list(estimator.feature_names_in_) != names:
@@ -22,6 +29,28 @@ def points(estimator: Any, X: ArrayLike, *, reset: bool, least: int = 1) -> Poin
     checked: Points = validate_data(estimator, given, reset=reset, dtype=np.float64, ensure_min_samples=least)
     if names is not None and reset:
         estimator.feature_names_in_ = np.array(names, dtype=object)
+    return checked
+
+
+def _in_parts(estimator: Any, X: Any, reset: bool, least: int) -> Points:
+    # A Dask collection says here whether it is a table; nothing is computed yet.
+    width = int((engines.queries(X, estimator.engine, "X") if _checks.is_collection(X) else X).shape[1])
+    names = getattr(X, "columns", None)
+    names = None if names is None or not all(isinstance(name, str) for name in names) else list(names)
+    if not reset:
+        fitted = column_names(estimator)
+        if names is not None and fitted is not None and list(fitted) != names:
+            raise ValueError(f"the columns are {names}, but {list(fitted)} were fitted, in this order.")
+        _checks.table_shape((1, width), "X", estimator.n_features_in_)
+        return X  # type: ignore[no-any-return]
+    checked = engines.points(X, estimator.engine)
+    if len(checked) < least:
+        raise ValueError(f"X has {len(checked)} rows, but at least {least} are needed.")
+    estimator.n_features_in_ = width
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
     return checked
 
 

@@ -16,7 +16,7 @@ from kernelmean._types import ArrayLike, Points, RandomState, Vector
 from kernelmean.applications import density
 from kernelmean.engines.sample import Sample
 from kernelmean.estimators import checking
-from kernelmean.mean import SparseKernelMean, load, sampling
+from kernelmean.mean import MeanStream, SparseKernelMean, load, sampling
 
 RESERVOIR = 10_000  # rows kept by partial_fit to know the quantiles of the log-density
 
@@ -41,7 +41,8 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
     k : "auto", or the number of centres. k_max : most that "auto" may take; by default below 3√n, but at least 600.
     tol, patience, selection, refine : see ``km.sparse_kernel_mean``.
     sparse : False keeps every point as a centre: the exact kernel density estimate, through the same fast sums.
-    engine : "cpu", "naive", or an engine instance; threads are the engine's.
+    engine : "cpu", "gpu", "cluster", "naive", or an engine instance; threads are the engine's. Mapped files, ``km.read`` and
+        Dask collections are fitted where they are, with any.
     random_state : the first centre, and whatever else the selection draws.
 
     Attributes
@@ -85,6 +86,8 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """Fit to the rows of X, (n, d); y only serves the rule "jaakkola". Time O(n·k·d + k³)."""
         checked = checking.points(self, X, reset=True, least=checking.fewest(self.bandwidth))
         weights = checking.weights(sample_weight, len(checked))
+        self._stream: MeanStream | None = None
+        self._reservoir: Points | None = None
         settings = fit_settings(self, checked, y, weights)
         if self.sparse:
             fitted: density.Density = settings.fit(checked, weights, self.random_state)
@@ -94,18 +97,33 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     @available_if(_is_sparse)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Add a batch: fitted on its own with the kernel of the first batch, and merged. Memory does not grow with n."""
+        """Add a batch: fitted on its own with the kernel of the first batch, and merged as in a balanced tree.
+
+        Memory does not grow with the number of batches (but for its logarithm): with ``k="auto"`` a merged density has at most
+        ``k_max`` centres, or as many as the largest batch's, at least 600. After ``load`` the stream goes on.
+        ``merging_error_`` bounds what the merges have cost, in the L2 norm.
+        """
         old: SparseKernelMean | None = getattr(self, "mean_", None)
-        checked = checking.points(self, X, reset=old is None, least=1 if old else checking.fewest(self.bandwidth))
+        least = 1 if old else checking.fewest(self.bandwidth)
+        checked = checking.points(self, X, reset=old is None, least=least, sample=True)
         weights = checking.weights(sample_weight, len(checked))
-        if old is None:
-            fitted, share = fit_settings(self, checked, y, weights).fit(checked, weights, self.random_state), 1.0
-        else:
-            batch = settings_of(self).like(old).fit(checked, weights, self.random_state)
-            share = batch.n_points / (old.n_points + batch.n_points)
-            fitted = density.merged(old, batch, None if self.k == "auto" else _checks.count(self.k, "k"))
-        self._reservoir = self._drawn_rows(checked, weights, share)
-        return self._become(fitted, density.log_quantiles(fitted, self._reservoir))
+        settings = fit_settings(self, checked, y, weights) if old is None else settings_of(self).like(old)
+        batch = settings.fit(checked, weights, self.random_state)
+        stream = self._streamed(batch).add(batch)
+        self._reservoir = self._drawn_rows(checked, weights, batch.n_points / sum(mean.n_points for mean in stream.means))
+        return self._go_on(stream)
+
+    def merge(self, other: SparseKDE) -> Self:
+        """Take in what another estimator was fitted to, such as that of another machine; both with the same kernel."""
+        for estimator in (self, other):
+            check_is_fitted(estimator)
+            if not isinstance(estimator.mean_, SparseKernelMean):
+                raise ValueError("a full density estimate cannot be merged: fit with sparse=True.")
+        share = other.mean_.n_points / (self.mean_.n_points + other.mean_.n_points)
+        second: SparseKernelMean = other.mean_  # type: ignore[assignment]  # both were looked at above
+        stream = self._streamed(second).merge(other._streamed(second))
+        self._reservoir = self._drawn_rows(other._remembered(), None, share)
+        return self._go_on(stream)
 
     def score_samples(self, X: ArrayLike) -> Vector:
         """log f at each row of X, (q,), normalised in any dimension."""
@@ -145,6 +163,32 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
             fitted.feature_names_in_ = np.array(mean.columns, dtype=object)
         return fitted._become(mean, mean.log_quantiles)
 
+    def _go_on(self, stream: MeanStream) -> Self:
+        assert self._reservoir is not None
+        fitted, self.merging_error_, self._stream = stream.mean, stream.error, stream
+        return self._become(fitted, density.log_quantiles(fitted, self._reservoir))
+
+    def _streamed(self, batch: SparseKernelMean) -> MeanStream:
+        """The stream so far, with room for the centres of this batch; after fit or load it begins with the fitted density."""
+        stream: MeanStream | None = getattr(self, "_stream", None)
+        if stream is None:
+            stream = MeanStream(constraint="simplex")
+            fitted: SparseKernelMean | None = getattr(self, "mean_", None)
+            stream = stream if fitted is None else stream.add(fitted)
+        return replace(stream, k=self._most_centers(max(mean.k for mean in (*stream.means, batch))))
+
+    def _most_centers(self, largest: int) -> int:
+        if self.k != "auto":
+            return _checks.count(self.k, "k")
+        return max(largest, density.FEWEST) if self.k_max is None else _checks.count(self.k_max, "k_max")
+
+    def _remembered(self) -> Points:
+        """Rows of all batches so far; after fit or load, points drawn from the fitted density in their place."""
+        kept: Points | None = getattr(self, "_reservoir", None)
+        if kept is None:
+            kept = sampling.draw(self.mean_, RESERVOIR, _checks.generator(self.random_state))
+        return kept
+
     def _become(self, fitted: density.Density, log_quantiles: Vector | None) -> Self:
         if isinstance(fitted, SparseKernelMean):
             fitted = replace(fitted, log_quantiles=log_quantiles, columns=checking.column_names(self))
@@ -156,7 +200,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def _drawn_rows(self, X: Points, weights: Vector | None, share: float) -> Points:
         """Rows that stand for all batches so far: the new batch has its share of them."""
         rng = _checks.generator(self.random_state)
-        old = getattr(self, "_reservoir", X[:0])
+        old = self._remembered() if hasattr(self, "mean_") else X[:0]
         fresh = min(len(X), max(1, round(share * RESERVOIR)))
         kept = min(len(old), round((1.0 - share) * fresh / share))
         drawn = X[Sample(X, weights).locate((np.arange(fresh) + 0.5) / fresh)]

@@ -105,7 +105,7 @@ class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[mi
     def fit(self, samples: Any, y: Any = None, *, groups: ArrayLike | None = None) -> Self:
         """Fit a mean to every sample, compare all pairs, and embed."""
         self._check()
-        found = collect(samples, self.group, groups)
+        found = collect(samples, self.group, groups, engine=self.engine)
         if len(found.arrays) < 2:
             raise ValueError("an embedding compares samples: give at least two, got one (1 sample).")
         kernel, matrix = common(found.arrays, self.kernel, self.bandwidth, self.scale, self.engine)
@@ -135,7 +135,7 @@ class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[mi
         neighbours. A sample of the fit comes out where it was.
         """
         check_is_fitted(self)
-        new = collect(new_samples, self.group, groups, self.n_features_in_)
+        new = collect(new_samples, self.group, groups, self.n_features_in_, self.engine)
         if new.columns is not None and list(getattr(self, "feature_names_in_", new.columns)) != new.columns:
             raise ValueError(f"the columns are {new.columns}, but {list(self.feature_names_in_)} were fitted, in this order.")
         D = self._comparison.distances_from(self._comparison.add(new.arrays, new.names))

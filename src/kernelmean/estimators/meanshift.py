@@ -6,12 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from kernelmean import _checks
 from kernelmean._types import ArrayLike, IntVector, RandomState
 from kernelmean.applications.meanshift import Rules, cluster, density
 from kernelmean.engines import Engine
+from kernelmean.estimators import checking
 from kernelmean.kernels import Kernel
 
 
@@ -66,7 +66,7 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the density, and climb it from every row of X; weights count in the density, not in cluster sizes."""
         rules = Rules(self.tol, self.merge_radius, self.min_cluster_size, self.max_iter).checked()
-        points = _checks.points(validate_data(self, X, dtype=np.float64))
+        points = checking.points(self, X, reset=True)
         names = ("k", "k_max", "selection", "scale", "engine", "random_state")
         options = {name: getattr(self, name) for name in names} | {"sample_weight": sample_weight}
         mean = density(points, sparse=self.sparse, kernel=self.kernel, bandwidth=self.bandwidth, **options)
@@ -82,4 +82,4 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: ArrayLike) -> IntVector:
         """The cluster that each row climbs to, which need not be the one whose centre is nearest."""
         check_is_fitted(self)
-        return self._clustering.predict(_checks.points(validate_data(self, X, dtype=np.float64, reset=False)))
+        return self._clustering.predict(checking.points(self, X, reset=False))

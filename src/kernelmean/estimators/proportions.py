@@ -9,11 +9,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernelmean import _checks
+from kernelmean import _checks, engines
 from kernelmean._types import ArrayLike, Points, RandomState, Space, Vector
 from kernelmean.applications import proportions
 from kernelmean.applications.proportions import ProportionIntervals, Settings
 from kernelmean.engines import Engine
+from kernelmean.estimators import checking
 from kernelmean.kernels import Kernel
 
 
@@ -102,18 +103,23 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Class means of X (n, d) with labels y (n,)."""
-        points, labels = validate_data(self, X, y, dtype=np.float64)
+        if engines.in_parts(X):
+            points, labels = checking.points(self, X, reset=True), np.asarray(y)
+            _checks.labels(labels, len(points))
+        else:
+            points, labels = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y holds one class only ({self.classes_.tolist()[0]!r}); proportions need at least two.")
         rng, names = _checks.generator(self.random_state), self.classes_.tolist()
-        points = _checks.points(points)
+        points = engines.points(points, self.engine)
         self.representation_ = None
         if self.representation is not None:
+            points = engines.host(points)
             seed = int(rng.integers(2**31))
             self.representation_, points = proportions.represent(self.representation, points, codes, names, seed)
-        groups = [points[codes == c] for c in range(len(self.classes_))]
+        groups = [engines.keep(points, np.flatnonzero(codes == c)) for c in range(len(self.classes_))]
         self._class_sizes = np.array([len(group) for group in groups])
         self._fitted = proportions.fit_class_means(groups, names, self._settings(), rng)
         self.means_, self.kernel_, self.search_ = self._fitted.means, self._fitted.plan.kernel, self._fitted.search
@@ -160,8 +166,11 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         return self._fitted
 
     def _represented(self, X: ArrayLike) -> Points:
-        points = _checks.points(validate_data(self, X, reset=False, dtype=np.float64))
-        return points if self.representation_ is None else self.representation_(points)
+        if engines.in_parts(X):
+            points = engines.points(checking.points(self, X, reset=False), self.engine)
+        else:
+            points = _checks.points(validate_data(self, X, reset=False, dtype=np.float64))
+        return points if self.representation_ is None else self.representation_(engines.host(points))
 
     def _settings(self) -> Settings:
         names = (name for name in Settings.__dataclass_fields__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
@@ -65,18 +66,22 @@ class KernelMean:
 
     def __call__(self, Q: ArrayLike) -> Vector:
         """f at the query points, (q,). Time O(qkd); far in the tails or in high dimension use :meth:`log`."""
-        mapped = self.map(engines.points(Q, self.engine, "Q", self.dimension))
-        return self._density_sum(self.room_for(mapped), self.kernel.formula(self.dimension), mapped, self.weights)
+        formula = self.kernel.formula(self.dimension)
+        return self._over(Q, lambda mapped: self._density_sum(self.room_for(mapped), formula, mapped, self.weights))
 
     def log(self, Q: ArrayLike) -> Vector:
         """log f at the query points, without underflow; needs nonnegative weights."""
         self._need_density("log")
-        mapped = self.map(engines.points(Q, self.engine, "Q", self.dimension))
-        return self.room_for(mapped).log_kernel_sum(self.kernel.formula(self.dimension), mapped, self.weights) + self.log_constant
+        formula = self.kernel.formula(self.dimension)
+        return self._over(
+            Q, lambda mapped: self.room_for(mapped).log_kernel_sum(formula, mapped, self.weights) + self.log_constant
+        )
 
     def gradient(self, Q: ArrayLike) -> Points:
         """∇f at the query points, (q, d): 2·rate·Σ_a α_a ψ(s_a)(c_a − q), ψ = −dφ/ds; 0 from a centre at its own kink."""
-        mapped = self.map(engines.points(Q, self.engine, "Q", self.dimension))
+        return self._over(Q, self._gradient_at)
+
+    def _gradient_at(self, mapped: Points) -> Points:
         decay = self.kernel.decay(self.dimension)
         origin = np.median(self.mapped_centers, axis=0)  # amid the centres, whatever a few far ones do
         W = np.column_stack([self.weights[:, None] * (self.mapped_centers - origin), self.weights])
@@ -90,10 +95,12 @@ class KernelMean:
         2·rate·(Σ_a α_a ψ_a / Σ_a α_a φ_a)·step, the step being that of mean shift.
         """
         self._need_density("log_gradient")
-        mapped = self.map(engines.points(Q, self.engine, "Q", self.dimension))
-        decay = self.kernel.decay(self.dimension)
         if self.kernel.formula(self.dimension).factor is not None:  # a profile of the user's own has no logarithm
             return self.gradient(Q) / self(Q)[:, None]
+        return self._over(Q, self._log_gradient_at)
+
+    def _log_gradient_at(self, mapped: Points) -> Points:
+        decay = self.kernel.decay(self.dimension)
         found = self.room.shift(decay, mapped, self.weights)
         pull = 2 * decay.rate * np.exp(found.log_pull - found.log_value)
         return scaling.pull_back(self.scale, pull[:, None] * found.step)
@@ -113,6 +120,11 @@ class KernelMean:
         return self
 
     # What the rest of the package asks of a mean; not part of the public surface.
+
+    def _over(self, Q: ArrayLike, function: Callable[[Points], Any]) -> Points:
+        """function of the query points in the coordinates of the kernel, part by part where they are not in one piece."""
+        found: Points = engines.over(self.map(engines.queries(Q, self.engine, "Q", self.dimension)), function)
+        return found
 
     def map(self, X: Points) -> Points:
         """X in the coordinates of the kernel."""

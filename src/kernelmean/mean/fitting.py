@@ -46,7 +46,8 @@ def sparse_kernel_mean(
 
     Parameters
     ----------
-    X : array of shape (n, d)
+    X : array of shape (n, d); also a mapped file or a source of batches (``km.read``), which need not fit memory, or a Dask
+        array or frame, which is fitted where it is.
     kernel : a kernel such as ``km.Gaussian(0.5)``, or a name ("gaussian", "laplacian", "cauchy") with ``bandwidth``.
     bandwidth : the kernel's own length (σ, γ, √β), or a rule: "scott", "silverman", "iqr", "median", "mode", "likelihood".
     scale : None, "std", "cov" or a (d, d) matrix that maps the data first.
@@ -65,7 +66,8 @@ def sparse_kernel_mean(
     constraint : None, "simplex" (exact: α ≥ 0, Σα = 1), "simplex-projection" (the paper's), "sum-to-one".
     solver : "cholesky", or "cg" as the paper used it.
     sample_weight : nonnegative; integer weights mean repeated rows.
-    engine : "cpu", "gpu" (X may then be on the device), "auto", "naive", or an engine instance.
+    engine : "cpu", "gpu" (X may then be on the device), "cluster" (spreads an array over the workers of the current Dask
+        client), "auto", "naive", or an engine instance.
     random_state : the first centre, and whatever else a selection draws.
     verbose : show a progress bar.
 

@@ -27,15 +27,20 @@ def load(path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> Spars
     """A mean from its file; ``kernel`` only for one that was fitted with a kernel of the user's own."""
     header, arrays = storage.read(path)
     try:
-        fields = {**_words(header), **_numbers(arrays.pop("numbers")), **_arrays(arrays)}
-        described = header["kernel"]
-        if described["name"] == "radial" and kernel is None:
-            raise ValueError("it uses a kernel of its author's own: give the same one, load(path, kernel=km.Radial(...))")
-        if fields["columns"] is not None and len(fields["columns"]) != fields["centers"].shape[1]:
-            raise ValueError("there is not one name per column")
-        return SparseKernelMean(**fields, kernel=kernels.restore(described, kernel))
+        return unpacked(header, arrays, kernel)
     except MALFORMED as error:
         raise ValueError(f"{os.fspath(path)} does not hold a sparse kernel mean that can be read: {error}") from error
+
+
+def unpacked(header: dict[str, Any], arrays: storage.Arrays, kernel: Kernel | None = None) -> SparseKernelMean:
+    """The mean of a header and arrays; an error of any of the kinds in MALFORMED where they are none."""
+    fields = {**_words(header), **_numbers(arrays.pop("numbers")), **_arrays(arrays)}
+    described = header["kernel"]
+    if described["name"] == "radial" and kernel is None:
+        raise ValueError("it uses a kernel of its author's own: give the same one, load(path, kernel=km.Radial(...))")
+    if fields["columns"] is not None and len(fields["columns"]) != fields["centers"].shape[1]:
+        raise ValueError("there is not one name per column")
+    return SparseKernelMean(**fields, kernel=kernels.restore(described, kernel))
 
 
 def _words(header: dict[str, Any]) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def prepare(
     """Check, drop rows of weight zero, map, load, and find the kernel."""
     checked = engines.points(X, engine)
     rows, weights = positive_rows(_checks.weights(sample_weight, len(checked)))
-    sample = checked if rows is None else checked[rows]
+    sample = engines.keep(checked, rows)
     opened = engines.precise(engines.choose(engine, sample, 3.0 * len(sample) ** 1.5))
     room = opened.load(sample, weights)
     A = scaling.resolve(scale, room.summary)

@@ -30,6 +30,8 @@ def apply(scale: Matrix | None, X: Any, origin: Vector) -> Points:
     mapped: Points = X
     if scale is not None and isinstance(X, np.ndarray):
         mapped = (X - origin) @ scale.T
+    elif scale is not None and hasattr(X, "mapped"):  # in parts: each is mapped where it is
+        mapped = X.mapped(scale, origin)
     elif scale is not None:
         on_device = X.double()  # a tensor: the points stay where they are
         mapped = (on_device - on_device.new_tensor(origin)) @ on_device.new_tensor(scale.T)

@@ -199,6 +199,10 @@ class SparseKernelMean:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """One small file without pickle and without the data; whole or absent."""
+        storage.write(path, *self.packed())
+
+    def packed(self) -> tuple[dict[str, Any], storage.Arrays]:
+        """What a file holds of the mean: a header and arrays."""
         numbers = {name: getattr(self, name) for name in NUMBERS}
         header: dict[str, Any] = {name: getattr(self, name) for name in WORDS}
         header["kernel"] = kernels.describe(self.kernel)
@@ -206,7 +210,7 @@ class SparseKernelMean:
         header["columns"] = None if self.columns is None else list(self.columns)
         present = {name: getattr(self, name) for name in ARRAYS if getattr(self, name) is not None}
         present["numbers"] = np.array([math.nan if v is None else v for v in numbers.values()])
-        storage.write(path, header, {name: _plain(a) for name, a in present.items()})
+        return header, {name: _plain(a) for name, a in present.items()}
 
     # The rest is how the value works inside.
 
@@ -223,7 +227,7 @@ class SparseKernelMean:
         checked = engines.points(X, self.engine, "X", self.dimension)
         rows, weights = positive_rows(_checks.weights(sample_weight, len(checked)))
         opened = engines.precise(engines.choose(self.engine, checked, float(len(checked)) * self.k))
-        return opened.load(self.expansion.map(checked if rows is None else checked[rows]), weights)
+        return opened.load(self.expansion.map(engines.keep(checked, rows)), weights)
 
     def _other_kernel(self, kernel: str | Kernel | None, bandwidth: float | str | None, room: Room) -> Kernel:
         """The kernel asked for; a length or a rule rescales the present family."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernelmean import _checks
+from kernelmean import _checks, engines
 from kernelmean._types import ArrayLike, Matrix, Points, RandomState, Vector
 from kernelmean.engines import Engine
 from kernelmean.kernels import Kernel
@@ -94,6 +94,8 @@ def halves(X: Points, rng: np.random.Generator, name: str) -> tuple[Points, Poin
         raise ValueError(f"{name} has one point, but the Kullback–Leibler divergence splits every sample in two halves.")
     order = rng.permutation(len(X))
     cut = (len(X) + 1) // 2
+    if engines.in_parts(X):  # parts keep the order of their rows
+        return engines.keep(X, np.sort(order[:cut])), engines.keep(X, np.sort(order[cut:]))
     return X[order[:cut]], X[order[cut:]]
 
 
@@ -103,13 +105,13 @@ def divergences(models: Sequence[AnyMean], held_out: Sequence[Points], others: S
     One pass per f_b over the held-out points of all. Time O(Σm·Σk·d).
     """
     against = models if others is None else others
-    Q = np.concatenate(held_out)
+    everything = list(held_out) if any(map(engines.in_parts, held_out)) else [np.concatenate(held_out)]
     sizes = np.array([len(X) for X in held_out])
     starts = np.cumsum(sizes) - sizes
     own = np.concatenate([_log_density(model, X) for model, X in zip(models, held_out, strict=True)])
     values, errors, largest = (np.zeros((len(models), len(against))) for _ in range(3))
     for b, other in enumerate(against):
-        terms = own - _log_density(other, Q)
+        terms = own - np.concatenate([_log_density(other, Q) for Q in everything])
         values[:, b] = np.add.reduceat(terms, starts) / sizes
         spread = np.add.reduceat((terms - np.repeat(values[:, b], sizes)) ** 2, starts)
         errors[:, b] = np.sqrt(spread / np.maximum(sizes - 1, 1) / sizes)

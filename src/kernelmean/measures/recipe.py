@@ -57,7 +57,7 @@ class Recipe:
         BLAS gets one thread: its threads spend longer waiting for one another than on matrices of a few hundred rows.
         """
         engine = engines.precise(engines.open(self.engine))
-        threads = getattr(engine, "threads", 1)
+        threads = 1 if any(map(engines.in_parts, samples)) else getattr(engine, "threads", 1)
         with threadpool_limits(1, user_api="blas"):
             if not self.sparse or not 1 < threads <= len(samples):
                 return [self.mean(X) for X in _progress.track(samples, "samples", len(samples))]
@@ -84,10 +84,9 @@ def common(samples: Sequence[Points], kernel: Any, width: Any, scale: Any, engin
     A named scale is that of the pooled points. A bandwidth rule is read on each sample by itself, and the values averaged
     over the samples that have any spread: the width of a typical sample, not of the whole collection.
     """
-    opened = engines.precise(engines.open(engine))
-    summary = opened.load(np.concatenate(samples) if isinstance(scale, str) else samples[0]).summary
-    A = scaling.resolve(scale, summary)
-    rooms = [opened.load(scaling.apply(A, X, X[0])) for X in samples]
+    pooled = engines.together(samples) if isinstance(scale, str) else samples[0]
+    A = scaling.resolve(scale, _room(pooled, engine).summary)
+    rooms = [_room(scaling.apply(A, X, X[0]), engine) for X in samples]
     if isinstance(kernel, Kernel) and isinstance(width, str) and width == RULE:
         return resolve_kernel(kernel, DEFAULT_RULE, rooms[0]), A
     if isinstance(kernel, str) and isinstance(width, str):
@@ -115,6 +114,15 @@ def seed_from(random_state: RandomState) -> int:
     return int(_checks.generator(random_state).integers(2**63))
 
 
+def _room(X: Points, engine: str | Engine) -> Room:
+    return engines.precise(engines.choose(engine, X, 0.0)).load(X)
+
+
+def _varies(room: Room, X: Points) -> bool:
+    """Whether any two rows differ."""
+    return bool((room.summary.std > 0.0).any()) if engines.in_parts(X) else bool((X[0] != X).any())
+
+
 def _mean_rule(rule: str, rooms: list[Room], samples: Sequence[Points]) -> float:
-    spread = [room for room, X in zip(rooms, samples, strict=True) if (X[0] != X).any()]
+    spread = [room for room, X in zip(rooms, samples, strict=True) if _varies(room, X)]
     return float(np.mean([bandwidth.by_rule(rule, room) for room in spread or rooms[:1]]))

@@ -34,7 +34,7 @@ def k_center(
 
     Parameters
     ----------
-    X : array of shape (n, d)
+    X : array of shape (n, d), also a mapped file, a source of batches (``km.read``) or a Dask collection.
     k : number of centres; with fewer distinct points, each of those is returned once.
     first : row to start from; drawn by weight with ``random_state`` if None.
 
@@ -49,7 +49,7 @@ def k_center(
     if first is not None and _checks.count(first, "first", least=0) >= len(checked):
         raise ValueError(f"first must be a row of X, 0 to {len(checked) - 1}, got {first}.")
     opened = engines.choose(engine, checked, float(len(checked)) * _checks.count(k, "k"))
-    room = opened.load(checked if rows is None else checked[rows], weights)
+    room = opened.load(engines.keep(checked, rows), weights)
     start = first if first is None or rows is None else _position(rows, first)
     traversal = room.traverse(first_center(room, start, _checks.generator(random_state)))
     picks = traversal.take(_checks.count(k, "k"))

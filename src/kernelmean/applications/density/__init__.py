@@ -9,12 +9,11 @@ import numpy as np
 from scipy.special import logsumexp
 
 from kernelmean import engines
-from kernelmean import mean as means
 from kernelmean._types import IntVector, Matrix, Points, Vector
-from kernelmean.applications.density.fitting import Density, Settings
+from kernelmean.applications.density.fitting import FEWEST, Density, Settings
 from kernelmean.engines.sample import Sample
 from kernelmean.kernels import Kernel
-from kernelmean.mean import LEVELS, SparseKernelMean
+from kernelmean.mean import LEVELS
 from kernelmean.mean.resolving import DEFAULT_RULE, resolve_kernel
 from kernelmean.mean.scaling import apply
 
@@ -22,13 +21,13 @@ QUANTILE_WORK = 2e8  # kernel values spent on the quantiles of a training set
 LEAST_ROWS = 1000
 
 __all__ = [
+    "FEWEST",
     "Density",
     "Settings",
     "fit_classes",
     "log_joint",
     "log_posteriors",
     "log_quantiles",
-    "merged",
     "scored_rows",
     "weighted_quantiles",
 ]
@@ -40,6 +39,8 @@ def log_quantiles(density: Density, X: Points, weights: Vector | None = None) ->
     Over all points, or over as many, spread evenly over the cumulative weight, as 2·10⁸ kernel values allow.
     """
     rows, w = scored_rows(X, weights, max(LEAST_ROWS, int(QUANTILE_WORK / density.k)))
+    if rows is None and engines.in_parts(X):
+        rows = np.arange(len(X))
     return weighted_quantiles(density.log(X if rows is None else X[rows]), w, LEVELS)
 
 
@@ -91,8 +92,3 @@ def log_posteriors(joint: Matrix) -> Matrix:
     """log P(c | x) = log π_c f_c(x) − log Σ_c′ π_c′ f_c′(x)."""
     posteriors: Matrix = joint - logsumexp(joint, axis=1, keepdims=True)
     return posteriors
-
-
-def merged(old: SparseKernelMean, new: SparseKernelMean, k: int | None) -> SparseKernelMean:
-    """The density of two samples together, on k of the centres of both."""
-    return means.merge([old, new], k=k, constraint="simplex")

@@ -9,7 +9,6 @@ from kernelmean import bandwidth, engines
 from kernelmean import mean as means
 from kernelmean._types import ArrayLike, Points, RandomState, Vector
 from kernelmean.applications.density.remembering import recall
-from kernelmean.engines.sample import Sample
 from kernelmean.kernels import Kernel
 from kernelmean.mean import KernelMean, SparseKernelMean
 from kernelmean.mean.fitting import default_limit
@@ -43,7 +42,7 @@ class Settings:
         paper's amortisation). Narrower kernels do no better with centres of their own; refined centres do.
         """
         own = self.resolved(X, weights)
-        room = engines.precise(engines.open(self.engine)).load(apply(own.scale, X, X[0]), weights)
+        room = _room(apply(own.scale, X, X[0]), weights, self.engine)
         kernel = resolve_kernel(self.kernel, self.bandwidth, room)
         chosen_for = kernel if self.refine else _at_scotts_bandwidth(kernel, room)
         most = max(default_limit(room.summary.size), FEWEST) if self.k_max is None else self.k_max
@@ -61,7 +60,9 @@ class Settings:
 
     def resolved(self, X: Points, weights: Vector | None) -> Settings:
         """The same with the scale as a matrix, found from these points."""
-        return replace(self, scale=resolve(self.scale, Sample(X, weights).summary))
+        if self.scale is None:
+            return self
+        return replace(self, scale=resolve(self.scale, _room(X, weights, self.engine).summary))
 
     def labelled(self, X: Points, y: ArrayLike, weights: Vector | None) -> Settings:
         """The same with the kernel whose bandwidth is Jaakkola's for these labels, in the coordinates of the kernel."""
@@ -72,6 +73,10 @@ class Settings:
     def like(self, density: Density) -> Settings:
         """The same with the kernel and the scale of a density that is fitted already."""
         return replace(self, kernel=density.kernel, bandwidth=DEFAULT_RULE, scale=density.scale)
+
+
+def _room(X: Points, weights: Vector | None, engine: Any) -> engines.Room:
+    return engines.precise(engines.choose(engine, X, 0.0)).load(X, weights)
 
 
 def _at_scotts_bandwidth(kernel: Kernel, room: engines.Room) -> Kernel:

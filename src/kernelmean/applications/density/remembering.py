@@ -24,8 +24,8 @@ def recall(
     settings: Any, X: Points, weights: Vector | None, random_state: RandomState, select: Callable[[], SparseKernelMean]
 ) -> SparseKernelMean:
     """What ``select`` gave for the same data, settings and seed, or gives now."""
-    if not (random_state is None or isinstance(random_state, int | np.integer)):
-        return select()  # a generator moves on with every fit
+    if not isinstance(X, np.ndarray) or not (random_state is None or isinstance(random_state, int | np.integer)):
+        return select()  # points in a file or on a cluster may change; a generator moves on with every fit
     key = (_digest(X), None if weights is None else _digest(weights), _settings_key(settings), random_state)
     mean = _memory.pop(key, None)
     if mean is None:

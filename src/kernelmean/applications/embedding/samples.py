@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernelmean import _checks
+from kernelmean import engines
 from kernelmean._types import ArrayLike, Points
 
 
@@ -24,15 +24,17 @@ class Samples(NamedTuple):
         return int(self.arrays[0].shape[1])
 
 
-def collect(samples: Any, group: Hashable = None, groups: ArrayLike | None = None, fitted: int | None = None) -> Samples:
+def collect(
+    samples: Any, group: Hashable = None, groups: ArrayLike | None = None, fitted: int | None = None, engine: Any = "cpu"
+) -> Samples:
     """Names and arrays from a list of tables, a mapping, a frame with a group column, or one table with a group per row.
 
     ``fitted`` is the number of columns that new samples must have.
     """
-    named = _split(samples, group, groups)
+    named = _split(samples, group, groups, engine)
     if not named:
         raise ValueError("samples is empty: give a list of arrays, one per sample.")
-    arrays = [_checks.points(X, f"sample {name!r}", fitted) for name, X in named]
+    arrays = [engines.points(X.X if isinstance(X, _Part) else X, engine, f"sample {name!r}", fitted) for name, X in named]
     for (name, _), X in zip(named, arrays, strict=True):
         if X.shape[1] != arrays[0].shape[1]:
             raise ValueError(
@@ -42,13 +44,13 @@ def collect(samples: Any, group: Hashable = None, groups: ArrayLike | None = Non
     return Samples([name for name, _ in named], arrays, _column_names(named))
 
 
-def _split(samples: Any, group: Hashable, groups: ArrayLike | None) -> list[tuple[Any, Any]]:
+def _split(samples: Any, group: Hashable, groups: ArrayLike | None, engine: Any) -> list[tuple[Any, Any]]:
     if groups is not None:
-        return _by_group(samples, groups)
+        return _by_group(samples, groups, engine)
     if isinstance(samples, Mapping):
         return list(samples.items())
     if _is_frame(samples):
-        return _by_column(samples, group)
+        return _by_column(samples, group, engine)
     if isinstance(samples, np.ndarray) and samples.ndim == 3:
         return list(enumerate(samples))
     if isinstance(samples, Sequence) and not isinstance(samples, (str, bytes)):
@@ -60,28 +62,27 @@ def _split(samples: Any, group: Hashable, groups: ArrayLike | None) -> list[tupl
     )
 
 
-def _by_column(frame: Any, group: Hashable) -> list[tuple[Any, Any]]:
+def _by_column(frame: Any, group: Hashable, engine: Any) -> list[tuple[Any, Any]]:
     if group is None:
         raise ValueError("samples is one table: name the column that tells its samples apart, group='...', or give groups=.")
     if group not in list(frame.columns):
         raise ValueError(f"the table has no group column {group!r}; its columns are {', '.join(map(repr, frame.columns))}.")
     rest = [name for name in frame.columns if name != group]
-    return _by_group(frame[rest], frame[group])
+    return _by_group(frame[rest], frame[group], engine)
 
 
-def _by_group(table: Any, groups: ArrayLike) -> list[tuple[Any, Any]]:
+def _by_group(table: Any, groups: ArrayLike, engine: Any) -> list[tuple[Any, Any]]:
     """Rows of equal group, in the order of the sorted groups."""
-    labels = np.asarray(groups)
-    if labels.ndim != 1 or len(labels) != len(table):
-        raise ValueError(f"groups has shape {labels.shape}, but one group per row is needed: ({len(table)},).")
+    labels, X = np.asarray(groups), engines.points(table, engine, "samples")
+    if labels.ndim != 1 or len(labels) != len(X):
+        raise ValueError(f"groups has shape {labels.shape}, but one group per row is needed: ({len(X)},).")
     if any(label is None or label != label for label in (labels if labels.dtype.kind in "Of" else ())):  # noqa: PLR0124
         raise ValueError("some groups are missing (None or NaN); drop those rows or name them.")
     unique, inverse = np.unique(labels, return_inverse=True)
     order = np.argsort(inverse, kind="stable")
     parts = np.split(order, np.cumsum(np.bincount(inverse))[:-1])
-    X = _checks.points(table, "samples")
     columns = list(table.columns) if _is_frame(table) else None
-    return [(name, _Part(X[rows], columns)) for name, rows in zip(unique.tolist(), parts, strict=True)]
+    return [(name, _Part(engines.keep(X, rows), columns)) for name, rows in zip(unique.tolist(), parts, strict=True)]
 
 
 class _Part:

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial import cKDTree
 
-from kernelmean import _checks
+from kernelmean import _checks, engines
 from kernelmean import bandwidth as rules_of_bandwidth
 from kernelmean._lazy import lazy
-from kernelmean._types import EPS, ArrayLike, IntVector, Points, Vector
+from kernelmean._types import EPS, ArrayLike, IntVector, Matrix, Points, Vector
 from kernelmean.applications.meanshift.climbing import Ascent, Hill, climb
 from kernelmean.applications.meanshift.linkage import Links, link
 from kernelmean.kernels import Kernel
-from kernelmean.mean import AnyMean, kernel_mean, scaling, sparse_density
+from kernelmean.mean import AnyMean, KernelMean, kernel_mean, scaling, sparse_density
 
 RULE = "mode"  # the default rule for the bandwidth
 REFINED = 1e-9  # bandwidths: the last step of a refined peak
@@ -55,8 +55,13 @@ class Clustering:
     def predict(self, X: Points) -> IntVector:
         """Labels of new points, by climbing from each to where it ends; ends off the known ones join the nearest."""
         expansion = self.mean.expansion
-        ascent = climb(Hill.of(expansion), expansion.map(X), self.rules.tol, self.rules.max_iter)
-        _warn_if_cut(ascent, len(X), self.rules)
+        queries = engines.queries(X, expansion.engine, "X", expansion.dimension)
+        labels: IntVector = engines.over(expansion.map(queries), self._labels)
+        return labels
+
+    def _labels(self, mapped: Points) -> IntVector:
+        ascent = climb(Hill.of(self.mean.expansion), mapped, self.rules.tol, self.rules.max_iter)
+        _warn_if_cut(ascent, len(mapped), self.rules)
         nearest: IntVector = self.anchor_labels[self._tree.query(ascent.ends)[1]]
         return nearest
 
@@ -72,7 +77,7 @@ def density(X: ArrayLike, *, sparse: bool, kernel: str | Kernel, bandwidth: floa
     """
     if isinstance(kernel, Kernel):
         bandwidth = "scott" if isinstance(bandwidth, str) and bandwidth == RULE else bandwidth  # both: the kernel's own
-    elif isinstance(bandwidth, str) and not np.ptp(points := _checks.points(X), axis=0).any():
+    elif isinstance(bandwidth, str) and not engines.in_parts(X) and not np.ptp(points := _checks.points(X), axis=0).any():
         _checks.choice(bandwidth, "bandwidth rule", rules_of_bandwidth.RULES)
         X, bandwidth = points, 1.0
     common: dict[str, Any] = {"kernel": kernel, "bandwidth": bandwidth}
@@ -87,7 +92,7 @@ def cluster(mean: AnyMean, X: Points, rules: Rules) -> Clustering:
     expansion = mean.expansion
     hill = Hill.of(expansion)
     radius = hill.length if rules.merge_radius is None else rules.merge_radius
-    ascent = climb(hill, expansion.map(X), rules.tol, rules.max_iter)
+    ascent = _ascent(expansion, X, rules)
     _warn_if_cut(ascent, len(X), rules)
     links = link(ascent.ends, radius)
     peaks, owner = _peaks(hill, ascent, links, radius)
@@ -105,6 +110,21 @@ def cluster(mean: AnyMean, X: Points, rules: Rules) -> Clustering:
         ascent.ends[links.firsts],
         anchor_labels,
     )
+
+
+def _ascent(expansion: KernelMean, X: Points, rules: Rules) -> Ascent:
+    """All rows climb, each where it is; their ends come here."""
+
+    def climbed(mapped: Points) -> Matrix:
+        found = climb(Hill.of(expansion), mapped, rules.tol, rules.max_iter)
+        facts = np.full((len(mapped), 2), [found.n_iter, 0.0])
+        facts[0, 1] = found.left
+        return np.column_stack([found.ends, found.log_values, facts])
+
+    if not engines.in_parts(X):
+        return climb(Hill.of(expansion), expansion.map(X), rules.tol, rules.max_iter)
+    rows: Matrix = engines.over(expansion.map(X), climbed)
+    return Ascent(np.ascontiguousarray(rows[:, :-3]), rows[:, -3].copy(), int(rows[:, -2].max()), int(rows[:, -1].sum()))
 
 
 def _peaks(hill: Hill, ascent: Ascent, links: Links, radius: float) -> tuple[Ascent, IntVector]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from kernelmean import _checks
+from kernelmean import _checks, engines
 from kernelmean._types import Points, Space, Vector
 from kernelmean.applications.proportions import means, searching, solving
 from kernelmean.applications.proportions.intervals import ProportionIntervals, intervals
@@ -71,8 +72,7 @@ class ClassMeans:
     def kappa(self, X: Points) -> Vector:
         """κ_c = ⟨z_c, P̂₀⟩ = mean of z_c over the sample; with ``sparse_test`` P̂₀ is replaced by its sparse mean."""
         if not self.settings.sparse_test:
-            average: Vector = means.values(self.means, X).mean(axis=0)
-            return average
+            return means.averages(self.means, X)
         return means.inner_products(self.means, means.fit([X], replace(self.plan, sparse=True))[0])
 
     def proportions(self, X: Points) -> Vector:
@@ -81,7 +81,7 @@ class ClassMeans:
 
     def intervals(self, X: Points, level: float, n_bootstrap: int, rng: np.random.Generator) -> ProportionIntervals:
         """The proportions with bootstrap intervals."""
-        F = means.values(self.means, X)
+        F = engines.over(X, partial(means.values, self.means))
         kappa = self.kappa(X) if self.settings.sparse_test else F.mean(axis=0)
         return intervals(self.system, F, self._solve(kappa), level, n_bootstrap, rng)
 
@@ -111,12 +111,12 @@ def _prepare(groups: Sequence[Points], settings: Settings) -> Prepared:
     """Scale and kernel from all classes together; before a search, any kernel of the family."""
     labelled = _is(settings.bandwidth, LABELLED_RULE)
     rule = DEFAULT_RULE if settings.bandwidth is None or settings.searching or labelled else settings.bandwidth
-    X = np.concatenate(groups)
+    X = engines.together(groups)
     prepared = prepare(X, None, settings.scale, settings.kernel, rule, settings.engine)
     if not labelled:
         return prepared
     y = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-    mapped = scaling.apply(prepared.scale, X, X[0])
+    mapped = scaling.apply(prepared.scale, engines.host(X), X[0])
     return prepared._replace(kernel=labelled_kernel(settings.kernel, mapped, y, None, settings.engine))
 
 

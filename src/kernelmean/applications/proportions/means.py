@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kernelmean import engines
 from kernelmean._types import Matrix, Points, Space, Vector
 from kernelmean.applications.proportions.solving import System
 from kernelmean.engines import Engine
@@ -75,6 +76,15 @@ def values(means: Sequence[AnyMean], X: Points) -> Matrix:
     return np.column_stack(columns)
 
 
+def averages(means: Sequence[AnyMean], X: Points) -> Vector:
+    """(C,): the mean of z_c over the rows of X."""
+    if not engines.in_parts(X):
+        return np.asarray(values(means, X).mean(axis=0))
+    sums: Matrix = engines.over(X, lambda rows: values(means, rows).sum(axis=0)[None])
+    average: Vector = sums.sum(axis=0) / len(X)
+    return average
+
+
 def inner_products(means: Sequence[AnyMean], mean: AnyMean) -> Vector:
     """(C,): ⟨z_c, z⟩ in units of g(0)."""
     return np.array([other.expansion.inner_in_units(mean.expansion)[0] for other in means])
@@ -82,7 +92,7 @@ def inner_products(means: Sequence[AnyMean], mean: AnyMean) -> Vector:
 
 def measure(means: Sequence[AnyMean], groups: Sequence[Points], rng: np.random.Generator) -> System:
     """Gram matrix and class-wise moments of the means, from up to 10 000 training points of each class."""
-    rows = [X if len(X) <= MEASURED_ROWS else X[rng.choice(len(X), MEASURED_ROWS, replace=False)] for X in groups]
+    rows = [X[:] if len(X) <= MEASURED_ROWS else X[rng.choice(len(X), MEASURED_ROWS, replace=False)] for X in groups]
     F = [values(means, X) for X in rows]
     shares = np.array([leverage(mean, X[rng.permutation(len(X))[:LEVERAGE_ROWS]]) for mean, X in zip(means, rows, strict=True)])
     if all(

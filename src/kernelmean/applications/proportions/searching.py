@@ -56,7 +56,7 @@ def search(
     trial = Trial(groups, centers, plan, solver, rng)
     # Matrices of a few hundred rows: more threads than one save nothing, and on busy cores they mostly wait for each other.
     with threadpool_limits(1, user_api="blas"):
-        return _minimise(trial, *_range(np.concatenate(groups), plan.engine))
+        return _minimise(trial, *_range(engines.together(groups), plan.engine))
 
 
 def _minimise(trial: Trial, low: float, high: float) -> Search:
@@ -234,7 +234,7 @@ def _mixtures(labels: IntVector, pool: Vector, rng: np.random.Generator) -> tupl
 
 def _range(X: Points, engine: str | Engine) -> tuple[float, float]:
     """From a fraction of a typical distance (median, root mean square) to a few times it."""
-    room = engines.precise(engines.open(engine)).load(X)
+    room = engines.precise(engines.choose(engine, X, 0.0)).load(X)
     squares = math.sqrt(2.0 * float(np.sum(room.summary.std**2)))
     typical = bandwidth.by_rule("median", room), squares
     return NARROWEST * min(typical), WIDEST * max(typical)

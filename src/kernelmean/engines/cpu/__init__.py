@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from kernelmean import _checks
 from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.engines import Shift
 from kernelmean.engines.cpu import shifts, sums
 from kernelmean.engines.cpu.blocks import Blocks
+from kernelmean.engines.cpu.frontier import SievedFrontier, TreeFrontier
+from kernelmean.engines.cpu.gathered import BlockRows
 from kernelmean.engines.cpu.threads import default_count
 from kernelmean.engines.cpu.traversal import Nearest, Traversal
+from kernelmean.engines.frontier import Frontier
 from kernelmean.engines.sample import Sample, Summary
 from kernelmean.kernels import Formula, RadialFunction
 
@@ -43,6 +48,14 @@ class Room:
         """The points in the layout of the compiled loops."""
         return Blocks.of(self.sample.X, self.threads)
 
+    def compact(self) -> Room:
+        """The same room with its points in blocks alone, where there is a tree; else itself."""
+        if self.blocks.tree is None:
+            return self
+        twin = Room(Sample(BlockRows(self.blocks), self.sample.raw_weights), self.threads)  # type: ignore[arg-type]
+        twin.__dict__["blocks"] = self.blocks
+        return twin
+
     @property
     def summary(self) -> Summary:
         return self.sample.summary
@@ -58,6 +71,12 @@ class Room:
 
     def nearest(self, centers: Points) -> Nearest:
         return Nearest(self.blocks, self.sample, centers, self.threads)
+
+    def frontier(self, squared: Vector | None = None) -> Frontier:
+        """Distances to centres from anywhere, in rounds; with ``squared``, those to earlier centres, nothing else is kept."""
+        if squared is None and self.blocks.tree is not None:
+            return TreeFrontier(self.blocks, self.sample, self.threads)
+        return SievedFrontier(self.sample, np.full(len(self.sample.X), np.inf) if squared is None else squared, self.threads)
 
     def kernel_sum(self, radial: RadialFunction, Q: Points, W: Matrix | None = None) -> Matrix:
         return sums.kernel_sum(self.blocks, radial, Q, self.sample.p if W is None else W, self.threads)

@@ -7,6 +7,7 @@ which only *filters*: a distance that might lower anything is recomputed by dire
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -14,24 +15,17 @@ from numpy.typing import NDArray
 
 from kernelmean._types import Points, Vector
 from kernelmean.engines.cpu import threads
+from kernelmean.engines.cpu.blocks import read_only
 from kernelmean.engines.cpu.compiling import EXACT_MATH, entry, part
 from kernelmean.engines.cpu.picking import Picking
+from kernelmean.engines.frontier import farthest
 
 POOL = 512  # points among which the next centres are sought
 BATCH = 256  # most centres per pass
 SCORES = 1 << 20  # scores per block of rows: 4 MiB stay in the cache between product and sieve
 SINGLE, DOUBLE = 2.0**-24, 2.0**-53  # unit roundoffs
+FAR = 64.0  # centres beyond this many times the sample's reach are measured directly
 TINY = 2.0**-100  # outweighs every underflow in one coordinate, points scaled to norm at most 1
-
-
-class Pool(NamedTuple):
-    """The points of largest distance; every other point ranks at or below (bound, rival)."""
-
-    rows: NDArray[np.int64]  # (p,) ascending
-    points: Points  # (d, p)
-    nearest: Vector  # (p,) squared distance to the nearest centre, picks of this pool included
-    bound: float  # no point outside is farther than this (squared)
-    rival: int  # the lowest row outside that is as far; n if none
 
 
 class Batch(NamedTuple):
@@ -43,6 +37,55 @@ class Batch(NamedTuple):
     reach: float  # largest |y| among them
 
 
+class Sieve:
+    """Lowers squared distances to centres, which need not be rows of X. ``nearest`` is written to.
+
+    Memory half of X and 8 bytes a row beside it.
+    """
+
+    def __init__(self, X: Points, nearest: Vector, count: int) -> None:
+        self.X, self.nearest, self._count = X, nearest, count
+        self._middle, self._singles, self._norms, self._scale = _centred_and_scaled(X, count)
+
+    def meet(self, centers: Points) -> None:
+        """nearest_i ← min(nearest_i, ‖x_i − c‖²) over the centres."""
+        singles, norms = np.empty(centers.shape, np.float32), np.empty(len(centers))
+        _measure(read_only(centers), self._middle, norms)
+        norms *= self._scale
+        near = norms <= FAR
+        for center in centers[~near & self._may_matter(norms)]:
+            self._meet_directly(center[None])
+        centers, norms, singles = centers[near], norms[near], singles[near]
+        _round_off(read_only(centers), self._middle, self._scale, singles)
+        for b in range(0, len(centers), BATCH):
+            some = slice(b, b + BATCH)
+            halves = (0.5 * norms[some] ** 2).astype(np.float32)
+            self._meet_batch(Batch(centers[some], singles[some], halves, float(norms[some].max())))
+
+    def _may_matter(self, norms: Vector) -> NDArray[np.bool_]:
+        """Whether a centre is nearer to the ball of all points than some point is to its centre: |c| − max|y| < max D."""
+        reach = float(self._norms.max()) + math.sqrt(float(self.nearest.max())) * self._scale
+        may: NDArray[np.bool_] = norms <= reach * (1.0 + 1e-6)
+        return may
+
+    def _meet_batch(self, batch: Batch) -> None:
+        size = SCORES // len(batch.halves)
+        for start in range(0, len(self.X), size):
+            self._meet_rows(batch, slice(start, min(start + size, len(self.X))))
+
+    def _meet_rows(self, batch: Batch, rows: slice) -> None:
+        """One product on the threads of BLAS, then the sieve on ours."""
+        scores = self._singles[rows] @ batch.singles.T
+        norms, X, nearest = self._norms[rows], self.X[rows], self.nearest[rows]
+        tasks = [(scores[p], batch, norms[p], self._scale, X[p], nearest[p]) for p in threads.pieces(len(scores))]
+        threads.run(_sieve, tasks, self._count)
+
+    def _meet_directly(self, center: Points) -> None:
+        """A centre so far out that single precision says nothing about it."""
+        tasks = [(self.X[p], center, self.nearest[p]) for p in threads.pieces(len(self.X))]
+        threads.run(_lower_all, tasks, self._count)
+
+
 class BatchTraversal(Picking):
     """Farthest-first order of the rows of X from row ``first``.
 
@@ -51,22 +94,20 @@ class BatchTraversal(Picking):
 
     def __init__(self, X: Points, first: int, count: int) -> None:
         super().__init__(first)
-        self._X, self._count = X, count
-        self._singles, self._norms, self._scale = _centred_and_scaled(X, count)
-        self._nearest = np.full(len(X), np.inf)
+        self._sieve = Sieve(X, np.full(len(X), np.inf), count)
         self._unmet = np.array([first], dtype=np.int64)
         self._meet()
 
     def squared_distances(self) -> Vector:
         """min_c ‖x_i − c‖² over the centres taken so far, in the order of X."""
         self._meet()
-        return self._nearest.copy()
+        return self._sieve.nearest.copy()
 
     def _room(self) -> int:
         return BATCH - len(self._unmet)
 
     def _pick(self, rows: NDArray[np.int64], squares: Vector) -> int:
-        found: int = _pick(self._pool, rows, squares)
+        found: int = pick(self._pool, rows, squares)
         self._unmet = np.append(self._unmet, rows[:found])
         return found
 
@@ -77,28 +118,13 @@ class BatchTraversal(Picking):
     def _meet(self) -> None:
         """nearest_i ← min(nearest_i, ‖x_i − c‖²) over the centres not met; then a new pool."""
         if len(self._unmet) > 0:
-            batch = self._batch(self._unmet)
-            size = SCORES // len(self._unmet)
-            for start in range(0, len(self._X), size):
-                self._meet_rows(batch, slice(start, min(start + size, len(self._X))))
+            self._sieve.meet(self._sieve.X[self._unmet])
             self._unmet = self._unmet[:0]
-        self._pool = _pool(self._X, self._nearest)
-
-    def _meet_rows(self, batch: Batch, rows: slice) -> None:
-        """One product on the threads of BLAS, then the sieve on ours."""
-        scores = self._singles[rows] @ batch.singles.T
-        norms, X, nearest = self._norms[rows], self._X[rows], self._nearest[rows]
-        tasks = [(scores[p], batch, norms[p], self._scale, X[p], nearest[p]) for p in threads.pieces(len(scores))]
-        threads.run(_sieve, tasks, self._count)
-
-    def _batch(self, rows: NDArray[np.int64]) -> Batch:
-        """The centres X[rows] with all that the filter needs of them."""
-        norms = self._norms[rows]
-        return Batch(self._X[rows], self._singles[rows], (0.5 * norms**2).astype(np.float32), float(norms.max()))
+        self._pool = farthest(self._sieve.X, self._sieve.nearest, POOL)
 
 
-def _centred_and_scaled(X: Points, count: int) -> tuple[NDArray[np.float32], Vector, float]:
-    """y = scale·(x − middle) in float32, the norms |y| ≤ 1, and the scale, a power of two."""
+def _centred_and_scaled(X: Points, count: int) -> tuple[Vector, NDArray[np.float32], Vector, float]:
+    """(middle, y = scale·(x − middle) in float32, the norms |y| ≤ 1, the scale, a power of two)."""
     n, d = X.shape
     middle = X[:: max(1, n // 8192)].mean(axis=0)  # any point amid the sample will do
     norms, singles = np.empty(n), np.empty((n, d), np.float32)
@@ -108,20 +134,7 @@ def _centred_and_scaled(X: Points, count: int) -> tuple[NDArray[np.float32], Vec
     scale = float(2.0 ** -np.clip(np.frexp(norms.max())[1] + 1, -480, 480))
     norms *= scale
     threads.run(_round_off, [(X[p], middle, scale, singles[p]) for p in pieces], count)
-    return singles, norms, scale
-
-
-def _pool(X: Points, nearest: Vector) -> Pool:
-    """The POOL farthest points, lower rows first on ties, and the best point outside."""
-    n = len(nearest)
-    bound, rival, rows = -1.0, n, np.arange(n, dtype=np.int64)
-    if n > POOL:
-        bound = float(np.partition(nearest, n - POOL)[n - POOL])
-        above, level = np.flatnonzero(nearest > bound), np.flatnonzero(nearest == bound)
-        room = POOL - len(above)
-        rows = np.sort(np.concatenate([above, level[:room]])).astype(np.int64)
-        rival = int(level[room]) if len(level) > room else n
-    return Pool(rows, np.ascontiguousarray(X[rows].T), nearest[rows], bound, rival)
+    return middle, singles, norms, scale
 
 
 @entry(EXACT_MATH)
@@ -143,7 +156,7 @@ def _round_off(X, middle, scale, singles):
 
 
 @entry(EXACT_MATH)
-def _pick(pool, rows, squares):
+def pick(pool, rows, squares):
     """Fill ``rows`` with the next centres while the best of the pool beats (bound, rival); how many.
 
     Beats: farther, or as far with a lower row, which is the order of the sequential loop.
@@ -241,6 +254,13 @@ def _lower_pairs(X, centers, rows, chosen, nearest):
         nearest[rows[q]] = min(nearest[rows[q]], sq)
         nearest[rows[r]] = min(nearest[rows[r]], sr)
         nearest[rows[s]] = min(nearest[rows[s]], ss)
+
+
+@entry(EXACT_MATH)
+def _lower_all(X, center, nearest):
+    """nearest_i ← min(nearest_i, ‖x_i − c‖²) for all rows."""
+    for i in range(len(X)):
+        nearest[i] = min(nearest[i], _direct(X[i], center[0]))
 
 
 @part(EXACT_MATH)

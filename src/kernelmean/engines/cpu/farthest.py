@@ -8,43 +8,22 @@ box lies farther from a centre than the node's claim has nothing to learn from i
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelmean._types import Points, Vector
 from kernelmean.engines.cpu import threads
 from kernelmean.engines.cpu.blocks import Blocks
+from kernelmean.engines.cpu.claims import Claims, Forest, catch_up, pull, pull_upwards, see
 from kernelmean.engines.cpu.compiling import EXACT_MATH, entry, part
 from kernelmean.engines.cpu.picking import Picking
+from kernelmean.engines.frontier import Pool, farthest
 
 MERGED = 8  # leaves of the tree that make one leaf here: about 512 points
 FRESH = 256  # most centres a leaf may lag behind
+FIRST_SEARCHED = 32  # leaves in which the farthest points are sought first
 PATIENCE = 2  # leaf updates per leaf before the whole tree catches up
 SUBTREE_LEVEL = 5  # the tree catches up in 2**SUBTREE_LEVEL pieces, whatever the number of threads
-DEEPEST = 64
-
-
-class Forest(NamedTuple):
-    """The points in tree order and the boxes of the nodes; empty boxes are [+inf, −inf]."""
-
-    points: NDArray[np.float64]  # (blocks, d, width)
-    order: NDArray[np.integer]  # (n,) rows of X
-    starts: NDArray[np.int64]  # (leaves + 1,)
-    lower: Points  # (2·leaves, d)
-    upper: Points  # (2·leaves, d)
-    axes: tuple[int, ...]  # 0..d−1; a tuple, so that each d has compiled loops of its own
-
-
-class Claims(NamedTuple):
-    """What each node believes of its farthest point."""
-
-    nearest: Vector  # (n,) squared distance to the nearest centre seen, in tree order
-    peak: Vector  # (2·leaves,) the largest of them below the node; −1 where it is empty
-    row: NDArray[np.int64]  # (2·leaves,) the lowest row of X that attains it
-    leaf: NDArray[np.int32]  # (2·leaves,) the leaf that holds this row
-    seen: NDArray[np.int32]  # (leaves,) how many of the fresh centres the leaf has seen
 
 
 class TreeTraversal(Picking):
@@ -52,9 +31,8 @@ class TreeTraversal(Picking):
 
     def __init__(self, blocks: Blocks, X: Points, first: int, count: int) -> None:
         super().__init__(first)
-        self._X, self._count = X, count
-        self._forest = _forest(blocks, count)
-        self._claims = _boundless_claims(self._forest)
+        self._X = X
+        self._grown = GrownTree(blocks, count)
         self._fresh = np.empty((FRESH, blocks.d))
         self._fresh[0], self._waiting = X[first], 1
         self._meet()
@@ -62,30 +40,71 @@ class TreeTraversal(Picking):
     def squared_distances(self) -> Vector:
         """min_c ‖x_i − c‖² over the centres taken so far, in the order of X."""
         self._meet()
-        squares = np.empty(len(self._X))
-        squares[self._forest.order] = self._claims.nearest
-        return squares
+        return self._grown.squared_distances()
 
     def _room(self) -> int:
         return FRESH - self._waiting
 
     def _pick(self, rows: NDArray[np.int64], squares: Vector) -> int:
-        found: int = _pick(self._X, self._forest, self._claims, self._fresh, self._waiting, rows, squares)
+        tree = self._grown
+        found: int = _pick(self._X, tree.forest, tree.claims, self._fresh, self._waiting, rows, squares)
         self._waiting += found
         return found
 
     def _exhausted(self) -> bool:
-        return bool(self._claims.peak[1] <= 0.0)
+        return bool(self._grown.claims.peak[1] <= 0.0)
 
     def _meet(self) -> None:
         """Let every leaf see every fresh centre."""
-        leaves = len(self._claims.seen)
-        top = min(1 << SUBTREE_LEVEL, leaves)
-        fresh = self._fresh[: self._waiting]
-        threads.run(_catch_up, [(self._forest, self._claims, fresh, v) for v in range(top, 2 * top)], self._count)
-        _pull_upwards(self._claims, top - 1)
-        self._claims.seen[:] = 0
+        self._grown.meet(self._fresh[: self._waiting])
         self._waiting = 0
+
+
+class GrownTree:
+    """The tree with what its nodes claim; every leaf has seen every centre that was met."""
+
+    def __init__(self, blocks: Blocks, count: int) -> None:
+        self._count = count
+        self.forest = _forest(blocks, count)
+        self.claims = _boundless_claims(self.forest)
+
+    def meet(self, fresh: Points) -> None:
+        """Let every leaf see the centres that it has not seen."""
+        leaves = len(self.claims.seen)
+        top = min(1 << SUBTREE_LEVEL, leaves)
+        threads.run(catch_up, [(self.forest, self.claims, fresh, v) for v in range(top, 2 * top)], self._count)
+        pull_upwards(self.claims, top - 1)
+        self.claims.seen[:] = 0
+
+    def squared_distances(self) -> Vector:
+        """min_c ‖x_i − c‖² over the centres met, in the order of X."""
+        squares = np.empty(len(self.forest.order))
+        squares[self.forest.order] = self.claims.nearest
+        return squares
+
+    def farthest(self, X: Points, m: int) -> Pool:
+        """The m points of largest distance, the lowest rows on ties: only in leaves that claim no less than some level.
+
+        The level is lowered until m points are at least as far, so that no other leaf holds one of the m farthest.
+        """
+        forest, peaks = self.forest, self.claims.peak[len(self.claims.seen) :]
+        falling, wanted, found, least = np.sort(peaks)[::-1], FIRST_SEARCHED, 0, np.inf
+        while found < m and least > 0.0:
+            least = max(float(falling[wanted]), 0.0) if wanted < len(peaks) else 0.0
+            searched, rest = np.flatnonzero(peaks >= least), peaks[peaks < least]
+            most = int((forest.starts[searched + 1] - forest.starts[searched]).sum())
+            rows, nearest = np.empty(most, np.int64), np.empty(most)
+            found = _collect(forest, self.claims.nearest, searched, least, rows, nearest)
+            wanted *= 2
+        order = np.argsort(rows[:found])
+        rows, nearest = rows[order], nearest[order]
+        pool = farthest(np.empty((found, 0)), nearest, m)
+        kept, rival = rows[pool.rows], int(rows[pool.rival]) if pool.rival < found else len(X)
+        if pool.bound < least and found < len(X):  # all that was found is kept; what was not is nearer than that
+            bound, rival = max(float(np.nextafter(least, 0.0)), float(rest.max(initial=-1.0))), 0
+        else:
+            bound = pool.bound
+        return Pool(kept, np.ascontiguousarray(X[kept].T), pool.nearest, bound, rival)
 
 
 def _forest(blocks: Blocks, count: int) -> Forest:
@@ -129,6 +148,18 @@ def _measure_boxes(forest, start, stop):
 
 
 @entry(EXACT_MATH)
+def _collect(forest, nearest, leaves, least, rows, squares):
+    """Rows in these leaves whose distance is at least so large, with their distances; how many."""
+    count = 0
+    for leaf in leaves:
+        for i in range(forest.starts[leaf], forest.starts[leaf + 1]):
+            if nearest[i] >= least:
+                rows[count], squares[count] = forest.order[i], nearest[i]
+                count += 1
+    return count
+
+
+@entry(EXACT_MATH)
 def _pick(X, forest, claims, fresh, waiting, rows, squares):
     """Fill ``rows`` with the next centres and append them to fresh[:waiting]; how many were found.
 
@@ -153,139 +184,9 @@ def _find_farthest(forest, claims, fresh):
     everyone = np.arange(len(fresh))
     while claims.seen[claims.leaf[1]] < len(fresh):
         v = claims.leaf[1] + len(claims.seen)
-        if _see(forest, claims, fresh, everyone, v):
+        if see(forest, claims, fresh, everyone, v):
             updates += 1
             while v > 1:
                 v >>= 1
-                _pull(claims, v)
+                pull(claims, v)
     return updates
-
-
-@entry(EXACT_MATH)
-def _catch_up(forest, claims, fresh, root):
-    """Let all leaves below ``root`` see the fresh centres, depth first.
-
-    listed[depth] holds the centres that may still matter to the current node.
-    """
-    listed = np.empty((DEEPEST, len(fresh)), np.int64)
-    counts = np.empty(DEEPEST, np.int64)
-    for j in range(len(fresh)):  # a slice assignment would take a second longer to compile
-        listed[0, j] = j
-    counts[0] = len(fresh)
-    v, depth = root, 0
-    while True:
-        kept = _keep(forest, claims, fresh, listed[depth, : counts[depth]], v, listed[depth + 1])
-        if kept and v < len(claims.seen):
-            v, depth = 2 * v, depth + 1
-            counts[depth] = kept
-            continue
-        if kept:
-            _see(forest, claims, fresh, listed[depth + 1, :kept], v)
-        while v != root and v % 2 == 1:
-            v, depth = v // 2, depth - 1
-            _pull(claims, v)
-        if v == root:
-            return
-        v += 1
-
-
-@entry(EXACT_MATH)
-def _pull_upwards(claims, last):
-    """Renew the claims of nodes last, last − 1, …, 1 from their children."""
-    for v in range(last, 0, -1):
-        _pull(claims, v)
-
-
-@part(EXACT_MATH)
-def _keep(forest, claims, fresh, listed, v, kept):
-    """Keep the listed centres nearer to the box of node v than the node's claim; how many."""
-    count = 0
-    for j in listed:
-        kept[count] = j
-        count += _gap(forest, v, fresh[j]) < claims.peak[v]
-    return count
-
-
-@part(EXACT_MATH)
-def _see(forest, claims, fresh, listed, v):
-    """Let leaf node v see the listed fresh centres; whether that changed its claim."""
-    leaf = v - len(claims.seen)
-    first, stop = forest.starts[leaf], forest.starts[leaf + 1]
-    nearest = claims.nearest[first:stop]
-    changed = False
-    for j in listed:
-        if j >= claims.seen[leaf] and _gap(forest, v, fresh[j]) < claims.peak[v]:
-            _lower_leaf(forest, fresh[j], first, nearest)
-            claims.peak.view(np.int64)[v] = _largest(nearest.view(np.int64))
-            changed = True
-    claims.seen[leaf] = len(fresh)
-    if changed:
-        claims.row[v] = _lowest_row(forest.order[first:stop], nearest, claims.peak[v])
-    return changed
-
-
-@part(EXACT_MATH)
-def _pull(claims, v):
-    """Node v claims the farther of its children's points; the lower row on ties."""
-    left, right = 2 * v, 2 * v + 1
-    tie = claims.peak[left] == claims.peak[right]
-    child = left if claims.peak[left] > claims.peak[right] or (tie and claims.row[left] < claims.row[right]) else right
-    claims.peak[v], claims.row[v], claims.leaf[v] = claims.peak[child], claims.row[child], claims.leaf[child]
-
-
-@part(EXACT_MATH)
-def _gap(forest, v, c):
-    """Squared distance from c to the box of node v; never above the rounded ‖x − c‖² of a point x in it.
-
-    Rounding is monotone and both are summed in coordinate order, so the comparison needs no slack.
-    """
-    s = 0.0
-    for t in range(len(forest.axes)):
-        below, beyond = forest.lower[v, t] - c[t], c[t] - forest.upper[v, t]
-        g = below if below > beyond else beyond
-        g = g if g > 0.0 else 0.0
-        s += g * g
-    return s
-
-
-@part(EXACT_MATH)
-def _lower_leaf(forest, c, first, nearest):
-    """nearest_i ← min(nearest_i, ‖x_i − c‖²) for the points of a leaf, which may lie in several blocks."""
-    B = forest.points.shape[2]
-    done = 0
-    while done < len(nearest):
-        position = first + done
-        j = position % B
-        size = min(B - j, len(nearest) - done)
-        _lower_squares(forest.axes, forest.points[position // B], j, c, nearest[done : done + size])
-        done += size
-
-
-@part(EXACT_MATH)
-def _lower_squares(axes, block, first, c, nearest):
-    """nearest_i ← min(nearest_i, ‖x_i − c‖²) for points of a block from ``first`` on, summed in coordinate order."""
-    for i in range(len(nearest)):
-        s = 0.0
-        for t in range(len(axes)):
-            g = block[t, np.uint64(first) + np.uint64(i)] - c[t]  # unsigned: else the compiler gathers
-            s += g * g
-        nearest[i] = s if s < nearest[i] else nearest[i]
-
-
-@part(EXACT_MATH)
-def _largest(bits):
-    """max bits_i. Squares are ordered as their bits are, and only integer maxima vectorise."""
-    top = np.int64(0)
-    for b in bits:
-        top = b if b > top else top
-    return top
-
-
-@part(EXACT_MATH)
-def _lowest_row(rows, nearest, value):
-    """The lowest row with nearest_i = value, without a branch per point."""
-    lowest = np.int64(2**62)
-    for i in range(len(nearest)):
-        row = np.int64(rows[i]) if nearest[i] == value else np.int64(2**62)
-        lowest = row if row < lowest else lowest
-    return lowest

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import pairwise
 from typing import Any
 
@@ -17,10 +19,23 @@ PIECES = 16
 _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
 _lock = threading.Lock()
 _inside = threading.local()
+_limit: ContextVar[int | None] = ContextVar("_limit", default=None)
+
+
+@contextmanager
+def limited(count: int) -> Iterator[None]:
+    """Engines that are opened inside take so many threads by default: a worker of a cluster has its own number."""
+    token = _limit.set(count)
+    try:
+        yield
+    finally:
+        _limit.reset(token)
 
 
 def default_count() -> int:
-    """KERNELMEAN_NUM_THREADS, or the cores this process may use."""
+    """KERNELMEAN_NUM_THREADS, or the cores this process may use; a worker's own number on a cluster."""
+    if (limit := _limit.get()) is not None:
+        return limit
     given = os.environ.get("KERNELMEAN_NUM_THREADS", "")
     if given:
         if not (given.isascii() and given.isdecimal()) or int(given) < 1:

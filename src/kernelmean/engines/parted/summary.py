@@ -1,0 +1,135 @@
+"""Counts, moments and quantiles of a sample in parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernelmean._lazy import lazy
+from kernelmean._types import Matrix, Vector
+from kernelmean.engines.parted.gathering import Holding
+
+CUTS = 1024  # values per coordinate whose ranks are counted in one pass
+FEW = 65536  # values between two cuts that are fetched and sorted
+
+
+@dataclass(frozen=True)
+class PartedSummary:
+    """As :class:`kernelmean.engines.sample.Summary`; each property asks every part once, quantiles a few times."""
+
+    holding: Holding
+
+    @property
+    def size(self) -> float:
+        """n, or what weights make of it."""
+        return self.holding.size
+
+    @property
+    def count(self) -> int:
+        """Rows, whatever their weight."""
+        return int(self.holding.begins[-1])
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates."""
+        return self.holding.parts.dimension
+
+    @lazy
+    def mean(self) -> Vector:
+        """Σ_l share_l mean_l, about the mean of the first part so that a far origin costs no digits."""
+        means: list[Vector] = self.holding.parts.each("mean")
+        first = means[0]
+        for share, mean in zip(self.holding.shares[1:], means[1:], strict=True):
+            first = first + share * (mean - means[0])
+        return first
+
+    @lazy
+    def std(self) -> Vector:
+        """√(N/(N−1) Σ p_j (x_j − mean)²) per coordinate."""
+        return np.sqrt(self._pooled("variances"))
+
+    @lazy
+    def covariance(self) -> Matrix:
+        """N/(N−1) Σ p_j (x_j − mean)(x_j − mean)ᵀ."""
+        return self._pooled("second_moments")
+
+    def _pooled(self, moments: str) -> Matrix:
+        """N/(N−1) Σ_l share_l m_l of moments about the mean of all."""
+        parts = self.holding.parts.each(moments, self.mean)
+        total: Matrix = sum(share * part for share, part in zip(self.holding.shares, parts, strict=True))
+        return total * (self.size / (self.size - 1) if self.size > 1 else np.nan)
+
+    def quantiles(self, levels: Vector) -> Matrix:
+        """(levels, d) exact quantiles by linear interpolation; integer weights give those of the repeated rows.
+
+        x_(r) + (position − r)(x_(r+1) − x_(r)), position = level·(N − 1), r its whole part.
+        """
+        position = np.asarray(levels, dtype=np.float64) * (self.size - 1)
+        whole = np.floor(position)
+        ranks = np.concatenate([whole, np.minimum(whole + 1, self.size - 1)])
+        found = self._order_statistics([(t, float(rank)) for rank in ranks for t in range(self.dimension)])
+        low, high = np.reshape(found, (2, len(position), self.dimension))
+        return np.asarray(low + (position - whole)[:, None] * (high - low), dtype=np.float64)
+
+    def quantile_range(self, low: float, high: float) -> Vector:
+        """Distance of two quantiles in each coordinate."""
+        ends = self.quantiles(np.array([low, high]))
+        return np.asarray(ends[1] - ends[0], dtype=np.float64)
+
+    def _order_statistics(self, wanted: list[tuple[int, float]]) -> list[float]:
+        """For (coordinate, rank): the least x with more weight than the rank at or below it. Cuts close in, pass by pass."""
+        low, high = self._ends
+        brackets = [Bracket(axis, rank, low[axis], high[axis], 0.0, self.size) for axis, rank in wanted]
+        while wide := [b for b in brackets if b.inside > FEW and np.nextafter(b.low, b.high) < b.high]:
+            cuts = [(b.axis, np.unique(np.linspace(b.low, b.high, CUTS + 1)[1:])) for b in wide]
+            counted = self.holding.parts.each("weight_up_to", cuts)
+            for i, bracket in enumerate(wide):
+                bracket.close_in(cuts[i][1], self._unit * np.sum([part[i] for part in counted], axis=0), self.size)
+        narrow = [b for b in brackets if b.inside <= FEW]
+        parts = self.holding.parts.each("between", [(b.axis, b.low, b.high) for b in narrow])
+        for i, bracket in enumerate(narrow):
+            bracket.settle(np.concatenate([part[i] for part in parts]), self._unit, self.size)
+        return [b.high for b in brackets]
+
+    @property
+    def _unit(self) -> float:
+        """Weights count as N in all."""
+        return self.size / sum(facts.weight for facts in self.holding.facts)
+
+    @lazy
+    def _ends(self) -> tuple[Vector, Vector]:
+        """Open lower and closed upper ends around all coordinates."""
+        found = np.stack(self.holding.parts.each("extremes"))
+        return np.nextafter(found[:, 0].min(axis=0), -np.inf), found[:, 1].max(axis=0)
+
+
+@dataclass
+class Bracket:
+    """An order statistic lies in (low, high]; ``below`` counts at or below low, ``inside`` between."""
+
+    axis: int
+    rank: float
+    low: float
+    high: float
+    below: float
+    inside: float
+
+    def close_in(self, cuts: Vector, counted: Vector, size: float) -> None:
+        """Between two neighbouring cuts."""
+        at = min(int(np.searchsorted(_rounded(counted, size), self.rank, side="right")), len(cuts) - 1)
+        if at:
+            self.below, self.low = float(counted[at - 1]), float(cuts[at - 1])
+        self.inside, self.high = float(counted[at]) - self.below, float(cuts[at])
+
+    def settle(self, found: Matrix, unit: float, size: float) -> None:
+        """At one of the values inside, given with their weights."""
+        found = found[np.argsort(found[:, 0], kind="stable")]
+        cumulative = _rounded(self.below + unit * np.cumsum(found[:, 1]), size)
+        self.high = float(found[min(int(np.searchsorted(cumulative, self.rank, side="right")), len(found) - 1), 0])
+
+
+def _rounded(cumulative: Vector, size: float) -> Vector:
+    """Rounding must not move a count across an integer."""
+    whole = np.rint(cumulative)
+    return np.where(np.abs(cumulative - whole) < 1e-9 * size, whole, cumulative)

@@ -1,0 +1,78 @@
+"""A sample in parts, which stands in for an (n, d) array at the doors of a fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from kernelmean._types import IntVector, Matrix, Points, Vector
+from kernelmean.engines import Engine
+
+
+class Parts(Protocol):
+    """Parts of a sample, wherever they are; answers come in the order of the parts."""
+
+    @property
+    def sizes(self) -> IntVector:
+        """Rows of each part, none of which is empty."""
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates."""
+
+    def each(self, question: str, *arguments: Any, own: Sequence[tuple[Any, ...] | None] | None = None) -> list[Any]:
+        """Every part's answer; ``own`` are further arguments of each part, and parts with None are not asked.
+
+        Where asking is dear beside computing, an attribute ``offered`` says how many points a round may look at.
+        """
+
+
+class Table(Protocol):
+    """(n, d) checked numbers that are nowhere together."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, rows: Any) -> Points:
+        """A few rows, on the host."""
+
+    def keep(self, rows: IntVector) -> Table:
+        """The table of these rows, ascending."""
+
+    def together(self, others: Sequence[Any]) -> Table:
+        """The rows of several tables in one."""
+
+    def mapped(self, matrix: Matrix, origin: Vector) -> Table:
+        """A(x − origin) for every row."""
+
+    def parts(self, weights: Vector | None, local: Engine) -> Parts:
+        """The parts with their weights, each in a room of the local engine."""
+
+    def over(self, function: Any) -> Any:
+        """function(rows) for all rows, part by part."""
+
+
+def starts(sizes: IntVector) -> IntVector:
+    """Global row at which each part begins, and n."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+
+
+def divided(rows: IntVector, begins: IntVector) -> list[IntVector | None]:
+    """Global rows as positions in each part, in the order given; None for parts without any."""
+    part = np.searchsorted(begins, rows, side="right") - 1
+    return [np.flatnonzero(part == i) if (part == i).any() else None for i in range(len(begins) - 1)]
+
+
+def wanted_rows(rows: Any, n: int) -> IntVector:
+    """Row numbers that an index means: whole numbers, slices or masks."""
+    if isinstance(rows, slice):
+        return np.arange(*rows.indices(n))
+    index = np.asarray(rows)
+    if index.dtype.kind == "b":
+        return np.flatnonzero(index)
+    index = np.atleast_1d(index).astype(np.intp)
+    return np.where(index < 0, index + n, index)
