@@ -70,7 +70,7 @@ def command(
         source = km.read(data, columns=columns, transform=transform, weights=weights, drop_na=drop_na)
         X, w = source.sample() if cluster is None else clusters.sample(source)
         chosen["engine"] = chosen["engine"] if cluster is None else cluster
-        rows: Any = X if isinstance(X, np.ndarray) else next(source.batches())  # enough for units and for the ranges of pictures
+        rows = X if isinstance(X, np.ndarray) else next(source.batches())  # enough for units and for the ranges of pictures
         mean = _labelled(_signed(X, w, chosen) if signed else _density(X, w, chosen), source)
         measured = mean.certificate(X, sample_weight=w, random_state=seed) if certificate else None
         if report is not None:

@@ -67,6 +67,7 @@ class GrownTree:
         self._count = count
         self.forest = _forest(blocks, count)
         self.claims = _boundless_claims(self.forest)
+        self._searched = FIRST_SEARCHED  # leaves: about as many as held the farthest points the last time
 
     def meet(self, fresh: Points) -> None:
         """Let every leaf see the centres that it has not seen."""
@@ -82,29 +83,33 @@ class GrownTree:
         squares[self.forest.order] = self.claims.nearest
         return squares
 
-    def farthest(self, X: Points, m: int) -> Pool:
+    def farthest(self, m: int) -> Pool:
         """The m points of largest distance, the lowest rows on ties: only in leaves that claim no less than some level.
 
         The level is lowered until m points are at least as far, so that no other leaf holds one of the m farthest.
         """
-        forest, peaks = self.forest, self.claims.peak[len(self.claims.seen) :]
-        falling, wanted, found, least = np.sort(peaks)[::-1], FIRST_SEARCHED, 0, np.inf
+        order, starts, n = self.forest.order, self.forest.starts, len(self.forest.order)
+        peaks = self.claims.peak[len(self.claims.seen) :]
+        falling, wanted, found, least = np.sort(peaks)[::-1], max(self._searched // 4, FIRST_SEARCHED), 0, np.inf
         while found < m and least > 0.0:
             least = max(float(falling[wanted]), 0.0) if wanted < len(peaks) else 0.0
-            searched, rest = np.flatnonzero(peaks >= least), peaks[peaks < least]
-            most = int((forest.starts[searched + 1] - forest.starts[searched]).sum())
-            rows, nearest = np.empty(most, np.int64), np.empty(most)
-            found = _collect(forest, self.claims.nearest, searched, least, rows, nearest)
-            wanted *= 2
-        order = np.argsort(rows[:found])
-        rows, nearest = rows[order], nearest[order]
-        pool = farthest(np.empty((found, 0)), nearest, m)
-        kept, rival = rows[pool.rows], int(rows[pool.rival]) if pool.rival < found else len(X)
-        if pool.bound < least and found < len(X):  # all that was found is kept; what was not is nearer than that
-            bound, rival = max(float(np.nextafter(least, 0.0)), float(rest.max(initial=-1.0))), 0
-        else:
-            bound = pool.bound
-        return Pool(kept, np.ascontiguousarray(X[kept].T), pool.nearest, bound, rival)
+            leaves = np.flatnonzero(peaks >= least)
+            places = np.empty(int((starts[leaves + 1] - starts[leaves]).sum()), np.int64)
+            found = _collect(self.forest, self.claims.nearest, leaves, least, places)
+            self._searched, wanted = wanted, 2 * wanted
+        places = places[:found][np.argsort(order[places[:found]])]
+        pool = farthest(np.empty((found, 0)), self.claims.nearest[places], m)
+        rival = int(order[places[pool.rival]]) if pool.rival < found else n
+        bound, kept = pool.bound, places[pool.rows]
+        if bound < least and found < n:  # all that was found is kept; what was not is nearer than that
+            outside = peaks[peaks < least].max(initial=-1.0)
+            bound, rival = max(float(np.nextafter(least, 0.0)), float(outside)), 0
+        return Pool(order[kept].astype(np.int64), self._points(kept), pool.nearest, bound, rival)
+
+    def _points(self, places: NDArray[np.int64]) -> Points:
+        """(d, p): the points at these places of the tree order."""
+        blocks, width = self.forest.points, self.forest.points.shape[2]
+        return np.ascontiguousarray(blocks[places // width, : len(self.forest.axes), places % width].T)
 
 
 def _forest(blocks: Blocks, count: int) -> Forest:
@@ -148,13 +153,13 @@ def _measure_boxes(forest, start, stop):
 
 
 @entry(EXACT_MATH)
-def _collect(forest, nearest, leaves, least, rows, squares):
-    """Rows in these leaves whose distance is at least so large, with their distances; how many."""
+def _collect(forest, nearest, leaves, least, places):
+    """Where in these leaves distances are at least so large; how many."""
     count = 0
     for leaf in leaves:
         for i in range(forest.starts[leaf], forest.starts[leaf + 1]):
             if nearest[i] >= least:
-                rows[count], squares[count] = forest.order[i], nearest[i]
+                places[count] = i
                 count += 1
     return count
 

@@ -17,19 +17,23 @@ class TreeFrontier:
 
     def __init__(self, blocks: Blocks, sample: Sample, count: int) -> None:
         self._sample, self._tree = sample, GrownTree(blocks, count)
+        self._distances: Distances | None = None  # in the order of the rows, from the first question to the next centres
 
     def meet(self, centers: Points) -> None:
         """D² ← min(D², min_a ‖x − c_a‖²)."""
+        self._distances = None
         for start in range(0, len(centers), FRESH):
             self._tree.meet(np.ascontiguousarray(centers[start : start + FRESH]))
 
     def farthest(self, m: int) -> Pool:
         """The m points of largest distance, the lowest rows on ties."""
-        return self._tree.farthest(self._sample.X, m)
+        return self._tree.farthest(m)
 
     def distances(self) -> Distances:
         """The squared distances, behind reductions."""
-        return Distances(self._tree.squared_distances(), self._sample.p)
+        if self._distances is None:
+            self._distances = Distances(self._tree.squared_distances(), self._sample.p)
+        return self._distances
 
 
 class SievedFrontier:
