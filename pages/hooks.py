@@ -14,7 +14,7 @@ from mkdocs.structure.pages import Page
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from pages import diagram, figures, formulas, gallery
+from pages import diagram, figures, formulas, gallery, wording
 
 LOGGER = logging.getLogger("mkdocs.plugins.pages.hooks")
 EVIDENCE = ["benchmarks", "selection", "paper", "density", "embedding", "meanshift", "speed", "performance", "gpu", "scaling"]
@@ -55,7 +55,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
         markdown = figures.fill_in(markdown)
     except LookupError as error:
         LOGGER.warning("%s: %s", page.file.src_uri, error)
-    return figures.moved_pictures(markdown).replace("[[layers-table]]", diagram.table())
+    return wording.lists_apart(figures.moved_pictures(markdown)).replace("[[layers-table]]", diagram.table())
 
 
 def on_page_content(content: str, page: Page, **_: Any) -> str:

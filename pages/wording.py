@@ -1,4 +1,4 @@
-"""Docstrings of this project in the words that the reference pages need."""
+"""Docstrings and pages of this project in the form that the site needs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,14 @@ import re
 SECTION = re.compile(r"^(Parameters|Attributes|Returns|Notes|Examples|References)\n-+$", flags=re.MULTILINE)
 ENTRY = re.compile(r"^(\*{0,2}\w+(?:, \w+)*) : (.+(?:\n[ ]+.+)*)$", flags=re.MULTILINE)
 ROLE = re.compile(r":(?:class|func|meth|attr):`([\w.]+)`")
+FENCED = re.compile(r"(^```.*?^```$)", flags=re.DOTALL | re.MULTILINE)
+LIST_AT_ONCE = re.compile(r"^((?![-*+] |[#|>\s]|\d+\. ).+)\n(?=[-*] )", flags=re.MULTILINE)
+
+
+def lists_apart(text: str) -> str:
+    """A list right below a paragraph, as repositories show it: this converter of Markdown wants an empty line between."""
+    parts = FENCED.split(text)
+    return "".join(part if i % 2 else LIST_AT_ONCE.sub(r"\1\n\n", part) for i, part in enumerate(parts))
 
 
 def rewritten(text: str, public: set[str], members: dict[str, str]) -> str:

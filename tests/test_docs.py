@@ -194,6 +194,12 @@ def test_every_figure_that_a_page_quotes_exists(page):
     assert "{{" not in figures.fill_in(page.read_text())
 
 
+def test_lists_stand_apart_from_paragraphs():
+    text = "**Sums.**\n- one\n  more\n- two\n\n```text\na\n- b\n```\n"
+    assert wording.lists_apart(text) == text.replace("**Sums.**\n", "**Sums.**\n\n")
+    assert wording.lists_apart("- one\n  more\n- two\n") == "- one\n  more\n- two\n"
+
+
 def test_formulas_become_mathml():
     pytest.importorskip("latex2mathml", reason="needs latex2mathml: pip install 'kernelmean[docs]'")
     from pages import formulas
