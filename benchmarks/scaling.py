@@ -126,7 +126,7 @@ def large_table(figures: dict[str, Any]) -> str:
             parts = machines * CORES
             computing = per_point * n / parts
             talking = count * (wait + parts * traffic / NETWORK)
-            lines.append(f"| {power(n)} | {machines} | {computing:.0f} s | {talking:.1f} s | {size(held * n / machines)} |")
+            lines.append(f"| {power(n)} | {machines} | {computing:.2g} s | {talking:.1f} s | {size(held * n / machines)} |")
     return "\n".join(lines)
 
 
@@ -138,8 +138,8 @@ def picture(path: Path, found: dict[str, Any]) -> None:
     for i, name in enumerate(("first worker", "second worker", "client")):
         axes.plot(curve[0], [value / 1e9 for value in curve[1 + i]], label=name)
     axes.axhline(found["limit"] / 1e9, color="0.5", linestyle="--", label="limit of a worker")
-    axes.set(xlabel="seconds", ylabel="resident set (GB)", ylim=(0.0, 1.1 * found["limit"] / 1e9))
-    axes.legend(frameon=False, ncols=2)
+    axes.set(xlabel="seconds", ylabel="resident set (GB)", ylim=(0.0, 1.3 * found["limit"] / 1e9))
+    axes.legend(frameon=False, ncols=4, loc="upper center", fontsize="small")
     figure.savefig(path, dpi=110)
     plt.close(figure)
 

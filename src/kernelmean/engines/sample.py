@@ -104,17 +104,25 @@ class Summary:
     @lazy
     def std(self) -> Vector:
         """√(N/(N−1) Σ p_j (x_j − mean)²) per coordinate."""
-        second = [float(np.sum(self.sample.p * (column - m) ** 2)) for column, m in zip(self.sample.X.T, self.mean, strict=True)]
-        return np.sqrt(np.array(second) * self._unbiased)
+        return np.sqrt(self.squares_about(self.mean) * self._unbiased)
 
     @lazy
     def covariance(self) -> Matrix:
-        """N/(N−1) Σ p_j (x_j − mean)(x_j − mean)ᵀ, streamed over rows."""
+        """N/(N−1) Σ p_j (x_j − mean)(x_j − mean)ᵀ."""
+        return self.products_about(self.mean) * self._unbiased
+
+    def squares_about(self, place: Vector) -> Vector:
+        """Σ p_j (x_j − place)² per coordinate."""
+        columns = zip(self.sample.X.T, place, strict=True)
+        return np.array([float(np.sum(self.sample.p * (column - origin) ** 2)) for column, origin in columns])
+
+    def products_about(self, place: Vector) -> Matrix:
+        """Σ p_j (x_j − place)(x_j − place)ᵀ, streamed over rows."""
         total = np.zeros((self.dimension, self.dimension))
-        for start in range(0, len(self.sample.X), 65536):
-            part = self.sample.X[start : start + 65536] - self.mean
-            total += np.einsum("i,ij,ik->jk", self.sample.p[start : start + 65536], part, part, optimize=False)
-        return total * self._unbiased
+        for start in range(0, len(self.sample.X), BLOCK):
+            part = self.sample.X[start : start + BLOCK] - place
+            total += np.einsum("i,ij,ik->jk", self.sample.p[start : start + BLOCK], part, part, optimize=False)
+        return total
 
     def quantiles(self, levels: Vector) -> Matrix:
         """(levels, d) quantiles by linear interpolation; integer weights give those of the repeated rows."""

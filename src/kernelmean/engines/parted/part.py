@@ -48,7 +48,8 @@ class Known:
 class Part:
     """Rows with their weights; every method is a question that all parts are asked, in their order.
 
-    ``lean`` keeps 8 bytes a point between questions, for points that are read anew each time.
+    ``lean`` keeps 8 bytes a point between questions, for points that are read anew each time. ``offered`` are points that may be
+    asked for as centres: where the rows are read back from a layout in another order, finding the first one takes a pass.
     """
 
     X: Points
@@ -56,6 +57,7 @@ class Part:
     engine: Engine
     known: dict[str, Known] = field(default_factory=dict)
     lean: bool = False
+    offered: dict[int, Vector] = field(default_factory=dict)
 
     @lazy
     def room(self) -> Room:
@@ -68,8 +70,9 @@ class Part:
         return opened
 
     def __getstate__(self) -> dict[str, Any]:
-        """Rows and weights; rooms and distances are made anew where they are needed."""
-        return {"X": np.asarray(self.X), "weights": self.weights, "engine": self.engine, "known": {}, "lean": self.lean}
+        """Rows and weights; the rest is made anew where it is needed."""
+        fresh: dict[str, Any] = {"known": {}, "offered": {}}
+        return {"X": np.asarray(self.X), "weights": self.weights, "engine": self.engine, "lean": self.lean, **fresh}
 
     def facts(self) -> Facts:
         """Counts and sums of weights."""
@@ -80,7 +83,10 @@ class Part:
 
     def rows(self, indices: IntVector) -> Points:
         """Some of the points, without a room."""
-        return np.array(self.X[indices], dtype=np.float64, order="C")
+        found = [self.offered.get(int(i)) for i in indices]
+        if not found or any(point is None for point in found):
+            return np.array(self.X[indices], dtype=np.float64, order="C")
+        return np.array(found)
 
     def probabilities(self, indices: IntVector) -> Vector:
         """Weights of some rows, normalised to one in all of this part."""
@@ -102,17 +108,12 @@ class Part:
         return self._summary.mean
 
     def second_moments(self, mean: Vector) -> Matrix:
-        """Σ p_j (x_j − mean)(x_j − mean)ᵀ over this part, about the mean of all: covariance about its own, and a shift."""
-        summary = self._summary
-        shift = summary.mean - mean
-        own = summary.covariance * ((summary.size - 1) / summary.size) if summary.size > 1 else 0.0
-        return own + np.outer(shift, shift)
+        """Σ p_j (x_j − mean)(x_j − mean)ᵀ over this part, about the mean of all."""
+        return self._summary.products_about(mean)
 
     def variances(self, mean: Vector) -> Vector:
         """The diagonal of the second moments, for less."""
-        summary = self._summary
-        own = summary.std**2 * ((summary.size - 1) / summary.size) if summary.size > 1 else 0.0
-        return own + (summary.mean - mean) ** 2
+        return self._summary.squares_about(mean)
 
     def extremes(self) -> Matrix:
         """(2, d): least and greatest coordinates."""
@@ -147,7 +148,12 @@ class Part:
     def offer(self, heard: Heard, m: int) -> Pool | None:
         """Hear of centres, and offer the m farthest points; None if earlier centres are unknown here."""
         known = self._follow(heard)
-        return None if known is None else known.farthest(m)
+        if known is None:
+            return None
+        pool = known.farthest(m)
+        if not self.lean:
+            self.offered.update(zip(pool.rows.tolist(), pool.points.T, strict=True))
+        return pool
 
     def reduce(self, heard: Heard, reduction: str, *arguments: Any) -> Any:
         """A reduction of the distances after these centres; None if earlier centres are unknown here."""
