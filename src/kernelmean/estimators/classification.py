@@ -35,7 +35,7 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    Fitting costs O(n·k·d + k³) in all classes together, predicting O(Σk·d) per point.
+    Fitting costs O(n·k·d + k³) in all classes together, predicting O(Σk·d) per point; memory O(n·d + k²).
 
     Examples
     --------

@@ -23,7 +23,8 @@ class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[mi
     """Samples as points in a plane, near where their distributions are alike (the paper's first application).
 
     Every sample gets a sparse kernel mean with one common kernel; the distances between the means, O(N²k²), are embedded
-    by ISOMAP or classical scaling. N samples of n points cost N selections, O(N·n·k·d).
+    by ISOMAP or classical scaling. N samples of n points cost N selections, O(N·n·k·d); memory is
+    O(n·d + k²) for a fit, and O(N·k·d + N²) for what is kept.
 
     Samples are a list of (n_l, d) arrays, a mapping from names to arrays, a pandas or polars table with a ``group`` column,
     or one table with ``groups``, a label per row.

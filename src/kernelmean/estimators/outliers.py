@@ -38,7 +38,7 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
 
     Notes
     -----
-    Fitting costs O(n·k·d + k³), scoring O(k·d) per point.
+    Fitting costs O(n·k·d + k³), scoring O(k·d) per point; memory O(n·d + k²).
 
     Examples
     --------

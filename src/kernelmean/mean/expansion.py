@@ -31,7 +31,7 @@ class AnyMean(Protocol):
 class KernelMean:
     """f = Σ_a α_a φ(·, c_a): evaluated, differentiated and compared. With every point a centre, the full kernel mean.
 
-    O(k·d) per evaluated point, O(k·k′·d) to compare with another; k = n for a full mean.
+    O(k·d) per evaluated point, O(k·k′·d) to compare with another, O(k·d) memory; k = n for a full mean.
 
     Attributes
     ----------

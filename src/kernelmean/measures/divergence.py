@@ -90,7 +90,7 @@ def kl_divergence(
     Returns
     -------
     Divergence
-        Time O(points·k·d) for means, and two fits of O(n·k·d + k³) for samples.
+        Time O(points·k·d) for means, and two fits of O(n·k·d + k³) for samples; memory O(n·d + k²).
 
     Examples
     --------
