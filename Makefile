@@ -10,8 +10,9 @@ PEERS := .venv-peers
 demo: $(VENV)/demo.stamp
 	$(BIN)/kernelmean demo --figure demo.png
 
+# Two processes side by side: one BLAS thread each, or those that wait would take the cores from those that work.
 test: lint
-	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal -m "not slow"
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .

@@ -18,6 +18,7 @@ from kernelmean.kernels import Formula, Gaussian
 from kernelmean.kernels.radials import apart, log_one
 
 LEAST_ROWS = 1000
+DRAWS = 4  # at most, per row of uneven weight: more would only repeat the rows
 FINE_WORK = {True: 4e9, False: 1e9}  # kernel values per likelihood, in low dimension (where trees help) and in high
 COARSE = 0.1  # share of the rows that the coarse search uses
 LOW_DIMENSION = 3
@@ -57,10 +58,11 @@ class LeftOut:
     @classmethod
     def of(cls, room: Room, count: int, rng: np.random.Generator) -> LeftOut:
         """Every row as often as it counts, or ``count`` of them, spread evenly over the cumulative weight."""
-        size = room.summary.size
-        if size <= count and size == int(size):
+        size, whole = room.summary.size, room.summary.size == int(room.summary.size)
+        if size <= count and whole:
             count, shift = int(size), 0.5 * np.ones(int(size))
         else:
+            count = count if whole else min(count, DRAWS * room.summary.count)
             shift = rng.random(count)
         rows = room.rows(room.locate(rng.permutation((np.arange(count) + shift) / count)))
         others = room.kernel_sum(Formula(log_one, 1.0, factor=apart, decreasing=False), rows)
