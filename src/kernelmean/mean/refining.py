@@ -7,11 +7,12 @@ from kernelmean._types import Vector
 from kernelmean.coefficients import Path
 from kernelmean.factor import Factor
 from kernelmean.kernels import Kernel, Radial, Slope
-from kernelmean.mean.choosing import SOME, Choice, Judge
+from kernelmean.mean.choosing import Choice, Judge
 from kernelmean.selection import OffData
 from kernelmean.selection.greedy import EVERYTHING
 
 POLISH = 3  # steps: the first ones gain most, and each costs about as much as κ with 1 + d columns
+FEW = 640  # centres up to which their algebra takes no longer than the choice itself
 
 
 def worth_polishing(choice: Choice, judge: Judge, kernel: Kernel) -> bool:
@@ -21,7 +22,7 @@ def worth_polishing(choice: Choice, judge: Judge, kernel: Kernel) -> bool:
     the choice; not for a kernel that may not know its slope.
     """
     task, k = judge.task, choice.path.k
-    small = task.room.summary.size <= EVERYTHING and k <= SOME
+    small = task.room.summary.size <= EVERYTHING and k <= FEW
     return choice.path.indices is None and small and not task.density and not isinstance(kernel, Radial)
 
 
