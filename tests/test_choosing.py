@@ -83,7 +83,7 @@ def test_polishing_is_left_out_where_it_may_cost_more_than_it_gains(monkeypatch)
     assert "refined" not in density(X, k=30).selection
     assert "refined" not in fitted(X, k=30, kernel=own, bandwidth="scott").selection
     assert fitted(X, "kmeans", k=30).selection == "kmeans"
-    monkeypatch.setattr(refining, "SOME", 29)
+    monkeypatch.setattr(refining, "FEW", 29)
     assert "refined" not in fitted(X, k=30).selection
 
 
