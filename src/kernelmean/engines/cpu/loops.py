@@ -73,16 +73,6 @@ def block_sum(radial: CompiledRadial, d: int) -> Any:
     """Σ_j v_j g(‖q − x_j‖²) over one block; in few coordinates in one step, beyond by way of a buffer."""
     B, g, squared_distances = width(d), radial.value, distance_step(d, SAFE_MATH)
 
-    def in_one_step(block, v, q, rate, shape, table, r2):
-        total = 0.0
-        for j in range(B):
-            s = 0.0
-            for t in range(d):
-                z = block[t, j] - q[t]
-                s += z * z
-            total += v[j] * g(s, rate, shape, table)
-        return total
-
     def in_two_steps(block, v, q, rate, shape, table, r2):
         squared_distances(block, q, r2)
         total = 0.0
@@ -90,19 +80,25 @@ def block_sum(radial: CompiledRadial, d: int) -> Any:
             total += v[j] * g(r2[j], rate, shape, table)
         return total
 
-    return part()(in_one_step if d <= radial.fused else in_two_steps)
+    return fused_sum(radial, d, B) if d <= radial.fused else part()(in_two_steps)
+
+
+def short_block_sum(radial: CompiledRadial, d: int) -> Any:
+    """The same over a block that was cut short."""
+    return fused_sum(radial, d, 0) if d <= radial.fused else block_sum(radial, d)  # blocks are narrow there, and never cut
 
 
 @functools.lru_cache(maxsize=256)
-def short_block_sum(radial: CompiledRadial, d: int) -> Any:
-    """The same over a block that was cut short; a length known to the compiler would be a twentieth faster."""
-    if d > radial.fused:  # blocks are narrow there, and never cut
-        return block_sum(radial, d)
+def fused_sum(radial: CompiledRadial, d: int, length: int) -> Any:
+    """The same in one step over ``length`` points, or over all of a block where that is 0.
+
+    A length known to the compiler is a twentieth faster.
+    """
     g = radial.value
 
     def in_one_step(block, v, q, rate, shape, table, r2):
         total = 0.0
-        for j in range(len(v)):
+        for j in range(length or len(v)):
             s = 0.0
             for t in range(d):
                 z = block[t, j] - q[t]
