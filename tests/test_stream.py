@@ -153,14 +153,15 @@ def test_densities_of_a_stream_stay_small_and_near_one_fit():
 
 
 def test_a_density_is_saved_and_goes_on(tmp_path):
-    stream = km.SparseKDE(bandwidth=0.4, k=40, random_state=0).partial_fit(batch(0)).partial_fit(batch(1))
+    first, second, third = (batch(seed, 2000) for seed in range(3))
+    stream = km.SparseKDE(bandwidth=0.4, k=40, random_state=0).partial_fit(first).partial_fit(second)
     stream.save(tmp_path / "density.km")
-    again = km.SparseKDE.load(tmp_path / "density.km").partial_fit(batch(2))
-    stream.partial_fit(batch(2))
-    assert again.mean_.n_points == stream.mean_.n_points == 600
+    again = km.SparseKDE.load(tmp_path / "density.km").set_params(random_state=0).partial_fit(third)
+    stream.partial_fit(third)
+    assert again.mean_.n_points == stream.mean_.n_points == 6000
     Q = batch(99, 500)
     assert abs(np.mean(stream.score_samples(Q) - again.score_samples(Q))) < 0.02
-    np.testing.assert_allclose(again.log_quantiles_[100:900], stream.log_quantiles_[100:900], atol=0.35)
+    np.testing.assert_allclose(again.log_quantiles_[100:900], stream.log_quantiles_[100:900], atol=0.25)
 
 
 def test_two_densities_merge():
