@@ -80,14 +80,18 @@ def test_candidates_that_come_later_are_as_if_there_from_the_start(unit_sum):
 
 @pytest.mark.parametrize("unit_sum", [False, True])
 def test_picks_by_the_block_are_as_good_as_one_by_one(unit_sum, monkeypatch):
-    X, K, kappa = problem(n=900, d=3, seed=4)
-    by_block = pursuit(X, kappa, unit_sum).take(200)
-    monkeypatch.setattr("kernelmean.selection.pursuit.LARGEST_BLOCK", 1)
-    one_by_one = pursuit(X, kappa, unit_sum).take(200)
-    assert len(np.unique(by_block)) == 200
-    norm = kappa.mean()
-    errors = [norm + best_objective(K, kappa, chosen, unit_sum) for chosen in (by_block, one_by_one)]
-    assert errors[0] <= 1.1 * errors[1]
+    """One sample says little: either way may be luckier by a fifth."""
+    ratios = []
+    for seed in range(6):
+        X, K, kappa = problem(n=900, d=3, seed=seed)
+        by_block = pursuit(X, kappa, unit_sum).take(200)
+        with monkeypatch.context() as single:
+            single.setattr("kernelmean.selection.pursuit.LARGEST_BLOCK", 1)
+            one_by_one = pursuit(X, kappa, unit_sum).take(200)
+        assert len(np.unique(by_block)) == 200
+        errors = [kappa.mean() + best_objective(K, kappa, chosen, unit_sum) for chosen in (by_block, one_by_one)]
+        ratios.append(errors[0] / errors[1])
+    assert np.exp(np.mean(np.log(ratios))) <= 1.1
 
 
 @pytest.mark.parametrize("constraint", [None, "simplex"])

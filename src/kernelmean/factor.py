@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError
-from scipy.linalg.blas import dgemm, dsyrk, dtrsm, dtrsv
+from scipy.linalg.blas import dgemm, dsyrk, dtrmm, dtrsm, dtrsv
 from scipy.linalg.lapack import dpotrf
 from scipy.spatial.distance import cdist
 
@@ -66,6 +66,13 @@ def solve_lower(L: Matrix, B: Matrix, *, transposed: bool = False) -> Matrix:
         return x
     X: Matrix = dtrsm(1.0, upper, B.T, side=1, lower=0, trans_a=1 - flag).T
     return X
+
+
+def square(L: Matrix) -> Matrix:
+    """LLᵀ of a lower triangle, in half the time of a product of any two matrices."""
+    upper = np.ascontiguousarray(L).T
+    K: Matrix = dtrmm(1.0, upper, upper, side=0, lower=0, trans_a=1).T
+    return K
 
 
 class Panel(NamedTuple):

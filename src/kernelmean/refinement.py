@@ -100,7 +100,7 @@ class State:
 
 
 def refine(objective: Objective, engine: Engine, centers: Points, iterations: int, rng: np.random.Generator) -> Factor | None:
-    """The factor of the moved centres on all points, in the order for prefixes; None where no step was found.
+    """The factor of the moved centres on all points; None where no step was found.
 
     Of many points, the early steps look at a subsample drawn by weight, and the last ones, which start with the curvature
     learnt there, at all: several times faster than all steps on all points, for an error that is a few per cent larger at
@@ -113,12 +113,15 @@ def refine(objective: Objective, engine: Engine, centers: Points, iterations: in
             return None
         end = minimise(stage, start, steps, memory)
         moved = end.centers
-    if np.array_equal(moved, centers):
-        return None
-    order = greedy_order(objective.radial, moved, end.factor.kappa)
-    factor = Factor(objective.radial)
-    factor.append(moved[order], end.factor.kappa[order])
-    return factor
+    return None if np.array_equal(moved, centers) else end.factor
+
+
+def in_greedy_order(factor: Factor) -> Factor:
+    """The same centres in the order for prefixes."""
+    order = greedy_order(factor.radial, factor.centers, factor.kappa)
+    ordered = Factor(factor.radial)
+    ordered.append(factor.centers[order], factor.kappa[order])
+    return ordered
 
 
 def _stages(objective: Objective, engine: Engine, iterations: int, rng: np.random.Generator) -> Iterator[tuple[Objective, int]]:

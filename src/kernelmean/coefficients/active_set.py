@@ -12,22 +12,27 @@ from scipy.linalg import qr
 
 from kernelmean._types import EPS, IntVector, Matrix, Vector
 from kernelmean.engines.cpu.triangles import backward, delete_row, forward
-from kernelmean.factor import cholesky, product, solve_lower
+from kernelmean.factor import cholesky, product, solve_lower, square
 
 ENTRY_GAP = 1e-13  # a weight enters when it violates optimality by more, in units of ‖y‖²; below, rounding decides
 CANDIDATES = 32  # entering candidates kept between two pricings of all weights
 ENTRIES_PER_WEIGHT = 20  # more than this on average (usually about 1): rounding has stopped the descent
 
 
-def minimise(K: Matrix, kappa: Vector, L: Matrix, guess: Vector | None = None) -> Vector:
-    """argmin αᵀKα − 2κᵀα over α ≥ 0, Σα = 1, with K = LLᵀ, jitter included; zeros are exact."""
+def minimise(L: Matrix, y: Vector, guess: Vector | None = None) -> Vector:
+    """argmin αᵀKα − 2κᵀα over α ≥ 0, Σα = 1, with K = LLᵀ, jitter included, and κ = Ly; zeros are exact."""
+    kappa = product(L, y)
     coordinates = _coordinates(L, kappa)
-    unit = float(coordinates[:, 0] @ coordinates[:, 0])
+    x = _sum_to_one(L, coordinates)
+    if np.min(x) > 0.0:
+        whole: Vector = x / x.sum()
+        return whole
+    K = square(L)
     if guess is None:
-        free = _starting_set(K, kappa, L, coordinates)
+        free = _starting_set(K, kappa, L, coordinates, x)
         guess = np.zeros(len(kappa))
         guess[free] = 1.0 / len(free)
-    descent = _Descent(K, kappa, guess, unit)
+    descent = _Descent(K, kappa, guess, float(coordinates[:, 0] @ coordinates[:, 0]))
     descent.run()
     weights: Vector = descent.weights / descent.weights.sum()
     return weights
@@ -39,10 +44,9 @@ def _coordinates(lower: Matrix, kappa: Vector) -> Matrix:
     return solve_lower(lower, sides)
 
 
-def _starting_set(K: Matrix, kappa: Vector, L: Matrix, coordinates: Matrix) -> IntVector:
-    """Drop all negative weights of the minimiser at once until none is left: a good face, rarely the best one."""
+def _starting_set(K: Matrix, kappa: Vector, L: Matrix, coordinates: Matrix, x: Vector) -> IntVector:
+    """Drop all negative weights of the minimiser x at once until none is left: a good face, rarely the best one."""
     free = np.arange(len(kappa))
-    x = _sum_to_one(L, coordinates)
     while np.min(x) <= 0.0:
         free = free[x > 0.0]
         x = _face_minimiser(K, kappa, L, coordinates, free)

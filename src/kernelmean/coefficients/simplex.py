@@ -35,7 +35,7 @@ def minimise(L: Matrix, y: Vector, guess: Vector | None = None) -> Vector:
     from kernelmean.coefficients import active_set
 
     try:
-        alpha = active_set.minimise(product(L, L.T), product(L, y), L, guess)
+        alpha = active_set.minimise(L, y, guess)
         if _relative_gap(L, y, alpha) <= GAP_TOLERANCE:
             return alpha
     except LinAlgError:  # a principal block of K that is singular to rounding although L exists

@@ -27,7 +27,10 @@ def worth_polishing(choice: Choice, judge: Judge, kernel: Kernel) -> bool:
 
 
 def refined(choice: Choice, judge: Judge, slope: Slope, iterations: int) -> Choice:
-    """The choice after so many steps along ``slope``, or as it was where its mean would not be strictly better."""
+    """The choice after so many steps along ``slope``, or as it was where its mean would not be strictly better.
+
+    A few steps leave the order of the centres a good one for prefixes; after more they are put in order again.
+    """
     path, alpha = choice
     task = judge.task
 
@@ -40,6 +43,8 @@ def refined(choice: Choice, judge: Judge, slope: Slope, iterations: int) -> Choi
     factor = refinement.refine(objective, task.engine, path.centers, iterations, task.rng)
     if factor is None:
         return choice
+    if iterations > POLISH:
+        factor = refinement.in_greedy_order(factor)
     moved = judge.weights(factor, path.k)
     if not factor.objective(moved) < path.factor.objective(alpha):
         return choice

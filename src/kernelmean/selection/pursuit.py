@@ -19,8 +19,8 @@ from kernelmean.kernels import RadialFunction
 
 FLOOR = 1e-12  # P², in units of g(0), below which rounding decides
 LARGEST_BLOCK = 32  # picks between two updates of the whole pool, but
-CAUTION = 16  # no more than one per so many picks before
-SHORTLIST = 8  # candidates considered per pick of a block
+CAUTION = 8  # no more than one per so many picks before
+SHORTLIST = 4  # candidates considered per pick of a block
 
 
 @dataclass
@@ -161,18 +161,23 @@ class Pursuit:
             best = np.argmax(scores)
             return np.array([best] if scores[best] > -np.inf else [], dtype=np.intp)
         count = min(SHORTLIST * size, len(scores))
-        order = np.argpartition(-scores, count - 1)
+        order = np.argpartition(-scores, (count - 1, min(count, len(scores) - 1)))
         listed = np.sort(order[:count])
-        return listed[self._shortlisted(listed, size, float(scores[order[count:]].max(initial=-np.inf)))]
+        return listed[self._shortlisted(listed, size, self._left.of(order[count : count + 1]))]
 
-    def _shortlisted(self, listed: IntVector, size: int, bar: float) -> IntVector:
-        """Positions of the picks, v = G_j/√G_jj for the residual Gram matrix G; ends where one outside may be better."""
+    def _shortlisted(self, listed: IntVector, size: int, outside: Residuals) -> IntVector:
+        """Positions of the picks, v = G_j/√G_jj for the residual Gram matrix G; ends where the best one outside may be better.
+
+        That one is scored anew after each pick, with the new sums: with weights that sum to one, a pick lowers all scores.
+        """
         left, chosen = self._left.of(listed), np.empty(0, np.intp)
+        outside.sums = left.sums
         G = self._directions.residual_gram(listed)
         rows = np.empty((size, len(listed)))
         while len(chosen) < size:
             scores = left.scores(self._unit_sum)
             j = int(np.argmax(scores))
+            bar = outside.scores(self._unit_sum).max(initial=-np.inf)
             if scores[j] == -np.inf or (len(chosen) and scores[j] < bar):
                 break
             v, P = rows[len(chosen)], np.sqrt(left.squares[j])
