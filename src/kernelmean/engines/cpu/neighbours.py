@@ -17,6 +17,13 @@ from kernelmean.engines.cpu.compiling import EXACT_MATH, compile_function, part
 from kernelmean.engines.cpu.loops import Loop, read, write
 
 FEWEST_CENTERS = 8  # fewer are measured against every point
+LOW_DIMENSION = 3  # up to here boxes pay for any number of points, and beyond it
+FEWEST_POINTS = 700  # times 2^d, below which boxes are so wide that they rule out next to nothing
+
+
+def worthwhile(points: int, d: int, centers: int) -> bool:
+    """Whether boxes rule out more than they cost."""
+    return centers >= FEWEST_CENTERS and (d <= LOW_DIMENSION or points >= FEWEST_POINTS * 2**d)
 
 
 def screening(d: int) -> Any:

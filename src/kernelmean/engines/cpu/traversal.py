@@ -53,7 +53,7 @@ class Nearest:
         """D² ← min(D², min_a ‖x − c_a‖²)."""
         X, C, known = self._blocks.points, queries(centers), len(self._centers)
         pieces = _pass_pieces(self._blocks, len(centers))
-        if self._blocks.tree is not None and len(centers) >= neighbours.FEWEST_CENTERS:
+        if self._blocks.tree is not None and neighbours.worthwhile(self._blocks.n, self._blocks.d, len(centers)):
             boxes = [self._boxes(s) for s in pieces]
             loop = neighbours.nearest(self._blocks.d)
             tasks = [(X[s], *boxes[i], C, known, self._squared[s], self._labels[s]) for i, s in enumerate(pieces)]
