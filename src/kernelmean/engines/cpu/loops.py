@@ -71,10 +71,11 @@ def dimension_key(d: int) -> int:
 @functools.lru_cache(maxsize=256)
 def block_sum(radial: CompiledRadial, d: int) -> Any:
     """Σ_j v_j g(‖q − x_j‖²) over one block; in few coordinates in one step, beyond by way of a buffer."""
-    B, g, squared_distances = width(d), radial.value, distance_step(d, SAFE_MATH)
+    B, whole, g, squared_distances = width(d), radial.whole, radial.rest, distance_step(d, SAFE_MATH)
 
     def in_two_steps(block, v, q, rate, shape, table, r2):
         squared_distances(block, q, r2)
+        whole(r2, rate, shape, table)
         total = 0.0
         for j in range(B):
             total += v[j] * g(r2[j], rate, shape, table)
@@ -94,7 +95,7 @@ def fused_sum(radial: CompiledRadial, d: int, length: int) -> Any:
 
     A length known to the compiler is a twentieth faster.
     """
-    g = radial.value
+    g, whole, rest = radial.value, radial.whole, radial.rest
 
     def in_one_step(block, v, q, rate, shape, table, r2):
         total = 0.0
@@ -106,7 +107,21 @@ def fused_sum(radial: CompiledRadial, d: int, length: int) -> Any:
             total += v[j] * g(s, rate, shape, table)
         return total
 
-    return part()(in_one_step)
+    def in_steps(block, v, q, rate, shape, table, r2):
+        terms = r2[: len(v)]
+        for j in range(len(v)):
+            s = 0.0
+            for t in range(d):
+                z = block[t, j] - q[t]
+                s += z * z
+            terms[j] = s
+        whole(terms, rate, shape, table)
+        total = 0.0
+        for j in range(len(v)):
+            total += v[j] * rest(terms[j], rate, shape, table)
+        return total
+
+    return part()(in_steps if radial.in_steps else in_one_step)
 
 
 @functools.lru_cache(maxsize=256)
@@ -139,7 +154,7 @@ def kernel_sum(radial: CompiledRadial, d: int) -> Loop:
 @functools.lru_cache(maxsize=256)
 def kernel_sum_columns(radial: CompiledRadial, d: int) -> Loop:
     """out_ic += Σ_j W_jc g(‖q_i − x_j‖²): g is computed once for all columns."""
-    B, g, squared_distances = width(d), radial.value, distance_step(d, SAFE_MATH)
+    B, whole, g, squared_distances = width(d), radial.whole, radial.rest, distance_step(d, SAFE_MATH)
 
     def kernel_sum_columns_loop(X, W, Q, rate, shape, table, out):
         r2 = np.empty(B)
@@ -152,6 +167,7 @@ def kernel_sum_columns(radial: CompiledRadial, d: int) -> Loop:
                     block = X[b]
                     for i in range(first, last):
                         squared_distances(block, Q[i], r2)
+                        whole(r2, rate, shape, table)
                         for j in range(B):
                             r2[j] = g(r2[j], rate, shape, table)
                         for c in range(W.shape[1]):
@@ -170,7 +186,7 @@ def kernel_sum_columns(radial: CompiledRadial, d: int) -> Loop:
 @functools.lru_cache(maxsize=256)
 def kernel_moments(radial: CompiledRadial, d: int) -> Loop:
     """out_i += Σ_j w_j g(‖q_i − x_j‖²)(1, x_j − q_i): differences from the query, so that a far origin costs no digits."""
-    B, g, squared_distances = width(d), radial.value, distance_step(d, SAFE_MATH)
+    B, whole, g, squared_distances = width(d), radial.whole, radial.rest, distance_step(d, SAFE_MATH)
 
     def kernel_moments_loop(X, w, Q, rate, shape, table, out):
         terms = np.empty(B)
@@ -183,6 +199,7 @@ def kernel_moments(radial: CompiledRadial, d: int) -> Loop:
                     block, v = X[b], w[b]
                     for i in range(first, last):
                         squared_distances(block, Q[i], terms)
+                        whole(terms, rate, shape, table)
                         total = 0.0
                         for j in range(B):
                             terms[j] = v[j] * g(terms[j], rate, shape, table)
@@ -203,7 +220,7 @@ def kernel_moments(radial: CompiledRadial, d: int) -> Loop:
 @functools.lru_cache(maxsize=256)
 def log_kernel_sum(radial: CompiledRadial, d: int) -> Loop:
     """(peak_i, total_i) such that log Σ_j w_j g_ij = peak_i + log total_i, the peak raised as larger terms appear."""
-    B, log_g, squared_distances = width(d), radial.log_value, distance_step(d, SAFE_MATH)
+    B, whole, log_g, squared_distances = width(d), radial.whole, radial.log_rest, distance_step(d, SAFE_MATH)
     exp = elementary.exp
 
     def log_kernel_sum_loop(X, log_w, Q, rate, shape, table, peak, total):
@@ -214,6 +231,7 @@ def log_kernel_sum(radial: CompiledRadial, d: int) -> Loop:
                 block, v = X[b], log_w[b]
                 for i in range(first, last):
                     squared_distances(block, Q[i], terms)
+                    whole(terms, rate, shape, table)
                     highest = -np.inf
                     for j in range(B):
                         terms[j] = v[j] + log_g(terms[j], rate, shape, table)
