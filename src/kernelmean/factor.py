@@ -17,7 +17,7 @@ from scipy.linalg.lapack import dpotrf
 from scipy.spatial.distance import cdist
 
 from kernelmean._types import EPS, Matrix, Points, Vector
-from kernelmean.engines import Elimination
+from kernelmean.engines import Elimination, profile
 from kernelmean.kernels import RadialFunction
 
 LARGEST_BOOST = 1e12
@@ -37,7 +37,7 @@ def product(A: Matrix, B: Matrix) -> Matrix:
 
 def gram(radial: RadialFunction, A: Points, B: Points) -> Matrix:
     """K_ab = g(‖a − b‖²), by direct differences: no digit lost far from the origin."""
-    return radial(cdist(A, B, "sqeuclidean"))
+    return profile(radial, cdist(A, B, "sqeuclidean"))
 
 
 def cholesky(A: Matrix, jitter: Vector | float = 0.0) -> Matrix:

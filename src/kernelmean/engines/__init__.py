@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 
 from kernelmean import _checks
-from kernelmean._types import ArrayLike, IntVector, Points, Vector
+from kernelmean._types import ArrayLike, IntVector, Matrix, Points, Vector
 from kernelmean.engines.doors import Directions, Elimination, Engine, Nearest, Picks, Room, Shares, Shift, Traversal
 from kernelmean.engines.frontier import Frontier, RoomFrontier
 from kernelmean.engines.sample import Distances, Summary
-from kernelmean.kernels import RadialFunction
+from kernelmean.kernels import RadialFunction, Table
 
 ENGINES = ("naive", "cpu", "gpu", "cluster", "auto")
 EXTRAS = {"torch": "gpu", "dask": "cluster", "distributed": "cluster"}  # which extra brings a package
@@ -57,6 +57,7 @@ __all__ = [
     "over",
     "points",
     "precise",
+    "profile",
     "queries",
     "together",
 ]
@@ -121,6 +122,14 @@ def precise(engine: Engine) -> Engine:
     switch = getattr(engine, "precise", None)
     exact: Engine = engine if switch is None else switch()
     return exact
+
+
+def profile(radial: RadialFunction, r2: Matrix) -> Matrix:
+    """g(r²), elementwise, and r2 is used up: a formula by NumPy, a table by a compiled loop, ten times faster."""
+    if not isinstance(radial, Table):
+        return radial(r2)
+    importlib.import_module("kernelmean.engines.cpu.sums").profile(radial, r2.reshape(-1))
+    return r2
 
 
 def elimination(room: Room, radial: RadialFunction, size: int) -> Elimination | None:

@@ -20,6 +20,7 @@ from kernelmean.engines.cpu.radial import CompiledRadial
 
 CHUNK = 64  # blocks
 TILE = 64  # queries that share a block while it is in cache
+STRETCH = 512  # values
 
 Loop = Callable[..., None]
 
@@ -249,6 +250,21 @@ def log_kernel_sum(radial: CompiledRadial, d: int) -> Loop:
 
     signature = types.void(read(3), read(2), read(2), *NUMBERS, write(1), write(1))
     return compile_for(log_kernel_sum_loop, signature, radial, d)
+
+
+@functools.lru_cache(maxsize=256)
+def profile(radial: CompiledRadial) -> Loop:
+    """g(r²) in place of every r², a stretch at a time so that it stays in cache."""
+    whole, g = radial.whole, radial.rest
+
+    def profile_loop(r2, rate, shape, table):
+        for first in range(0, len(r2), STRETCH):
+            part_of_it = r2[first : first + STRETCH]
+            whole(part_of_it, rate, shape, table)
+            for j in range(len(part_of_it)):
+                part_of_it[j] = g(part_of_it[j], rate, shape, table)
+
+    return compile_for(profile_loop, types.void(write(1), *NUMBERS), radial, 0)
 
 
 @functools.lru_cache(maxsize=64)

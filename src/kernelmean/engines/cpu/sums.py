@@ -28,6 +28,12 @@ def kernel_sum(blocks: Blocks, radial_function: RadialFunction, Q: Points, W: Ma
     return _every_term(blocks, radial_function, rows, W, count)
 
 
+def profile(radial_function: RadialFunction, r2: Vector) -> None:
+    """r2 ← g(r2) for any number of squared distances."""
+    compiled, numbers = radial.compiled(radial_function)
+    loops.profile(compiled)(r2, *numbers)
+
+
 def _every_term(blocks: Blocks, radial_function: RadialFunction, rows: Points, w: Vector, count: int) -> Vector:
     """Σ_j w_j g(‖q_i − x_j‖²), no term left out."""
     compiled, numbers = radial.compiled(radial_function)
