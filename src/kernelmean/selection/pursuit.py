@@ -13,11 +13,10 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from kernelmean._types import IntVector, Matrix, Points, Vector
-from kernelmean.engines import Directions, Shares
+from kernelmean.engines import Directions, Shares, scores
 from kernelmean.factor import cholesky, gram, product, solve_lower
 from kernelmean.kernels import RadialFunction
 
-FLOOR = 1e-12  # P², in units of g(0), below which rounding decides
 LARGEST_BLOCK = 32  # picks between two updates of the whole pool, but
 CAUTION = 8  # no more than one per so many picks before
 SHORTLIST = 4  # candidates considered per pick of a block
@@ -34,26 +33,17 @@ class Residuals:
 
     def scores(self, unit_sum: bool) -> Vector:
         """The larger the better; −inf where P² is at the floor."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            value = self._constrained() if unit_sum else self.r**2 / self.squares
-        return np.where(self.squares > FLOOR, value, -np.inf)
+        squares = np.maximum(self.squares, scores.FLOOR)
+        _, wy, w2 = self.sums
+        if unit_sum:
+            value: Vector = scores.unit_sum_gain(self.r, self.u, squares, wy, w2, np.sqrt, np.where)
+        else:
+            value = scores.free_gain(self.r, squares)
+        return np.where(self.squares > scores.FLOOR, value, -np.inf)
 
-    def _constrained(self) -> Vector:
-        """The decrease of −Σy² + (1 − Σwy)²/Σw²; −inf where the weight of x would be negative.
-
-        Divided by P instead of P²: the exact decrease trusts in neighbours of opposite sign, which valid weights may not
-        have. With P the simplex errors on eight data sets were up to twelve times smaller, and at most a quarter larger.
-        """
-        P = np.sqrt(np.maximum(self.squares, FLOOR))
-        total = self.sums[2] + self.u**2 / P
-        missing = 1.0 - self.sums[1] - self.r * self.u / P
-        before = (1.0 - self.sums[1]) ** 2 / self.sums[2] if self.sums[2] > 0.0 else 0.0
-        value = self.r**2 / P + before - missing**2 / total
-        return np.where(self.r + missing / total * self.u > 0.0, value, -np.inf)
-
-    def of(self, some: IntVector) -> Residuals:
-        """Those of some candidates, as a value of their own."""
-        return Residuals(self.r[some], self.u[some], self.squares[some], self.sums.copy())
+    def of(self, some: IntVector) -> Matrix:
+        """(r, u, P²) of some candidates."""
+        return np.stack([self.r[some], self.u[some], self.squares[some]])
 
     def take_out(self, shares: Shares, coordinates: Matrix) -> None:
         """Less what new orthonormal directions hold; ``coordinates`` of z̄ and of the sum in them."""
@@ -140,7 +130,7 @@ class Pursuit:
     def follow(self, picks: IntVector) -> None:
         """Make these candidates centres, whatever their score; none that is at the floor."""
         for j in picks:
-            if self._left.squares[j] > FLOOR:
+            if self._left.squares[j] > scores.FLOOR:
                 self._include(np.array([j]))
 
     def take(self, m: int) -> IntVector:
@@ -155,38 +145,22 @@ class Pursuit:
 
     def _block(self, most: int) -> IntVector:
         """The next picks: one where that is cheap, else a few that are exact within a shortlist."""
+        from kernelmean.engines.cpu.shortlist import shortlisted
+
         size = min(LARGEST_BLOCK, len(self.picks) // CAUTION, most)
-        scores = self._left.scores(self._unit_sum)
+        gains = self._left.scores(self._unit_sum)
         if size <= 1:
-            best = np.argmax(scores)
-            return np.array([best] if scores[best] > -np.inf else [], dtype=np.intp)
-        count = min(SHORTLIST * size, len(scores))
-        order = np.argpartition(-scores, (count - 1, min(count, len(scores) - 1)))
-        listed = np.sort(order[:count])
-        return listed[self._shortlisted(listed, size, self._left.of(order[count : count + 1]))]
-
-    def _shortlisted(self, listed: IntVector, size: int, outside: Residuals) -> IntVector:
-        """Positions of the picks, v = G_j/√G_jj for the residual Gram matrix G; ends where the best one outside may be better.
-
-        That one is scored anew after each pick, with the new sums: with weights that sum to one, a pick lowers all scores.
-        """
-        left, chosen = self._left.of(listed), np.empty(0, np.intp)
-        outside.sums = left.sums
-        G = self._directions.residual_gram(listed)
-        rows = np.empty((size, len(listed)))
-        while len(chosen) < size:
-            scores = left.scores(self._unit_sum)
-            j = int(np.argmax(scores))
-            bar = outside.scores(self._unit_sum).max(initial=-np.inf)
-            if scores[j] == -np.inf or (len(chosen) and scores[j] < bar):
-                break
-            v, P = rows[len(chosen)], np.sqrt(left.squares[j])
-            v[:] = (G[j] - rows[: len(chosen), j] @ rows[: len(chosen)]) / P
-            coordinates = np.array([[left.r[j] / P, left.u[j] / P]])
-            left.take_out(Shares(coordinates.T * v, v * v), coordinates)
-            left.squares[j] = 0.0
-            chosen = np.append(chosen, j)
-        return chosen
+            best = np.argmax(gains)
+            return np.array([best] if gains[best] > -np.inf else [], dtype=np.intp)
+        count = min(SHORTLIST * size, len(gains))
+        order = np.argpartition(-gains, (count - 1, min(count, len(gains) - 1)))
+        listed, others = np.sort(order[:count]), order[count:]
+        outside = self._left.of(others[:1])[:, 0] if len(others) else np.zeros(3)
+        chosen = np.empty(size, np.int64)
+        found = shortlisted()(
+            self._directions.residual_gram(listed), self._left.of(listed), self._left.sums.copy(), outside, self._unit_sum, chosen
+        )
+        return listed[chosen[:found]]
 
     def _include(self, chosen: IntVector) -> None:
         """The new directions against the whole pool."""
