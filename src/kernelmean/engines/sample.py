@@ -202,4 +202,7 @@ class Distances:
             within = np.cumsum(mass[b * block : (b + 1) * block])
             rest = positions[some] - (cumulative[b] - sums[b])
             rows[some] = b * block + np.minimum(np.searchsorted(within, rest, side="right"), len(within) - 1)
-        return np.where(mass[rows] > 0.0, rows, np.argmax(mass))
+        empty = ~(mass[rows] > 0.0)
+        if empty.any():  # rounding at the end of a block
+            rows[empty] = np.argmax(mass)
+        return rows

@@ -94,7 +94,7 @@ class Blocks:
         if self.tree is None:
             return flat
         out = np.empty_like(flat)
-        out[self.tree.order] = flat
+        _scatter(flat, self.tree.order, out)
         return out
 
 
@@ -113,6 +113,13 @@ def queries(Q: Points) -> Points:
     out = np.zeros((q, padded_dimension(d)))
     out[:, :d] = Q
     return out
+
+
+@entry(EXACT_MATH)
+def _scatter(values, order, out):
+    """out[order[i]] = values[i]: NumPy would make a wider copy of the order first."""
+    for i in range(len(values)):
+        out[order[i]] = values[i]
 
 
 @entry(EXACT_MATH)
