@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.linalg import LinAlgError
 
 import kernelmean as km
-from kernelmean.factor import Factor, cholesky, gram, solve_lower
+from kernelmean.factor import Factor, cholesky, gram, solve_lower, square
 from tests import brute
 
 
@@ -129,6 +129,7 @@ def test_triangular_solves_and_cholesky_without_checks(order, k, columns):
     np.testing.assert_array_equal(L, np.tril(L))
     np.testing.assert_array_equal(A, untouched)
     L = np.asarray(L, order=order)
+    np.testing.assert_allclose(square(L), A + np.diag(jitter), rtol=1e-12, atol=1e-12)
     for B in (rng.normal(size=(k, columns)), np.asfortranarray(rng.normal(size=(k, columns))), rng.normal(size=k)):
         np.testing.assert_allclose(L @ solve_lower(L, B), B, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(L.T @ solve_lower(L, B, transposed=True), B, rtol=1e-9, atol=1e-9)
@@ -137,3 +138,13 @@ def test_triangular_solves_and_cholesky_without_checks(order, k, columns):
 def test_cholesky_refuses_what_is_not_positive_definite():
     with pytest.raises(LinAlgError, match="order 2"):
         cholesky(np.array([[1.0, 2.0], [2.0, 1.0]]))
+
+
+@pytest.mark.parametrize("kernel", [km.Laplacian(0.7), km.Student(4.3, 0.7)])
+def test_a_gram_matrix_by_a_table_is_that_of_its_spline(kernel):
+    """The second table reaches beyond its last cell, where g goes on as a straight line in the logarithm."""
+    rng = np.random.default_rng(3)
+    A, B = rng.normal(size=(30, 4)), rng.normal(size=(700, 4)) * np.logspace(-4, 8, 700)[:, None]
+    radial = kernel.radial(4, "l2")
+    expected = radial(((A[:, None] - B[None]) ** 2).sum(axis=2))
+    np.testing.assert_allclose(gram(radial, A, B), expected, rtol=1e-12, atol=1e-300)

@@ -94,6 +94,29 @@ def test_picks_by_the_block_are_as_good_as_one_by_one(unit_sum, monkeypatch):
     assert np.exp(np.mean(np.log(ratios))) <= 1.1
 
 
+@pytest.mark.parametrize("unit_sum", [False, True])
+def test_within_a_shortlist_every_pick_is_the_best(unit_sum):
+    """Followed one by one, the picks of a block are those of the largest score among the listed, outsiders apart."""
+    X, _, kappa = problem(n=400, d=3, seed=7)
+    search, twin = pursuit(X, kappa, unit_sum), pursuit(X, kappa, unit_sum)
+    twin.follow(search.take(60))
+    listed = np.sort(np.argsort(-search._left.scores(unit_sum))[:40])
+    picks = search._shortlisted(listed, np.empty(0, np.intp), 12)
+    assert len(picks) == 12
+    for j in picks:
+        assert listed[np.argmax(twin._left.scores(unit_sum)[listed])] == j
+        twin.follow(np.array([j]))
+
+
+def test_a_shortlist_ends_where_one_outside_is_better():
+    X, _, kappa = problem(n=400, d=3, seed=8)
+    search = pursuit(X, kappa)
+    search.take(60)
+    order = np.argsort(-search._left.scores(False))
+    assert len(search._shortlisted(np.sort(order[:40]), order[:1], 12)) == 1
+    assert len(search._shortlisted(np.sort(order[:40]), order[-1:], 12)) == 12
+
+
 @pytest.mark.parametrize("constraint", [None, "simplex"])
 @pytest.mark.parametrize("space", ["rkhs", "l2"])
 def test_the_mean_is_the_optimum_on_distinct_rows_and_the_same_in_every_engine(space, constraint):

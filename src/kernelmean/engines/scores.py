@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+NEVER = -math.inf
 FLOOR = 1e-12  # P², in units of g(0), below which rounding decides
 
 
@@ -21,6 +23,6 @@ def unit_sum_gain(r: Any, u: Any, square: Any, wy: float, w2: float, sqrt: Any, 
     P = sqrt(square)
     total = w2 + u * u / P
     missing = 1.0 - wy - r * u / P
-    before = (1.0 - wy) ** 2 / w2 if w2 > 0.0 else 0.0
+    before = (1.0 - wy) * (1.0 - wy) / w2 if w2 > 0.0 else 0.0
     value = r * r / P + before - missing * missing / total
-    return where(r + missing / total * u > 0.0, value, -float("inf"))
+    return where(r + missing / total * u > 0.0, value, NEVER)

@@ -145,8 +145,6 @@ class Pursuit:
 
     def _block(self, most: int) -> IntVector:
         """The next picks: one where that is cheap, else a few that are exact within a shortlist."""
-        from kernelmean.engines.cpu.shortlist import shortlisted
-
         size = min(LARGEST_BLOCK, len(self.picks) // CAUTION, most)
         gains = self._left.scores(self._unit_sum)
         if size <= 1:
@@ -154,12 +152,15 @@ class Pursuit:
             return np.array([best] if gains[best] > -np.inf else [], dtype=np.intp)
         count = min(SHORTLIST * size, len(gains))
         order = np.argpartition(-gains, (count - 1, min(count, len(gains) - 1)))
-        listed, others = np.sort(order[:count]), order[count:]
-        outside = self._left.of(others[:1])[:, 0] if len(others) else np.zeros(3)
-        chosen = np.empty(size, np.int64)
-        found = shortlisted()(
-            self._directions.residual_gram(listed), self._left.of(listed), self._left.sums.copy(), outside, self._unit_sum, chosen
-        )
+        return self._shortlisted(np.sort(order[:count]), order[count : count + 1], size)
+
+    def _shortlisted(self, listed: IntVector, outside: IntVector, size: int) -> IntVector:
+        """At most so many picks; ``outside`` is the best candidate that is not listed, if there is one."""
+        from kernelmean.engines.cpu.shortlist import shortlisted
+
+        left, sums, chosen = self._left.of(listed), self._left.sums[1:].copy(), np.empty(size, np.int64)
+        bar = self._left.of(outside)[:, 0] if len(outside) else np.zeros(3)
+        found = shortlisted()(self._directions.residual_gram(listed), left, sums, bar, self._unit_sum, chosen)
         return listed[chosen[:found]]
 
     def _include(self, chosen: IntVector) -> None:

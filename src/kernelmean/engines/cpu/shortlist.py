@@ -14,7 +14,7 @@ from kernelmean.engines.cpu import elementary
 from kernelmean.engines.cpu.compiling import compile_function, part
 from kernelmean.engines.cpu.loops import Loop, read, write
 
-FLOOR = scores.FLOOR
+FLOOR, NEVER = scores.FLOOR, scores.NEVER
 
 
 @functools.lru_cache(maxsize=1)
@@ -23,10 +23,10 @@ def score() -> Any:
     free, unit_sum = part()(scores.free_gain), part()(scores.unit_sum_gain)
     sqrt, where = elementary.sqrt, part()(lambda condition, a, b: a if condition else b)
 
-    def of_one(r, u, square, sums, constrained):
+    def of_one(r, u, square, wy, w2, constrained):
         if square <= FLOOR:
-            return -np.inf
-        return unit_sum(r, u, square, sums[1], sums[2], sqrt, where) if constrained else free(r, square)
+            return NEVER
+        return unit_sum(r, u, square, wy, w2, sqrt, where) if constrained else free(r, square)
 
     return part()(of_one)
 
@@ -35,38 +35,40 @@ def score() -> Any:
 def shortlisted() -> Loop:
     """Positions of the best picks, and their number; v = G_j/√G_jj for the residual Gram matrix G.
 
+    ``left`` are r, u and P² of the listed candidates, ``sums`` Σwy and Σw² of the centres so far; both are used up.
     Ends where ``outside``, (r, u, P²) of the best candidate that is not listed, may be better. It is scored anew after each
     pick, with the new sums: with weights that sum to one, a pick lowers all scores.
     """
     gain = score()
 
     def shortlisted_loop(G, left, sums, outside, constrained, chosen):
-        r, u, squares = left[0], left[1], left[2]
-        rows = np.empty((len(chosen), len(r)))
+        size = left.shape[1]
+        rows = np.empty((len(chosen), size))
         for count in range(len(chosen)):
-            best, j = -np.inf, -1
-            for i in range(len(r)):
-                value = gain(r[i], u[i], squares[i], sums, constrained)
+            best, j = NEVER, -1
+            for i in range(size):
+                value = gain(left[0, i], left[1, i], left[2, i], sums[0], sums[1], constrained)
                 if value > best:
                     best, j = value, i
-            if j < 0 or (count and best < gain(outside[0], outside[1], outside[2], sums, constrained)):
+            if j < 0 or (count and best < gain(outside[0], outside[1], outside[2], sums[0], sums[1], constrained)):
                 return count
-            v, P = rows[count], math.sqrt(squares[j])
-            v[:] = G[j]
+            P = math.sqrt(left[2, j])
+            y, w = left[0, j] / P, left[1, j] / P
+            for i in range(size):
+                rows[count, i] = G[j, i]
             for c in range(count):
                 share = rows[c, j]
-                for i in range(len(v)):
-                    v[i] -= share * rows[c, i]
-            y, w = r[j] / P, u[j] / P
-            for i in range(len(v)):
-                v[i] /= P
-                r[i] -= y * v[i]
-                u[i] -= w * v[i]
-                squares[i] -= v[i] * v[i]
-            sums[0] += y * y
-            sums[1] += w * y
-            sums[2] += w * w
-            squares[j] = 0.0
+                for i in range(size):
+                    rows[count, i] -= share * rows[c, i]
+            for i in range(size):
+                v = rows[count, i] / P
+                rows[count, i] = v
+                left[0, i] -= y * v
+                left[1, i] -= w * v
+                left[2, i] -= v * v
+            sums[0] += w * y
+            sums[1] += w * w
+            left[2, j] = 0.0
             chosen[count] = j
         return len(chosen)
 
