@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Points, StopReason, Vector
 from kernelmean.engines import Distances, Engine, Room
 from kernelmean.kernels import RadialFunction
@@ -46,6 +47,11 @@ class Task:
     unit_sum: bool  # weights that sum to one and are not negative, not any weights
     density: bool  # a density that is judged by its likelihood, so that its tails count
     rng: np.random.Generator
+
+    @lazy
+    def kappa(self) -> Vector:
+        """κ of every row, for samples so small that all are candidates: summed once for all selections that try them."""
+        return self.room.kernel_sum(self.radial, self.room.rows(np.arange(self.room.summary.count)))
 
 
 def first_center(room: Room, first: int | None, rng: np.random.Generator) -> int:

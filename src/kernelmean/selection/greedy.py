@@ -34,7 +34,7 @@ class Candidates:
     def __init__(self, task: Task, draws: int = DRAWS, everything: int | None = None) -> None:
         self._room, self._per_center = task.room, draws
         self._traversal = task.room.traverse(first_center(task.room, None, task.rng))
-        self._all = task.room.summary.size <= max(EVERYTHING if everything is None else everything, draws * task.limit)
+        self.everything = task.room.summary.size <= max(EVERYTHING if everything is None else everything, draws * task.limit)
         self.draft, rows = draft(task)
         self._draws = (batch if rows is None else rows[batch] for batch in d2_batches(self.draft, task.rng))
         self._seen: set[bytes] = set()
@@ -48,7 +48,7 @@ class Candidates:
 
     def bulk(self, centers: int) -> IntVector:
         """The other new candidates for so many centres: all rows where these are few, else D² draws."""
-        if self._all:
+        if self.everything:
             return self._new([np.arange(self._room.summary.count)])
         wanted, parts = max(self._per_center * centers, FEWEST_DRAWS), []
         while self._bulk < wanted and (batch := next(self._draws, None)) is not None:
@@ -119,6 +119,9 @@ class Greedy:
         rows, known = np.concatenate([fringe, bulk]), len(self._indices)
         self._indices = np.concatenate([self._indices, rows])
         points = self._task.room.rows(rows)
-        self._pursuit.extend(points, self._task.room.kernel_sum(self._task.radial, points))
+        everything = self._candidates.everything
+        self._pursuit.extend(
+            points, self._task.kappa[rows] if everything else self._task.room.kernel_sum(self._task.radial, points)
+        )
         if self._task.density:
             self._pursuit.follow(known + np.arange(len(fringe)))
