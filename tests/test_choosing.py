@@ -11,7 +11,7 @@ import kernelmean as km
 from kernelmean import engines
 from kernelmean.factor import Factor
 from kernelmean.mean import choosing, fitting, refining, sparse_density
-from kernelmean.selection import Task, greedy
+from kernelmean.selection import KCenter, Task, greedy
 from tests import brute
 
 SIGMA = 0.5
@@ -63,7 +63,17 @@ def test_where_centres_gain_next_to_nothing_rows_alone_are_tried_too(constraint)
     auto, greedy = fitted(X, **options), fitted(X, "greedy", **options)
     assert objective(auto) <= objective(greedy) + 1e-14
     y2 = -np.diff(greedy.indicator)
-    assert y2[-8:].mean() < choosing.NEXT_TO_NOTHING * -greedy.indicator[-1]
+    assert y2[-8:].mean() < choosing.CENTROIDS_IN_THE_WAY * -greedy.indicator[-1]
+
+
+def test_farthest_first_is_tried_only_where_the_support_is_covered(monkeypatch):
+    """In low dimension the first wide kernel is not, the second is."""
+    X, tried = np.random.default_rng(5).normal(size=(3000, 2)), []
+    monkeypatch.setattr(choosing, "KCenter", lambda room, first: tried.append(first) or KCenter(room, first))
+    fitted(X, k=60, bandwidth=0.5)
+    assert not tried
+    fitted(X, k=60, bandwidth=3.0)
+    assert len(tried) == 1
 
 
 @pytest.mark.parametrize("constraint", [None, "simplex"])

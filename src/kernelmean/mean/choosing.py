@@ -32,11 +32,13 @@ LIKELIHOOD_ROWS = 2000
 COVERED_DIMENSION = 3
 FEW, SOME, MANY = 64, 256, 1024  # centres
 STARTS, DENSITY_STARTS = 2, 3  # of Lloyd's iteration, where rows and centres are few
-SHORT_ITERATIONS = 8  # of Lloyd's, where more would take longer than all the rest, and
+SHORT_ITERATIONS = 6  # of Lloyd's, where more would take longer than all the rest, and
 DRAFT_ITERATIONS = 10  # for densities, where the centroids are those of a sample anyway
 FRINGE = 8  # one in so many centres of a density in low dimension is a farthest-first row among centroids
 APART = 1e-12  # squared distance, in units of the kernel's, below which two centres are one
-LAST, NEXT_TO_NOTHING = 8, 1e-7  # centres at the end, and the share of Σy² that each of them gains
+LAST = 8  # centres at the end, and the shares of Σy² that each of them gains, below which
+CENTROIDS_IN_THE_WAY = 1e-7  # the greedy selection is better without centroids, and
+COVERED = 1e-10  # farthest-first may be better than both
 TIE = 1e-14  # differences below this share of the objective are rounding
 
 
@@ -97,18 +99,19 @@ def choose(judge: Judge, rule: Stopping, progress: Progress) -> Choice:
     paths = [growth.path() for growth in growths]
     if rule.k is None and task.density and task.room.summary.size > task.limit:
         paths.append(_centroid_path(paths[0], task))
-    # Projected weights suit farthest-first rows at any k: the better a selection with signed weights, the worse with those.
-    projected = judge.constraint == "simplex-projection"
-    if rule.k is not None and not task.density and (projected or _saturated(min(paths, key=_indicator), task)):
-        rows = (coefficients.grow(task.room, task.radial, source, rule, progress=progress) for source in _rows_alone(task, first))
+    if rule.k is not None and not task.density:
+        # Projected weights suit farthest-first rows at any k: the better a selection with signed weights, the worse with those.
+        gain = 0.0 if judge.constraint == "simplex-projection" else _last_gain(min(paths, key=_indicator), task)
+        sources = _rows_alone(task, first, gain)
+        rows = [coefficients.grow(task.room, task.radial, source, rule, progress=progress) for source in sources]
         paths = [*rows, *paths]  # rows win a tie
     return _best(paths, judge)
 
 
-def _saturated(path: Path, task: Task) -> bool:
-    """Whether k is so large that the last centres gain next to nothing: centroids taken early are then in the way of rows."""
+def _last_gain(path: Path, task: Task) -> float:
+    """What each of the last centres gains, as a share of all gains; none where fewer centres than wanted were worth having."""
     y = path.factor.y[: path.k]
-    return path.k < task.limit or float(np.mean(y[-LAST:] ** 2)) < NEXT_TO_NOTHING * float(y @ y)
+    return 0.0 if path.k < task.limit else float(np.mean(y[-LAST:] ** 2)) / float(y @ y)
 
 
 def _first_row(task: Task) -> int | None:
@@ -119,13 +122,16 @@ def _first_row(task: Task) -> int | None:
     return None
 
 
-def _rows_alone(task: Task, first: int | None) -> Iterator[Source]:
-    """Selections that win only there: farthest-first in low dimension, and the greedy one where all rows are candidates."""
+def _rows_alone(task: Task, first: int | None, gain: float) -> Iterator[Source]:
+    """Selections that win only where further centres gain so little: centroids taken early are then in the way of rows.
+
+    Farthest-first in low dimension, and the greedy selection where all rows are candidates.
+    """
     if task.room.summary.size <= task.limit:
         return
-    if first is not None:
+    if first is not None and gain < COVERED:
         yield KCenter(task.room, first)
-    if _small(task, SOME):
+    if _small(task, SOME) and gain < CENTROIDS_IN_THE_WAY:
         yield Greedy(task)
 
 

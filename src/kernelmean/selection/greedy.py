@@ -19,7 +19,7 @@ from kernelmean.selection.pursuit import Pursuit
 FIRST_STAGE = 64  # centres that the first pool is made for where their number is open
 FRINGE = 4  # farthest-first rows: a quarter as many as centres
 DRAWS = 3  # D² draws per centre
-FEWEST_DRAWS = 384
+FEWEST_DRAWS = 256
 EVERYTHING = 8192  # up to so many rows, all are candidates
 DRAFT = 50_000  # rows among which candidates are drawn, or
 DRAFT_PER_CENTER = 50  # as many per centre: with 20, centroids of densities were clearly worse
