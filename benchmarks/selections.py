@@ -51,8 +51,9 @@ so E_k is comparable; with constrained weights the objective they reach), and ke
 - **`"kmeans++"`**, **`"random"`**: draws. Fast, and what others are measured by.
 - **`"auto"`** with k given: centroids, and the greedy selection with centroids among its candidates (up to three dimensions only
   for k ≤ 1024, where its algebra costs less than the sums); where the last centres gain next to nothing also rows alone,
-  greedy and, at the border of rounding, farthest-first (up to three dimensions). Centres off the data then take a few steps of `refine`, where points
-  and centres are few. With k open: farthest-first and greedy grow side by side, and the worse is dropped after 128 centres.
+  greedy and, at the border of rounding, farthest-first (up to three dimensions). Centres off the data then take a few steps of
+  `refine`, where points and centres are few. With k open: farthest-first and greedy grow side by side, and the worse is dropped
+  after 128 centres.
 - **`refine=N`** moves the centres down the error itself. For a smooth kernel nothing on the data comes near it; a Laplacian gains
   little.
 - **Densities** (`SparseKDE`, KL, mean shift) are compared by the mean log-density of rows, because the error hardly sees the tails: a
