@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import kernelmean as km
 from kernelmean import _checks
-from kernelmean.files import column_names, read_columns, read_image, source, transforms
+from kernelmean.files import column_names, read_columns, read_image, short_name, source, transforms
 from tests.files import formats
 from tests.files.formats import pa
 
@@ -364,3 +364,9 @@ def test_mnist_and_the_painting(data):
     assert points.max() == 255.0
     assert np.bincount(labels).tolist() == [980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009]
     assert read_image(data / "images" / "mondrian_composition_a.jpg").shape == (900, 905, 3)
+
+
+def test_a_short_name_has_neither_folder_nor_ending():
+    named = {"a/b.csv": "b", "Fa13.BD.1_rep1.csv.gz": "Fa13.BD.1_rep1", "x.NPZ": "x", "v1.2": "v1.2", "x.npz:key": "x.npz:key"}
+    assert {path: short_name(path) for path in named} == named
+    assert short_name("train-images-idx3-ubyte.gz") == "train-images-idx3-ubyte"

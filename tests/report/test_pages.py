@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import kernelmean as km
 from kernelmean import report
-from kernelmean.report import facts, page
+from kernelmean.report import charts, facts, page
 from tests.report.conftest import EVIL, WORSE
 
 PAGES = ["fit_html", "embed_html", "segment_html"]
@@ -298,3 +298,9 @@ def test_a_page_says_density_of_densities_only(signed, heading):
     headings = re.findall(r"<h2[^>]*>([^<]*)</h2>", html)
     assert heading in headings
     assert ("density" in Reader(html).words.lower()) == (not signed)
+
+
+def test_long_names_keep_both_ends():
+    """Replicates differ in their last letters."""
+    assert [charts._short(f"Fa13.BD.MM15.SD.1_rep{i}") for i in (1, 2)] == ["Fa13.BD.M…D.1_rep1", "Fa13.BD.M…D.1_rep2"]
+    assert charts._short("short") == "short"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kernelmean.files import transforms
 from kernelmean.files.images import image_format, read_image, write_image
-from kernelmean.files.opening import open_reader
+from kernelmean.files.opening import open_reader, short_name
 from kernelmean.files.reader import Labels, Reader
 from kernelmean.files.source import Batch, Source, Table, column_values
 from kernelmean.files.tables import not_numeric
@@ -25,6 +25,7 @@ __all__ = [
     "read",
     "read_columns",
     "read_image",
+    "short_name",
     "table_writer",
     "whole",
     "write_image",
