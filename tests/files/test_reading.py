@@ -370,3 +370,16 @@ def test_a_short_name_has_neither_folder_nor_ending():
     named = {"a/b.csv": "b", "Fa13.BD.1_rep1.csv.gz": "Fa13.BD.1_rep1", "x.NPZ": "x", "v1.2": "v1.2", "x.npz:key": "x.npz:key"}
     assert {path: short_name(path) for path in named} == named
     assert short_name("train-images-idx3-ubyte.gz") == "train-images-idx3-ubyte"
+
+
+@pytest.mark.parametrize("value", ["0,126", "1.125,7", "1 125,7", "-3,5"])
+def test_numbers_with_commas_are_told_from_words(tmp_path, value):
+    (tmp_path / "x.csv").write_text(f"a;b\n{value};2\n")
+    with pytest.raises(ValueError, match=f"column 'a' holds '{value}'; numbers need a point for the decimals and no other mark"):
+        km.read(tmp_path / "x.csv").load()
+
+
+def test_a_damaged_npz_is_not_called_a_pickle(tmp_path):
+    (tmp_path / "x.npz").write_bytes(b"PK and then something else")
+    with pytest.raises(ValueError, match=r"x\.npz cannot be read as npz: it is no zip archive, or a damaged one"):
+        km.read(tmp_path / "x.npz")
