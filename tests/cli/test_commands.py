@@ -475,6 +475,19 @@ def test_nothing_is_left_half_written(run, tmp_path, monkeypatch, error):
     assert (done.code, done.err) == expected[error if isinstance(error, type) else type(error)]
 
 
+def test_ctrl_c_inside_compiled_code_is_ctrl_c(run, tmp_path, monkeypatch):
+    """A compiled call that is interrupted raises a SystemError from the KeyboardInterrupt."""
+
+    def interrupted(*_, **__):
+        raise SystemError("a function returned a result with an exception set") from KeyboardInterrupt()
+
+    monkeypatch.setattr(km.SparseKDE, "fit", interrupted)
+    before = set(tmp_path.iterdir())
+    done = run("fit", "new.csv", "-o", "m.km")
+    assert (done.code, done.err) == (130, "kernelmean: interrupted; no file was left half-written.\n")
+    assert set(tmp_path.iterdir()) == before
+
+
 def test_progress_is_shown_on_a_terminal_only(run, monkeypatch):
     monkeypatch.setattr(_progress, "DELAY", 0.0)
     commands = [

@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -304,3 +305,10 @@ def test_long_names_keep_both_ends():
     """Replicates differ in their last letters."""
     assert [charts._short(f"Fa13.BD.MM15.SD.1_rep{i}") for i in (1, 2)] == ["Fa13.BD.M…D.1_rep1", "Fa13.BD.M…D.1_rep2"]
     assert charts._short("short") == "short"
+
+
+def test_axes_say_what_the_values_went_through():
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    mean = km.sparse_kernel_mean(X, k=5, random_state=0, engine="naive")
+    assert "Axes are in values after arcsinh:150." in report.fit_page(replace(mean, transform="arcsinh:150"), X)
+    assert "Axes are in values" not in report.fit_page(mean, X)

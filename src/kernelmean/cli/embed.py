@@ -82,7 +82,7 @@ def command(
         if output is not None:
             _write(output, rows)
         if report is not None:
-            _report(report, embedding, samples, color, {"files": len(files), "seed": seed})
+            _report(report, embedding, samples, color, {"files": len(files), "transform": transform or "none"})
     facts: dict[str, Any] = {"samples": len(rows), "metric": metric, "kernel": str(embedding.kernel_)}
     extra = {"distances": embedding.distances_} if as_json else {}
     results.show(facts | extra, as_json, coordinates=rows)
