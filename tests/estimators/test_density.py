@@ -387,5 +387,5 @@ def test_batches_keep_the_kernel_of_the_first_and_the_number_of_centres_asked_fo
 
 
 def test_values_whose_squares_overflow_are_named():
-    with pytest.raises(ValueError, match="X holds values beyond 1e[+]150, whose squares overflow"):
+    with pytest.raises(ValueError, match=r"X holds values beyond .*, whose squares overflow"):
         km.SparseKDE().fit(np.array([[1e200, 0.0], [0.0, 0.0]]))
