@@ -383,3 +383,10 @@ def test_a_damaged_npz_is_not_called_a_pickle(tmp_path):
     (tmp_path / "x.npz").write_bytes(b"PK and then something else")
     with pytest.raises(ValueError, match=r"x\.npz cannot be read as npz: it is no zip archive, or a damaged one"):
         km.read(tmp_path / "x.npz")
+
+
+def test_a_name_with_a_comma_goes_in_quotes(tmp_path):
+    (tmp_path / "x.csv").write_text('"CD3 (clone, 2)",b,"5"" c"\n1,2,3\n')
+    assert km.read(tmp_path / "x.csv", columns='b, "CD3 (clone, 2)"').load().points.tolist() == [[2.0, 1.0]]
+    assert km.read(tmp_path / "x.csv", columns='b,5" c').load().points.tolist() == [[2.0, 3.0]]
+    assert km.read(tmp_path / "x.csv", columns=["CD3 (clone, 2)"]).load().points.tolist() == [[1.0]]

@@ -312,3 +312,22 @@ def test_axes_say_what_the_values_went_through():
     mean = km.sparse_kernel_mean(X, k=5, random_state=0, engine="naive")
     assert "Axes are in values after arcsinh:150." in report.fit_page(replace(mean, transform="arcsinh:150"), X)
     assert "Axes are in values" not in report.fit_page(mean, X)
+
+
+def test_a_figure_is_whole_or_absent(tmp_path, monkeypatch):
+    figures = pytest.importorskip(
+        "kernelmean.report.figures", reason="Matplotlib is not installed: pip install 'kernelmean[report]'"
+    )
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    mean = km.sparse_kernel_mean(X, k=5, random_state=0, engine="naive")
+
+    def half(figure, path, **_):
+        path.write_bytes(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(figures.Figure, "savefig", half)
+    with pytest.raises(KeyboardInterrupt):
+        figures.draw_fit(mean, X, tmp_path / "f.png")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(ValueError, match=r"f\.xyz names no format of figures"):
+        figures.figure_format(tmp_path / "f.xyz")

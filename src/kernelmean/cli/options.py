@@ -15,7 +15,7 @@ Data = Annotated[
     str, typer.Argument(metavar="DATA", help="A file: npy, npz, csv, tsv, parquet, feather, arrow, fcs, idx or a picture.")
 ]
 Columns = Annotated[
-    str | None, typer.Option(metavar="A,B,...", help="Columns to use, by name; all of them by default. FCS: channels or markers.")
+    str | None, typer.Option(metavar="A,B,...", help="Columns to use, by name; all by default. FCS: channels or markers.")
 ]
 TransformName = Annotated[
     str | None, typer.Option("--transform", metavar="arcsinh:150|log|none", help="What to do to every value that is read.")
