@@ -52,7 +52,8 @@ def read(
     ----------
     path : a file, or a folder of parquet files, which are taken in the natural order of their names.
     columns : names of the coordinates, as a list or separated by commas (a name with a comma in quotes), in the order wanted;
-        all by default, but for weights and labels. Without names in the file, "0", "1", …. FCS channels go by $PnN or by marker, $PnS.
+        all by default, but for weights and labels. Without names in the file, "0", "1", …. FCS channels go by $PnN or by
+        marker, $PnS.
     transform : "arcsinh:150" (x ↦ arcsinh(x/150); any positive number), "log", or "none": done to every coordinate.
     weights : the column of sample weights; see ``Source.weights``.
     labels : a column of labels of any kind, or a file with one label per row; see ``Source.labels``.
