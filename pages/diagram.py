@@ -19,7 +19,7 @@ WORDS = {  # what each layer is for, in a few words; a new layer without words f
     "applications": "densities, embedding, proportions, mean shift",
     "measures": "mmd, two-sample test, KL, clusterings",
     "mean": "the value SparseKernelMean, fitting, merging, files",
-    "coefficients": "weights, stopping, constraints",
+    "coefficients": "weights, stopping",
     "refinement": "centres off the data",
     "certificates": "bounds, measured errors",
     "selection": "which points become centres",

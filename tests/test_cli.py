@@ -63,6 +63,7 @@ def test_without_matplotlib_the_demo_says_so_and_prints_the_numbers(tmp_path):
         (("demo", "--points", "many"), "--points"),
         (("demo", "--points", "1000", "--figure", "missing/folder/out.png"), "missing/folder"),
         (("frobnicate",), "frobnicate"),
+        (("demo", "--points", "1000", "--figure", "out.xyz"), "out.xyz names no format of figures"),
         (("demo", "--seed", "-1"), "--seed"),
     ],
 )

@@ -197,6 +197,19 @@ def test_compare_two_samples(run, tmp_path):
     assert answer(run("compare", "a.npy", "a.npy", "--json"))["p_value"] > 0.5
 
 
+def test_columns_are_matched_by_name(run, tmp_path):
+    """A file with its columns in another order holds the same sample; without names, places count."""
+    X = cloud(100, 0) * [1.0, 5.0]
+    for name, points, header in (("p", X, "x,y"), ("q", X[:, ::-1], "y,x"), ("bare", X[:, ::-1], "")):
+        np.savetxt(tmp_path / f"{name}.csv", points, delimiter=",", header=header, comments="", fmt="%.17g")
+    options = ("--permutations", 9, "--json")
+    assert answer(run("compare", "p.csv", "q.csv", *options))["mmd"] == 0.0
+    assert answer(run("compare", "p.csv", "bare.csv", *options))["mmd"] > 0.1
+    distances = answer(run("embed", "p.csv", "q.csv", "bare.csv", "--k", 10, "--neighbors", 2, "--json"))["distances"]
+    assert distances[0][1] == 0.0
+    assert distances[0][2] > 0.1
+
+
 def test_compare_two_models(run, tmp_path, capsys):
     write_models(tmp_path, capsys)
     run("fit", "new.csv", "-o", "same.km", "--signed", "--k", 10)
@@ -226,6 +239,20 @@ def test_embed_files(run, metric):
     np.testing.assert_allclose(table[["x1", "x2"]], expected.embedding_)
     assert table["points"].tolist() == [150] * 4
     assert ("error" in table) == (metric != "kl")
+
+
+def test_embed_names_samples_by_their_files(run, tmp_path):
+    """Without folder and ending where that tells them apart; dots within a name are part of it, and a table may say either."""
+    options = ("--neighbors", 1, "--k", 5, "--json")
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        for name in ("Fa13.BD.rep1", "Fa13.BD.rep2"):
+            np.savetxt(tmp_path / folder / f"{name}.csv", cloud(50, 0, len(folder + name)), delimiter=",")
+    (tmp_path / "meta.csv").write_text("file,lake\none/Fa13.BD.rep2.csv,west\nFa13.BD.rep1,east\n")
+    found = answer(run("embed", "one/Fa13.BD.rep1.csv", "one/Fa13.BD.rep2.csv", "--metadata", "meta.csv", *options))
+    assert [(row["name"], row["lake"]) for row in found["coordinates"]] == [("Fa13.BD.rep1", "east"), ("Fa13.BD.rep2", "west")]
+    files = ["one/Fa13.BD.rep1.csv", "two/Fa13.BD.rep1.csv"]
+    assert [row["name"] for row in answer(run("embed", *files, *options))["coordinates"]] == files
 
 
 def test_embed_groups_with_a_column_to_colour_by(run, tmp_path):
@@ -306,6 +333,11 @@ REFUSED = [
     ("fit data.csv -o m.km --weights v", "no column 'v'"),
     ("fit data.csv -o missing/m.km", "the folder missing for m.km does not exist"),
     ("fit data.csv -o .", "is a folder, but a file is to be written there"),
+    ("fit data.csv -o data.csv", "data.csv is named twice: it is read from or written to already, and would be lost"),
+    ("fit data.csv -o m.km --report ./m.km", "m.km is named twice"),
+    ("score model.km new.csv -o ./new.csv", "new.csv is named twice"),
+    ("embed before.csv after.csv -o after.csv", "after.csv is named twice"),
+    ("segment photo.jpg -o photo.jpg", "photo.jpg is named twice"),
     ("fit data.csv -o m.km --k many", "--k must be auto or a whole number, got 'many'"),
     ("fit data.csv -o m.km --k 0", "k must be at least 1"),
     ("fit data.csv -o m.km --bandwidth wide", "unknown bandwidth rule 'wide'"),
@@ -323,7 +355,8 @@ REFUSED = [
     ("info half.km", "half.km is damaged or incomplete"),
     ("info .", "is a directory"),
     ("compare data.csv gone.csv", "gone.csv does not exist"),
-    ("compare new.csv data.csv", "A has 2 columns and B has 3"),
+    ("compare new.csv data.csv", "data.csv has a column 'w' and new.csv has none: name the common ones by --columns"),
+    ("embed new.csv before.csv data.csv", "data.csv has a column 'w' and new.csv has none"),
     ("embed data.csv", "at least two files, or one with --group COLUMN"),
     ("embed data.csv data.csv", "a file is named twice"),
     ("embed cells.parquet new.csv --group patient", "--group takes the samples from one file, got 2"),
@@ -332,6 +365,7 @@ REFUSED = [
     ("embed gone.csv lost.csv -o c.xlsx", "names no table format that can be written"),  # said before any work
     ("embed before.csv after.csv --color age", "no column 'age' to colour by"),
     ("proportions train.csv test.csv --label genus", "no column 'genus'"),
+    ("proportions data.csv new.csv --label w", "w holds 300 different labels in 300 rows"),
     ("proportions train.csv test.csv --label species --solver magic", "unknown solver 'magic'"),
     ("proportions train.csv new.csv --label species --columns x,q", "no column 'q'"),
     ("segment data.csv -o out.png", "data.csv is no picture"),
@@ -439,6 +473,19 @@ def test_nothing_is_left_half_written(run, tmp_path, monkeypatch, error):
         MemoryError: (2, "kernelmean: out of memory: 9 TB.\n"),
     }
     assert (done.code, done.err) == expected[error if isinstance(error, type) else type(error)]
+
+
+def test_ctrl_c_inside_compiled_code_is_ctrl_c(run, tmp_path, monkeypatch):
+    """A compiled call that is interrupted raises a SystemError from the KeyboardInterrupt."""
+
+    def interrupted(*_, **__):
+        raise SystemError("a function returned a result with an exception set") from KeyboardInterrupt()
+
+    monkeypatch.setattr(km.SparseKDE, "fit", interrupted)
+    before = set(tmp_path.iterdir())
+    done = run("fit", "new.csv", "-o", "m.km")
+    assert (done.code, done.err) == (130, "kernelmean: interrupted; no file was left half-written.\n")
+    assert set(tmp_path.iterdir()) == before
 
 
 def test_progress_is_shown_on_a_terminal_only(run, monkeypatch):

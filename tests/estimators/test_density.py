@@ -384,3 +384,8 @@ def test_batches_keep_the_kernel_of_the_first_and_the_number_of_centres_asked_fo
     with pytest.raises(AttributeError, match="partial_fit"):
         km.SparseKDE(sparse=False).partial_fit(X)
     assert not hasattr(km.SparseKDE(sparse=False), "partial_fit")
+
+
+def test_values_whose_squares_overflow_are_named():
+    with pytest.raises(ValueError, match=r"X holds values beyond .*, whose squares overflow"):
+        km.SparseKDE().fit(np.array([[1e200, 0.0], [0.0, 0.0]]))

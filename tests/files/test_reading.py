@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import kernelmean as km
 from kernelmean import _checks
-from kernelmean.files import column_names, read_columns, read_image, source, transforms
+from kernelmean.files import column_names, read_columns, read_image, short_name, source, transforms
 from tests.files import formats
 from tests.files.formats import pa
 
@@ -364,3 +364,29 @@ def test_mnist_and_the_painting(data):
     assert points.max() == 255.0
     assert np.bincount(labels).tolist() == [980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009]
     assert read_image(data / "images" / "mondrian_composition_a.jpg").shape == (900, 905, 3)
+
+
+def test_a_short_name_has_neither_folder_nor_ending():
+    named = {"a/b.csv": "b", "Fa13.BD.1_rep1.csv.gz": "Fa13.BD.1_rep1", "x.NPZ": "x", "v1.2": "v1.2", "x.npz:key": "x.npz:key"}
+    assert {path: short_name(path) for path in named} == named
+    assert short_name("train-images-idx3-ubyte.gz") == "train-images-idx3-ubyte"
+
+
+@pytest.mark.parametrize("value", ["0,126", "1.125,7", "1 125,7", "-3,5"])
+def test_numbers_with_commas_are_told_from_words(tmp_path, value):
+    (tmp_path / "x.csv").write_text(f"a;b\n{value};2\n")
+    with pytest.raises(ValueError, match=f"column 'a' holds '{value}'; numbers need a point for the decimals and no other mark"):
+        km.read(tmp_path / "x.csv").load()
+
+
+def test_a_damaged_npz_is_not_called_a_pickle(tmp_path):
+    (tmp_path / "x.npz").write_bytes(b"PK and then something else")
+    with pytest.raises(ValueError, match=r"x\.npz cannot be read as npz: it is no zip archive, or a damaged one"):
+        km.read(tmp_path / "x.npz")
+
+
+def test_a_name_with_a_comma_goes_in_quotes(tmp_path):
+    (tmp_path / "x.csv").write_text('"CD3 (clone, 2)",b,"5"" c"\n1,2,3\n')
+    assert km.read(tmp_path / "x.csv", columns='b, "CD3 (clone, 2)"').load().points.tolist() == [[2.0, 1.0]]
+    assert km.read(tmp_path / "x.csv", columns='b,5" c').load().points.tolist() == [[2.0, 3.0]]
+    assert km.read(tmp_path / "x.csv", columns=["CD3 (clone, 2)"]).load().points.tolist() == [[1.0]]

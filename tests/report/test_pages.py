@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 
 import kernelmean as km
 from kernelmean import report
-from kernelmean.report import facts, page
+from kernelmean.report import charts, facts, page
 from tests.report.conftest import EVIL, WORSE
 
 PAGES = ["fit_html", "embed_html", "segment_html"]
@@ -298,3 +299,35 @@ def test_a_page_says_density_of_densities_only(signed, heading):
     headings = re.findall(r"<h2[^>]*>([^<]*)</h2>", html)
     assert heading in headings
     assert ("density" in Reader(html).words.lower()) == (not signed)
+
+
+def test_long_names_keep_both_ends():
+    """Replicates differ in their last letters."""
+    assert [charts._short(f"Fa13.BD.MM15.SD.1_rep{i}") for i in (1, 2)] == ["Fa13.BD.M…D.1_rep1", "Fa13.BD.M…D.1_rep2"]
+    assert charts._short("short") == "short"
+
+
+def test_axes_say_what_the_values_went_through():
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    mean = km.sparse_kernel_mean(X, k=5, random_state=0, engine="naive")
+    assert "Axes are in values after arcsinh:150." in report.fit_page(replace(mean, transform="arcsinh:150"), X)
+    assert "Axes are in values" not in report.fit_page(mean, X)
+
+
+def test_a_figure_is_whole_or_absent(tmp_path, monkeypatch):
+    figures = pytest.importorskip(
+        "kernelmean.report.figures", reason="Matplotlib is not installed: pip install 'kernelmean[report]'"
+    )
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    mean = km.sparse_kernel_mean(X, k=5, random_state=0, engine="naive")
+
+    def half(figure, path, **_):
+        path.write_bytes(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(figures.Figure, "savefig", half)
+    with pytest.raises(KeyboardInterrupt):
+        figures.draw_fit(mean, X, tmp_path / "f.png")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(ValueError, match=r"f\.xyz names no format of figures"):
+        figures.figure_format(tmp_path / "f.xyz")

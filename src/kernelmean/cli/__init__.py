@@ -32,8 +32,19 @@ def interruptible(command: Callable[..., None]) -> Callable[..., None]:
             command(*arguments, **options)
         except KeyboardInterrupt:
             raise Interrupted from None
+        except Exception as error:
+            if _after_ctrl_c(error):
+                raise Interrupted from None
+            raise
 
     return run
+
+
+def _after_ctrl_c(error: BaseException | None) -> bool:
+    """Whether a library has wrapped Ctrl-C into an error of its own, as compiled calls do (SystemError)."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 app = typer.Typer(

@@ -9,6 +9,7 @@ import typer
 
 from kernelmean.cli import options as o
 from kernelmean.cli import results
+from kernelmean.cli.samples import alike
 
 if TYPE_CHECKING:
     from kernelmean._types import Points
@@ -34,7 +35,8 @@ def command(
 ) -> None:
     """Compare two files: how far apart, and is it chance?
 
-    The maximum mean discrepancy with its certificate and p-value, and the Kullback-Leibler divergence both ways.
+    The maximum mean discrepancy with its certificate and p-value, and the Kullback-Leibler divergence both ways. Columns are
+    matched by name where both files have names.
 
     Two models (.km) are compared by their distance, and by their divergences where they are densities.
 
@@ -52,10 +54,7 @@ def command(
         if models[0]:
             facts |= _of_models(a, b, seed)
         else:
-            from kernelmean.files import read
-
-            how: dict[str, Any] = {"columns": columns, "transform": transform, "drop_na": drop_na}
-            samples = [read(path, **how).load().points for path in (a, b)]
+            samples = list(alike((a, b), columns, {"transform": transform, "drop_na": drop_na}))
             given = {} if bandwidth is None else {"bandwidth": o.number_or_word(bandwidth)}
             shared = {"kernel": kernel.value, "scale": scale.setting, "engine": engine.value, "random_state": seed}
             facts |= _of_samples(samples, given | shared, permutations)

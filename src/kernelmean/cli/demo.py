@@ -42,6 +42,7 @@ def clustered_points(n: int, seed: int) -> Points:
 
 def run(n: int, figure: Path, seed: int, show_progress: bool) -> None:
     """Fit, compare, save, print, draw."""
+    _refuse_unknown_format(figure)
     with _step(f"making {n} points", show_progress):
         X = clustered_points(n, seed)
         Q = clustered_points(QUERIES, seed + 1)
@@ -127,6 +128,15 @@ def _print_table(facts: dict[str, str]) -> None:
     width = max(map(len, facts))
     for name, value in facts.items():
         print(f"{name:<{width}}  {value}")
+
+
+def _refuse_unknown_format(figure: Path) -> None:
+    """Before the work is done; without Matplotlib there will be no figure."""
+    try:
+        from kernelmean.report.figures import figure_format
+    except ImportError:
+        return
+    figure_format(figure)
 
 
 def _draw(mean: SparseKernelMean, X: Points, figure: Path) -> None:

@@ -9,6 +9,7 @@ import typer
 
 from kernelmean.cli import options as o
 from kernelmean.cli import results
+from kernelmean.cli.samples import alike
 
 if TYPE_CHECKING:
     from kernelmean._types import Points
@@ -56,6 +57,8 @@ def command(
 ) -> None:
     """Many samples as points in a plane, near where alike.
 
+    A sample is a file, or with --group the rows of one value. Columns are matched by name where the files have names.
+
     \b
     Examples:
       kernelmean embed patient1.fcs patient2.fcs patient3.fcs --columns FSC-A,CD3 --transform arcsinh:150 -o coordinates.csv
@@ -65,9 +68,11 @@ def command(
 
     o.ready_for_table(output)
     o.ready_for_report(report)
-    how: dict[str, Any] = {"columns": columns, "transform": transform, "drop_na": drop_na}
+    o.keep_apart([output, report], files)
+    how: dict[str, Any] = {"transform": transform, "drop_na": drop_na}
     with results.working(quiet):
-        samples = _coloured(_grouped(files, group, color, how) if group is not None else _from_files(files, how), metadata, color)
+        found = _from_files(files, columns, how) if group is None else _grouped(files, group, color, how | {"columns": columns})
+        samples = _coloured(found, metadata, color)
         embedding = km.DistributionEmbedding(
             dimensions, metric=metric, embedding=method, n_neighbors=neighbors, bandwidth=o.number_or_word(bandwidth),
             kernel=kernel.value, scale=scale.setting, k=o.whole_or_auto(k), selection=selection.value,
@@ -77,7 +82,7 @@ def command(
         if output is not None:
             _write(output, rows)
         if report is not None:
-            _report(report, embedding, samples, color, {"files": len(files), "seed": seed})
+            _report(report, embedding, samples, color, {"files": len(files), "transform": transform or "none"})
     facts: dict[str, Any] = {"samples": len(rows), "metric": metric, "kernel": str(embedding.kernel_)}
     extra = {"distances": embedding.distances_} if as_json else {}
     results.show(facts | extra, as_json, coordinates=rows)
@@ -91,19 +96,18 @@ def _coloured(samples: Samples, metadata: Path | None, color: str | None) -> Sam
     return Samples(samples.points, known)
 
 
-def _from_files(files: list[str], how: dict[str, Any]) -> Samples:
-    """One sample per file, under its short name where these differ."""
-    import kernelmean as km
+def _from_files(files: list[str], columns: str | None, how: dict[str, Any]) -> Samples:
+    """One sample per file, under the shortest kind of name that tells the files apart."""
     from kernelmean import _progress
+    from kernelmean.files import short_name
 
-    short = [Path(path).name.partition(".")[0] for path in files]
-    names = short if len(set(short)) == len(files) else files
-    if len(set(names)) < len(files):
+    if len(set(files)) < len(files):
         raise ValueError("a file is named twice; give each sample once.")
+    kinds = ([short_name(path) for path in files], [Path(path).name for path in files], files)
+    names = next(kind for kind in kinds if len(set(kind)) == len(files))
     if len(files) < 2:
         raise ValueError("an embedding compares samples: give at least two files, or one with --group COLUMN.")
-    pairs = _progress.track(zip(names, files, strict=True), "reading", len(files))
-    return Samples({name: km.read(path, **how).load().points for name, path in pairs}, {})
+    return Samples(dict(zip(names, _progress.track(alike(files, columns, how), "reading", len(files)), strict=True)), {})
 
 
 def _grouped(files: list[str], group: str, color: str | None, how: dict[str, Any]) -> Samples:
@@ -140,11 +144,12 @@ def _shared_values(path: str, group: str, color: Any, names: list[str]) -> dict[
 
 def _described(path: Path, names: list[str]) -> dict[str, list[Any]]:
     """Columns of the metadata in the order of the samples."""
-    from kernelmean.files import read_columns
+    from kernelmean.files import read_columns, short_name
 
     table = read_columns(path)
     first, *others = table
-    places = {str(name): i for i, name in enumerate(table[first])}
+    listed = list(map(str, table[first]))
+    places = {short_name(name): i for i, name in enumerate(listed)} | {name: i for i, name in enumerate(listed)}
     absent = next((name for name in names if name not in places), None)
     if absent is not None:
         raise ValueError(f"{path} does not name the sample {absent!r} in its first column, {first!r}.")

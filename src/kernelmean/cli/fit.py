@@ -62,6 +62,7 @@ def command(
 
     o.ready(output)
     o.ready_for_report(report)
+    o.keep_apart([output, report], [data])
     chosen: dict[str, Any] = {
         "bandwidth": o.number_or_word(bandwidth), "kernel": kernel.value, "scale": scale.setting, "k": o.whole_or_auto(k),
         "selection": selection.value, "refine": refine, "engine": engine.value, "random_state": seed,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +15,7 @@ Data = Annotated[
     str, typer.Argument(metavar="DATA", help="A file: npy, npz, csv, tsv, parquet, feather, arrow, fcs, idx or a picture.")
 ]
 Columns = Annotated[
-    str | None, typer.Option(metavar="A,B,...", help="Columns to use, by name; all of them by default. FCS: channels or markers.")
+    str | None, typer.Option(metavar="A,B,...", help="Columns to use, by name; all by default. FCS: channels or markers.")
 ]
 TransformName = Annotated[
     str | None, typer.Option("--transform", metavar="arcsinh:150|log|none", help="What to do to every value that is read.")
@@ -112,6 +113,15 @@ def ready_for_table(path: Path | None) -> None:
         from kernelmean.files.writing import table_format
 
         table_format(path)
+
+
+def keep_apart(written: Iterable[Path | None], read: Iterable[str]) -> None:
+    """A ValueError where an output would take the place of an input or of another output."""
+    taken = {os.path.realpath(path.split(".npz:")[0] + ".npz" if ".npz:" in path else path) for path in read}
+    for path in (path for path in written if path is not None):
+        if os.path.realpath(path) in taken:
+            raise ValueError(f"{path} is named twice: it is read from or written to already, and would be lost.")
+        taken.add(os.path.realpath(path))
 
 
 def ready(path: Path | None) -> None:

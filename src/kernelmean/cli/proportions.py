@@ -63,6 +63,7 @@ def command(
         same = labelled.columns if labelled.columns is not None else columns
         unlabelled = km.read(test, columns=same, **how).load().points
         table = labelled.load()
+        _refuse_measurements(cast("Labels", table.labels), label)
         fitted = km.ClassProportions(
             solver=solver, bandwidth=o.number_or_word(bandwidth), scale=scale.setting, engine=engine.value,
             selection=selection.value, representation=_classifier(representation, seed), random_state=seed,
@@ -72,6 +73,13 @@ def command(
     rows = [{"class": name, "proportion": float(p), "lower": float(l), "upper": float(u)} for name, p, l, u in columns_of]
     facts = {"training_points": len(table.points), "points": len(unlabelled), "kernel": str(fitted.kernel_), "level": level}
     results.show(facts, as_json, proportions=rows)
+
+
+def _refuse_measurements(labels: Labels, name: str) -> None:
+    """A ValueError where nearly every row has a label of its own: hours of work without a meaning."""
+    found = len(set(labels.tolist()))
+    if found > max(2, len(labels) // 2):
+        raise ValueError(f"{name} holds {found} different labels in {len(labels)} rows, but a label names a class of many rows.")
 
 
 def _classifier(name: Representation, seed: int) -> Any:

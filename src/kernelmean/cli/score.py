@@ -45,6 +45,7 @@ def command(
     import kernelmean as km
 
     o.ready_for_table(output)
+    o.keep_apart([output], [data, str(model)])
     mean = km.load(model)
     cutoff = None if threshold is None else _cutoff(mean, model, threshold)
     if not mean.is_density:

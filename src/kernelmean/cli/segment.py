@@ -48,6 +48,7 @@ def command(
 
     o.ready(output)
     o.ready_for_report(report)
+    o.keep_apart([output, report], [str(image)])
     image_format(output)
     width: dict[str, Any] = {} if bandwidth is None else {"bandwidth": o.number_or_word(bandwidth)}
     with results.working(quiet):

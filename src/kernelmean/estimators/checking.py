@@ -27,6 +27,7 @@ def points(estimator: Any, X: ArrayLike, *, reset: bool, least: int = 1, sample:
         return _checks.points(X, columns=estimator.n_features_in_)
     given = np.asarray(X) if names is not None else X
     checked: Points = validate_data(estimator, given, reset=reset, dtype=np.float64, ensure_min_samples=least)
+    _checks.within_reach(float(checked.min()), float(checked.max()), "X")
     if names is not None and reset:
         estimator.feature_names_in_ = np.array(names, dtype=object)
     return checked

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from kernelmean.files import transforms
 from kernelmean.files.images import image_format, read_image, write_image
-from kernelmean.files.opening import open_reader
+from kernelmean.files.opening import open_reader, short_name
 from kernelmean.files.reader import Labels, Reader
 from kernelmean.files.source import Batch, Source, Table, column_values
 from kernelmean.files.tables import not_numeric
@@ -25,6 +26,7 @@ __all__ = [
     "read",
     "read_columns",
     "read_image",
+    "short_name",
     "table_writer",
     "whole",
     "write_image",
@@ -49,8 +51,9 @@ def read(
     Parameters
     ----------
     path : a file, or a folder of parquet files, which are taken in the natural order of their names.
-    columns : names of the coordinates, as a list or separated by commas, in the order wanted; all by default, but for weights
-        and labels. Without names in the file, "0", "1", …. FCS channels go by $PnN or by marker, $PnS.
+    columns : names of the coordinates, as a list or separated by commas (a name with a comma in quotes), in the order wanted;
+        all by default, but for weights and labels. Without names in the file, "0", "1", …. FCS channels go by $PnN or by
+        marker, $PnS.
     transform : "arcsinh:150" (x ↦ arcsinh(x/150); any positive number), "log", or "none": done to every coordinate.
     weights : the column of sample weights; see ``Source.weights``.
     labels : a column of labels of any kind, or a file with one label per row; see ``Source.labels``.
@@ -140,7 +143,10 @@ class _Names:
 
 
 def _split(columns: Sequence[str] | str) -> list[str]:
-    names = [name.strip() for name in columns.split(",")] if isinstance(columns, str) else list(map(str, columns))
+    if isinstance(columns, str):  # as a line of csv, so that quotes keep a comma within a name
+        names = [name.strip() for name in next(csv.reader([columns], skipinitialspace=True), [])]
+    else:
+        names = list(map(str, columns))
     if not names or "" in names:
         raise ValueError(f"columns must be names separated by commas, or a list of names, got {columns!r}.")
     return names

@@ -48,7 +48,8 @@ def read_npz(path: Path, key: str | None) -> ArrayReader:
 
 def load_npz(path: Path) -> dict[str, Array]:
     """Every array of an npz file."""
-    _begins(path, b"PK", "npz")
+    if not zipfile.is_zipfile(path):
+        raise ValueError(f"{path} cannot be read as npz: it is no zip archive, or a damaged one.")
     try:
         with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}

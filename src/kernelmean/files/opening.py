@@ -44,6 +44,14 @@ def open_reader(path: str | os.PathLike[str]) -> Reader:
     return _by_name(file)(file)
 
 
+def short_name(path: str | os.PathLike[str]) -> str:
+    """The name of a file without its folder and without the ending that says its format; other dots belong to the name."""
+    file = Path(path)
+    if file.suffix.lower() in tables.COMPRESSIONS:
+        file = file.with_suffix("")
+    return file.stem if file.suffix.lower() in {".npz", *ENDINGS} else file.name
+
+
 def _present(path: Path) -> Path:
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist.")

@@ -22,6 +22,7 @@ ENDINGS = (".csv", ".tsv", ".txt")  # of text, also compressed
 DELIMITERS = ",;\t|"
 BYTES = 1 << 23  # of a text file per block
 ROWS = 1 << 16  # of a parquet file per block
+COMMAS = re.compile(r"\s*[+-]?\d[\d.,' ]*\s*")  # a number as some countries and spreadsheets write it
 START = 1 << 20  # bytes in which the first line of a text file must end
 
 
@@ -259,7 +260,10 @@ def _explained(reader: ArrowReader) -> Iterator[None]:
             if found is None:
                 raise
             name, value = reader.names[int(found[1])], found[2]
-            raise ValueError(not_numeric(reader.path, f"column {name!r} holds {value!r}")) from error
+            what = f"column {name!r} holds {value!r}"
+            if COMMAS.fullmatch(value):
+                raise ValueError(f"{reader.path}: {what}; numbers need a point for the decimals and no other mark.") from error
+            raise ValueError(not_numeric(reader.path, what)) from error
 
 
 def not_numeric(path: Path | str, what: str) -> str:

@@ -36,7 +36,8 @@ class KernelMean:
     Attributes
     ----------
     centers, weights : (k, d), and (k,) α.
-    kernel, space, scale : what the mean is made of; ``scale`` is a (d, d) map applied before the kernel, or None.
+    kernel, space : what the mean is made of.
+    scale : a (d, d) map applied before the kernel, or None.
     n_points : n, or the effective size of a weighted sample.
 
     Examples

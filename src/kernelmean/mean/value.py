@@ -36,16 +36,26 @@ class SparseKernelMean:
 
     Attributes
     ----------
-    centers, weights : (k, d) in selection order, and (k,) α.
-    kernel, space, scale : what the mean is made of; ``scale`` is a (d, d) map applied before the kernel, or None.
-    selection, indices : how centres were found; their rows of X, None off the data.
-    radii, cover : (k,) distance of each centre to the earlier ones; largest distance of a point to its nearest centre.
+    centers : (k, d) in selection order.
+    weights : (k,) α.
+    kernel : φ, with its bandwidth.
+    space : "rkhs" or "l2", in which distances are taken.
+    scale : a (d, d) map applied before the kernel, or None.
+    selection : how centres were found.
+    indices : (k,) rows of X that are centres; None off the data.
+    radii : (k,) distance of each centre to the earlier ones.
+    cover : largest distance of a point to its nearest centre.
     incoherence : ν = g(cover).
-    kappa, indicator : (k,) κ_a = Σ_j p_j g(‖c_a − x_j‖), and E_1, …, E_k with err² = ‖z̄‖² + E.
-    jitter, stop_reason, n_points : of the factor; "tol", "k_max", "rank", "distinct" or "fixed"; n, or the effective size.
-    constraint, solver : of the weights.
-    columns, transform, log_quantiles : names of coordinates, what values of a file went through, and quantiles of the training
-        log-density, where an estimator knew them.
+    kappa : (k,) κ_a = Σ_j p_j g(‖c_a − x_j‖).
+    indicator : (k,) E_1, …, E_k with err² = ‖z̄‖² + E.
+    jitter : what was added to the diagonal so that the factor exists.
+    stop_reason : "tol", "k_max", "rank", "distinct" or "fixed".
+    n_points : n; Σw or the effective size of a weighted sample.
+    constraint : on the weights, None where there is none.
+    solver : that found the weights.
+    columns : names of the coordinates, where they were known.
+    transform : what the values of a file went through.
+    log_quantiles : of the log-density of the training points, where an estimator fitted the mean.
 
     Examples
     --------

@@ -17,7 +17,9 @@ class Procrustes(NamedTuple):
     ----------
     aligned : (N, m)
     residual : ‖A − aligned‖_F / ‖A − its centroid‖_F, from 0 (the same shape) to 1.
-    rotation, scale, translation : (m, m) orthogonal, a reflection where its determinant is −1; a number; (m,).
+    rotation : (m, m) orthogonal, a reflection where its determinant is −1.
+    scale : a number.
+    translation : (m,).
 
     Examples
     --------

@@ -44,10 +44,12 @@ class TwoSampleTest:
 
     Attributes
     ----------
-    statistic, p_value : MMD for a kernel with g(0) = 1; (1 + permutations as large)/(1 + permutations).
+    statistic : MMD for a kernel with g(0) = 1.
+    p_value : (1 + permutations as large)/(1 + permutations).
     null : statistics of the permutations, ascending.
     bins, bin_size : bins of A and of B that are permuted, and points per bin.
-    k, kernel : common centres, None where the means are full; the kernel.
+    k : number of common centres, None where the means are full.
+    kernel : common to both samples.
 
     Examples
     --------

@@ -201,7 +201,11 @@ def titled(name: str) -> dict[str, Any]:
 
 
 def _short(name: str, letters: int = NAME_LENGTH) -> str:
-    return name if len(name) <= letters else name[: letters - 1] + "…"
+    """At most so many letters, from both ends: samples often differ in the last ones, as replicates do."""
+    if len(name) <= letters:
+        return name
+    tail = (letters - 1) // 2
+    return f"{name[: letters - 1 - tail]}…{name[-tail:]}"
 
 
 def legend_place(charts: Sequence[Chart]) -> str:

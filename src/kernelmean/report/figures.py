@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.figure import Figure
 
 from kernelmean._types import Points
+from kernelmean.files import whole
 from kernelmean.mean import SparseKernelMean
 from kernelmean.plot import DensityDisplay, IndicatorDisplay
 
@@ -19,4 +21,13 @@ def draw_fit(mean: SparseKernelMean, X: Points, path: Path) -> None:
     left.set_title(f"density, other coordinates integrated out; {mean.k} centres (rings, sized by weight)", fontsize=10)
     IndicatorDisplay.from_mean(mean, ax=right)
     right.set_title(f"error indicator; stopped at k = {mean.k} ({mean.stop_reason})", fontsize=10)
-    figure.savefig(path, dpi=130)
+    with whole(path) as beside:
+        figure.savefig(beside, dpi=130, format=figure_format(path))
+
+
+def figure_format(path: Path) -> str:
+    """The ending that says how a figure is written, png without one; a ValueError where Matplotlib writes no such files."""
+    ending = path.suffix.lower().removeprefix(".") or "png"
+    if ending not in FigureCanvasBase.get_supported_filetypes():
+        raise ValueError(f"{path} names no format of figures; among them are .png, .pdf and .svg.")
+    return ending

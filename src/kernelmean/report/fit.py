@@ -112,9 +112,8 @@ def _density_words(views: list[DensityView], mean: SparseKernelMean) -> str:
     few = f" The {most} heaviest of {facts.number(mean.k)} centres are drawn." if mean.k > most else ""
     plane = " in the plane of the two leading principal axes of its centres" if view.axes[0].endswith("principal axis") else ""
     rings = " Rings are centres; their areas are their weights."
-    return page.text(f"{KINDS[view.kind]}{plane}.{lines}{rings}{few}") + page.text(
-        " Arrow keys walk through the centres of a figure."
-    )
+    units = "" if mean.transform is None else f" Axes are in values after {mean.transform}."
+    return page.text(f"{KINDS[view.kind]}{plane}.{units}{lines}{rings}{few} Arrow keys walk through the centres of a figure.")
 
 
 def _indicator_figure(mean: SparseKernelMean) -> str:
