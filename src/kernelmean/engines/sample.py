@@ -6,11 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
 
 BLOCK = 65536  # rows whose offsets are held at a time
+STRIP = 8192  # distances of which a function is taken at a time: 64 KiB, which allocators keep at hand between two strips
 
 
 @dataclass(frozen=True)
@@ -157,10 +159,14 @@ class Summary:
 
 @dataclass(frozen=True)
 class Distances:
-    """Squared nearest-centre distances D² of all points, handed out as reductions only."""
+    """Squared nearest-centre distances D² of all points, handed out as reductions only.
+
+    ``order`` is where ``squared`` are in another order than the rows: those of which they are. Few reductions need them sorted.
+    """
 
     squared: Vector
     p: Vector
+    order: NDArray[np.integer] | None = None
 
     @property
     def cover(self) -> float:
@@ -169,17 +175,18 @@ class Distances:
 
     def values(self) -> Vector:
         """D² of every point, on the host: for rooms of few points."""
-        return self.squared
+        return self._by_row
 
     def coincident(self) -> tuple[IntVector, Vector]:
         """Rows at distance 0 from a centre (the centres and their duplicates), and their weights."""
         rows = np.flatnonzero(self.squared <= 0.0)
+        rows = rows if self.order is None else np.sort(self.order[rows]).astype(np.intp)
         return rows, self.p[rows]
 
-    def mean(self, function: Callable[[Vector], Vector], block: int = 65536) -> float:
+    def mean(self, function: Callable[[Vector], Vector], block: int = STRIP) -> float:
         """Σ_j p_j function(D²_j)."""
-        starts = range(0, len(self.p), block)
-        return float(sum(np.sum(self.p[s : s + block] * function(self.squared[s : s + block])) for s in starts))
+        strips = [slice(start, start + block) for start in range(0, len(self.p), block)]
+        return float(sum(np.sum(self._weights(s) * function(self.squared[s])) for s in strips))
 
     def draw(self, u: float) -> int | None:
         """The point at position u of the cumulative p_j D²_j (D² sampling); None when every D² is zero."""
@@ -188,7 +195,7 @@ class Distances:
 
     def draws(self, u: Vector) -> IntVector:
         """The points at positions u of the cumulative p_j D²_j; none when every D² is zero."""
-        mass = self.p * self.squared
+        mass = self.p * self._by_row
         block = 4096
         sums = np.add.reduceat(mass, np.arange(0, len(mass), block))
         cumulative = np.cumsum(sums)
@@ -203,3 +210,18 @@ class Distances:
             rest = positions[some] - (cumulative[b] - sums[b])
             rows[some] = b * block + np.minimum(np.searchsorted(within, rest, side="right"), len(within) - 1)
         return np.where(mass[rows] > 0.0, rows, np.argmax(mass))
+
+    @lazy
+    def _by_row(self) -> Vector:
+        """D² in the order of the rows."""
+        if self.order is None:
+            return self.squared
+        sorted_by_row = np.empty_like(self.squared)
+        sorted_by_row[self.order] = self.squared
+        return sorted_by_row
+
+    def _weights(self, some: slice) -> Vector:
+        """The weights of some of ``squared``."""
+        uniform = self.order is None or self.p.strides == (0,)
+        weights: Vector = self.p[some] if uniform else self.p[self.order[some]]  # type: ignore[index]
+        return weights
