@@ -32,7 +32,8 @@ class TreeFrontier:
     def distances(self) -> Distances:
         """The squared distances, behind reductions."""
         if self._distances is None:
-            self._distances = Distances(self._tree.claims.nearest, self._sample.p, self._tree.forest.order)
+            claims, order = self._tree.claims, self._tree.forest.order
+            self._distances = Distances(claims.nearest, self._sample.p, order, float(claims.peak[1]))
         return self._distances
 
 

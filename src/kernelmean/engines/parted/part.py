@@ -97,17 +97,13 @@ class Part:
         """Any door of the local room."""
         return getattr(self.room, door)(*arguments)
 
-    def mean(self) -> Vector:
-        """Σ p_j x_j over this part."""
-        return self._summary.mean
+    def moments(self) -> tuple[Vector, Vector]:
+        """Mean and variance of this part, per coordinate."""
+        return self._summary.moments
 
     def second_moments(self, mean: Vector) -> Matrix:
         """Σ p_j (x_j − mean)(x_j − mean)ᵀ over this part, about the mean of all."""
         return self._summary.products_about(mean)
-
-    def variances(self, mean: Vector) -> Vector:
-        """The diagonal of the second moments, for less."""
-        return self._summary.squares_about(mean)
 
     def extremes(self) -> Matrix:
         """(2, d): least and greatest coordinates."""
