@@ -151,7 +151,7 @@ def _level(starts, bits, tops, falling, counts, m):
     """
     last, total, most = len(counts) - 1, 0, tops[falling[0]] >> MANTISSA
     for leaf in falling:
-        if most - (tops[leaf] >> MANTISSA) > last:
+        if min(most - (tops[leaf] >> MANTISSA), len(counts) - 1) > last:  # the last class has no end
             break
         for i in range(starts[leaf], starts[leaf + 1]):
             c = min(most - (bits[i] >> MANTISSA), len(counts) - 1)
