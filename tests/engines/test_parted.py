@@ -108,6 +108,50 @@ def test_frontiers_of_the_cpu_engine_agree_with_the_plain_one(n, d):
             np.testing.assert_array_equal(pool.nearest, pools[-1].nearest)
 
 
+@pytest.mark.parametrize("m", [1, 40, 5000, 6000, 7000])
+@pytest.mark.parametrize("make", [cloud, lattice])
+def test_trees_offer_the_farthest_however_far_the_farthest_is(make, m):
+    """A few points so far away that all others fall into the last class of distances; ties; more asked for than there are."""
+    X = make()
+    X[:3] *= 1e6
+    front, plain = cpu.load(X).frontier(), RoomFrontier(naive.load(X), np.full(len(X), 1 / len(X)), np.full(len(X), np.inf))
+    for some in (X[10:11], X[50:300]):
+        front.meet(some)
+        plain.meet(some)
+        found, expected, squared = front.farthest(m), plain.farthest(m), plain.distances().values()
+        np.testing.assert_array_equal(found.rows, expected.rows)
+        np.testing.assert_array_equal(found.nearest, expected.nearest)
+        np.testing.assert_array_equal(found.points, X[found.rows].T)
+        outside = np.setdiff1d(np.arange(len(X)), found.rows)
+        assert found.bound <= found.nearest.min()
+        assert all((squared[j], -j) <= (found.bound, -found.rival) for j in outside)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_distances_in_the_order_of_a_tree_reduce_like_those_of_the_rows(weighted):
+    X = np.repeat(cloud(2500), 2, axis=0)
+    w = np.random.default_rng(4).integers(1, 5, len(X)).astype(float) if weighted else None
+    front, plain = cpu.load(X, w).frontier(), naive.load(X, w).nearest(X[:40])
+    front.meet(X[:40])
+    found, expected = front.distances(), plain.distances()
+    assert found.cover == expected.cover
+    np.testing.assert_allclose(found.mean(np.sqrt), expected.mean(np.sqrt), rtol=1e-13)
+    for one, other in zip(found.coincident(), expected.coincident(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    u = np.random.default_rng(5).random(20)
+    np.testing.assert_array_equal(found.draws(u), expected.draws(u))
+
+
+def test_picked_rows_are_not_asked_for_again():
+    X = cloud(500)
+    room = parted_room(naive, X, [100, 101])
+    picks = room.traverse(7).take(30)
+    asked = room.holding.parts._asked
+    np.testing.assert_array_equal(room.rows(picks.indices), X[picks.indices])
+    assert room.holding.parts._asked == asked
+    np.testing.assert_array_equal(room.rows(np.arange(20)), X[:20])
+
+
 def test_distances_seen_early_stay_what_they_were():
     X = cloud(500)
     walk = parted_room(naive, X, [100, 101]).traverse(0)

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
 
 BLOCK = 65536  # rows whose offsets are held at a time
+STRIP = 8192  # numbers of which a function is taken at a time: 64 KiB, which allocators keep at hand between two strips
 
 
 @dataclass(frozen=True)
@@ -94,27 +96,36 @@ class Summary:
         """Number of coordinates."""
         return int(self.sample.X.shape[1])
 
-    @lazy
+    @property
     def mean(self) -> Vector:
-        """Σ p_j x_j, about the first point so that a far origin costs no digits."""
-        first = self.sample.X[0].astype(np.float64)
-        moments = [first[t] + float(np.sum(self.sample.p * (column - first[t]))) for t, column in enumerate(self.sample.X.T)]
-        return np.array(moments)
+        """Σ p_j x_j."""
+        return self.moments[0]
+
+    @lazy
+    def moments(self) -> tuple[Vector, Vector]:
+        """Σ p_j x_j and Σ p_j (x_j − mean)² per coordinate, about the first point so that a far origin costs no digits."""
+        X, p, rows = self.sample.X, self.sample.p, max(1, STRIP // self.dimension)
+        first, strips = X[0].astype(np.float64), [slice(start, start + rows) for start in range(0, len(X), rows)]
+        weights = np.array([p[s].sum() for s in strips])
+        means, squares = np.empty((2, len(strips), self.dimension))
+        for i, s in enumerate(strips):
+            w = p[s] * (1.0 / weights[i] if weights[i] > 0.0 else 0.0)
+            offsets = X[s] - first
+            means[i] = w @ offsets
+            offsets -= means[i]
+            squares[i] = w @ (offsets * offsets)
+        mean, variance = pooled(weights, means, squares)
+        return first + mean, variance
 
     @lazy
     def std(self) -> Vector:
         """√(N/(N−1) Σ p_j (x_j − mean)²) per coordinate."""
-        return np.sqrt(self.squares_about(self.mean) * self._unbiased)
+        return np.sqrt(self.moments[1] * self._unbiased)
 
     @lazy
     def covariance(self) -> Matrix:
         """N/(N−1) Σ p_j (x_j − mean)(x_j − mean)ᵀ."""
         return self.products_about(self.mean) * self._unbiased
-
-    def squares_about(self, place: Vector) -> Vector:
-        """Σ p_j (x_j − place)² per coordinate."""
-        columns = zip(self.sample.X.T, place, strict=True)
-        return np.array([float(np.sum(self.sample.p * (column - origin) ** 2)) for column, origin in columns])
 
     def products_about(self, place: Vector) -> Matrix:
         """Σ p_j (x_j − place)(x_j − place)ᵀ, streamed over rows."""
@@ -155,31 +166,47 @@ class Summary:
         return value
 
 
+def pooled(p: Vector, means: Matrix, variances: Matrix) -> tuple[Vector, Vector]:
+    """Mean and variance of groups of weight p, Σp = 1, together (Chan, Golub & LeVeque 1983).
+
+    m = Σ_l p_l m_l, about the first so that a far origin costs no digits, and Σ_l p_l (v_l + (m_l − m)²).
+    """
+    mean: Vector = means[0] + (p[:, None] * (means - means[0])).sum(axis=0)
+    variance: Vector = (p[:, None] * (variances + (means - mean) ** 2)).sum(axis=0)
+    return mean, variance
+
+
 @dataclass(frozen=True)
 class Distances:
-    """Squared nearest-centre distances D² of all points, handed out as reductions only."""
+    """Squared nearest-centre distances D² of all points, handed out as reductions only.
+
+    Where ``squared`` are in another order than the rows, ``order`` says of which row each is: few reductions need them sorted.
+    """
 
     squared: Vector
     p: Vector
+    order: NDArray[np.integer] | None = None
+    largest: float | None = None  # of ``squared``, where it is known
 
     @property
     def cover(self) -> float:
         """Covering radius max_j D_j."""
-        return float(np.sqrt(self.squared.max()))
+        return float(np.sqrt(self.squared.max() if self.largest is None else self.largest))
 
     def values(self) -> Vector:
         """D² of every point, on the host: for rooms of few points."""
-        return self.squared
+        return self._by_row
 
     def coincident(self) -> tuple[IntVector, Vector]:
         """Rows at distance 0 from a centre (the centres and their duplicates), and their weights."""
         rows = np.flatnonzero(self.squared <= 0.0)
+        rows = rows if self.order is None else np.sort(self.order[rows]).astype(np.intp)
         return rows, self.p[rows]
 
-    def mean(self, function: Callable[[Vector], Vector], block: int = 65536) -> float:
+    def mean(self, function: Callable[[Vector], Vector], block: int = STRIP) -> float:
         """Σ_j p_j function(D²_j)."""
-        starts = range(0, len(self.p), block)
-        return float(sum(np.sum(self.p[s : s + block] * function(self.squared[s : s + block])) for s in starts))
+        strips = [slice(start, start + block) for start in range(0, len(self.p), block)]
+        return float(sum(np.sum(self._weights(s) * function(self.squared[s])) for s in strips))
 
     def draw(self, u: float) -> int | None:
         """The point at position u of the cumulative p_j D²_j (D² sampling); None when every D² is zero."""
@@ -188,7 +215,7 @@ class Distances:
 
     def draws(self, u: Vector) -> IntVector:
         """The points at positions u of the cumulative p_j D²_j; none when every D² is zero."""
-        mass = self.p * self.squared
+        mass = self.p * self._by_row
         block = 4096
         sums = np.add.reduceat(mass, np.arange(0, len(mass), block))
         cumulative = np.cumsum(sums)
@@ -206,3 +233,18 @@ class Distances:
         if empty.any():  # rounding at the end of a block
             rows[empty] = np.argmax(mass)
         return rows
+
+    @lazy
+    def _by_row(self) -> Vector:
+        """D² in the order of the rows."""
+        if self.order is None:
+            return self.squared
+        sorted_by_row = np.empty_like(self.squared)
+        sorted_by_row[self.order] = self.squared
+        return sorted_by_row
+
+    def _weights(self, some: slice) -> Vector:
+        """The weights of some of ``squared``."""
+        uniform = self.order is None or self.p.strides == (0,)
+        weights: Vector = self.p[some] if uniform else self.p[self.order[some]]  # type: ignore[index]
+        return weights

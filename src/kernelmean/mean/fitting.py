@@ -185,7 +185,9 @@ def _given_rows(selection: ArrayLike, rows: IntVector | None, n: int) -> IntVect
 
 
 def _original_centers(path: Path, sample: Points, A: Matrix | None) -> Points:
-    """Rows of X where centres are rows, else mapped back."""
+    """The centres themselves where nothing was mapped; rows of X where they are rows, else mapped back."""
+    if A is None:
+        return np.array(path.centers)
     if path.indices is not None:
         return np.array(engines.host(sample[path.indices]))
     return scaling.undo(A, path.centers, engines.host(sample[:1])[0])

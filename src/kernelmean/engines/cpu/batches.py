@@ -22,6 +22,7 @@ from kernelmean.engines.frontier import farthest
 
 POOL = 512  # points among which the next centres are sought
 BATCH = 256  # most centres per pass
+THINNED = 16  # picks after which points that can no longer be picked are left behind
 SCORES = 1 << 20  # scores per block of rows: 4 MiB stay in the cache between product and sieve
 SINGLE, DOUBLE = 2.0**-24, 2.0**-53  # unit roundoffs
 FAR = 64.0  # centres beyond this many times the sample's reach are measured directly
@@ -159,25 +160,44 @@ def _round_off(X, middle, scale, singles):
 def pick(pool, rows, squares):
     """Fill ``rows`` with the next centres while the best of the pool beats (bound, rival); how many.
 
-    Beats: farther, or as far with a lower row, which is the order of the sequential loop.
+    Beats: farther, or as far with a lower row, which is the order of the sequential loop. Points below the bound are left
+    behind every few picks: distances only fall, so they cannot be picked.
     """
-    sums = np.empty(len(pool.rows))
+    live, points = np.arange(len(pool.rows)), pool.points.copy()
+    nearest, sums, size = pool.nearest.copy(), np.empty(len(pool.rows)), len(pool.rows)
     for k in range(len(rows)):
-        j = np.argmax(pool.nearest)
-        far = pool.nearest[j]
-        if far <= 0.0 or far < pool.bound or (far == pool.bound and pool.rows[j] > pool.rival):
-            return k
-        rows[k], squares[k] = pool.rows[j], far
-        for i in range(len(sums)):
+        if k % THINNED == 0:
+            size = _thin(pool.bound, live, points, nearest, size, pool.nearest)
+        j = np.argmax(nearest[:size]) if size else -1
+        far = nearest[j]
+        if j < 0 or far <= 0.0 or far < pool.bound or (far == pool.bound and pool.rows[live[j]] > pool.rival):
+            rows = rows[:k]
+            break
+        rows[k], squares[k] = pool.rows[live[j]], far
+        for i in range(size):
             sums[i] = 0.0
-        for t in range(len(pool.points)):
-            c = pool.points[t, j]
-            for i in range(len(sums)):
-                g = pool.points[t, i] - c
+        for t in range(len(points)):
+            c = points[t, j]
+            for i in range(size):
+                g = points[t, i] - c
                 sums[i] += g * g
-        for i in range(len(sums)):
-            pool.nearest[i] = sums[i] if sums[i] < pool.nearest[i] else pool.nearest[i]
+        for i in range(size):
+            nearest[i] = sums[i] if sums[i] < nearest[i] else nearest[i]
+    _thin(pool.bound, live, points, nearest, size, pool.nearest)
     return len(rows)
+
+
+@part(EXACT_MATH)
+def _thin(bound, live, points, nearest, size, everyone):
+    """Move what is at least as far as the bound to the front, in order, and write all distances back; how many."""
+    kept = 0
+    for i in range(size):
+        everyone[live[i]] = nearest[i]
+        live[kept], nearest[kept] = live[i], nearest[i]
+        for t in range(len(points)):
+            points[t, kept] = points[t, i]
+        kept += nearest[i] >= bound
+    return kept
 
 
 @entry(EXACT_MATH)

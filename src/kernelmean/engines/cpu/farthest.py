@@ -21,7 +21,8 @@ from kernelmean.engines.frontier import Pool, farthest
 
 MERGED = 8  # leaves of the tree that make one leaf here: about 512 points
 FRESH = 256  # most centres a leaf may lag behind
-FIRST_SEARCHED = 32  # leaves in which the farthest points are sought first
+MANTISSA = 44  # bits of a distance that are dropped where it is only counted: 256 classes from a value to its double,
+CLASSES = 1 << 12  # over sixteen doublings below the largest
 PATIENCE = 2  # leaf updates per leaf before the whole tree catches up
 SUBTREE_LEVEL = 5  # the tree catches up in 2**SUBTREE_LEVEL pieces, whatever the number of threads
 
@@ -67,7 +68,6 @@ class GrownTree:
         self._count = count
         self.forest = _forest(blocks, count)
         self.claims = _boundless_claims(self.forest)
-        self._searched = FIRST_SEARCHED  # leaves: about as many as held the farthest points the last time
 
     def meet(self, fresh: Points) -> None:
         """Let every leaf see the centres that it has not seen."""
@@ -84,26 +84,17 @@ class GrownTree:
         return squares
 
     def farthest(self, m: int) -> Pool:
-        """The m points of largest distance, the lowest rows on ties: only in leaves that claim no less than some level.
-
-        The level is lowered until m points are at least as far, so that no other leaf holds one of the m farthest.
-        """
-        order, starts, n = self.forest.order, self.forest.starts, len(self.forest.order)
-        peaks = self.claims.peak[len(self.claims.seen) :]
-        falling, wanted, found, least = np.sort(peaks)[::-1], max(self._searched // 4, FIRST_SEARCHED), 0, np.inf
-        while found < m and least > 0.0:
-            least = max(float(falling[wanted]), 0.0) if wanted < len(peaks) else 0.0
-            leaves = np.flatnonzero(peaks >= least)
-            places = np.empty(int((starts[leaves + 1] - starts[leaves]).sum()), np.int64)
-            found = _collect(self.forest, self.claims.nearest, leaves, least, places)
-            self._searched, wanted = wanted, 2 * wanted
-        places = places[:found][np.argsort(order[places[:found]])]
+        """The m points of largest distance, the lowest rows on ties; only leaves that claim as much are looked into."""
+        order, n, peaks = self.forest.order, len(self.forest.order), self.claims.peak[len(self.claims.seen) :]
+        falling, bits = np.argsort(peaks)[::-1], self.claims.nearest.view(np.int64)
+        level, found = _level(self.forest.starts, bits, peaks.view(np.int64), falling, np.zeros(CLASSES, np.int64), m)
+        places = np.empty(found, np.int64)
+        _collect(self.forest.starts, bits, np.flatnonzero(peaks.view(np.int64) >= level), level, places)
+        places = places[np.argsort(order[places])]
         pool = farthest(np.empty((found, 0)), self.claims.nearest[places], m)
-        rival = int(order[places[pool.rival]]) if pool.rival < found else n
-        bound, kept = pool.bound, places[pool.rows]
-        if bound < least and found < n:  # all that was found is kept; what was not is nearer than that
-            outside = peaks[peaks < least].max(initial=-1.0)
-            bound, rival = max(float(np.nextafter(least, 0.0)), float(outside)), 0
+        kept, bound, rival = places[pool.rows], pool.bound, int(order[places[pool.rival]]) if pool.rival < found else n
+        if found == m < n:  # all that was found is kept, and whatever was not is nearer
+            bound, rival = float(np.int64(level - 1).view(np.float64)), 0
         return Pool(order[kept].astype(np.int64), self._points(kept), pool.nearest, bound, rival)
 
     def _points(self, places: NDArray[np.int64]) -> Points:
@@ -153,15 +144,35 @@ def _measure_boxes(forest, start, stop):
 
 
 @entry(EXACT_MATH)
-def _collect(forest, nearest, leaves, least, places):
-    """Where in these leaves distances are at least so large; how many."""
+def _level(starts, bits, tops, falling, counts, m):
+    """The bits of a distance that m points reach, and hardly more; how many do. ``falling`` are the leaves by what they claim.
+
+    Distances are counted by class, which is enough: squares are ordered as their bits are. All points where fewer than m do.
+    """
+    last, total, most = len(counts) - 1, 0, tops[falling[0]] >> MANTISSA
+    for leaf in falling:
+        if min(most - (tops[leaf] >> MANTISSA), len(counts) - 1) > last:  # the last class has no end
+            break
+        for i in range(starts[leaf], starts[leaf + 1]):
+            c = min(most - (bits[i] >> MANTISSA), len(counts) - 1)
+            if c <= last:
+                counts[c] += 1
+                total += 1
+        while last > 0 and total - counts[last] >= m:
+            total -= counts[last]
+            last -= 1
+    return ((most - last) << MANTISSA if last < len(counts) - 1 else np.int64(0)), total
+
+
+@entry(EXACT_MATH)
+def _collect(starts, bits, leaves, level, places):
+    """Where in these leaves distances are at least so large."""
     count = 0
     for leaf in leaves:
-        for i in range(forest.starts[leaf], forest.starts[leaf + 1]):
-            if nearest[i] >= least:
+        for i in range(starts[leaf], starts[leaf + 1]):
+            if bits[i] >= level:
                 places[count] = i
                 count += 1
-    return count
 
 
 @entry(EXACT_MATH)

@@ -17,7 +17,7 @@ class TreeFrontier:
 
     def __init__(self, blocks: Blocks, sample: Sample, count: int) -> None:
         self._sample, self._tree = sample, GrownTree(blocks, count)
-        self._distances: Distances | None = None  # in the order of the rows, from the first question to the next centres
+        self._distances: Distances | None = None  # from the first question to the next centres
 
     def meet(self, centers: Points) -> None:
         """D² ← min(D², min_a ‖x − c_a‖²)."""
@@ -32,7 +32,8 @@ class TreeFrontier:
     def distances(self) -> Distances:
         """The squared distances, behind reductions."""
         if self._distances is None:
-            self._distances = Distances(self._tree.squared_distances(), self._sample.p)
+            claims, order = self._tree.claims, self._tree.forest.order
+            self._distances = Distances(claims.nearest, self._sample.p, order, float(claims.peak[1]))
         return self._distances
 
 

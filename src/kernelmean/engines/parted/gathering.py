@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,13 @@ from kernelmean.engines.parted.table import Parts, divided, starts
 
 @dataclass(frozen=True)
 class Holding:
-    """n points in parts, with weights p, Σp = 1."""
+    """n points in parts, with weights p, Σp = 1.
+
+    ``centers`` are points that were picked here, by row: parts that keep their points in another order find a row by a pass.
+    """
 
     parts: Parts
+    centers: dict[int, Vector] = field(default_factory=dict)
 
     @lazy
     def facts(self) -> list[Facts]:
@@ -45,6 +49,9 @@ class Holding:
 
     def rows(self, indices: IntVector) -> Points:
         """The points themselves, in the order asked for."""
+        known = [self.centers.get(int(i)) for i in indices]
+        if known and all(point is not None for point in known):
+            return np.array(known)
         indices = np.asarray(indices, dtype=np.intp)
         found = np.empty((len(indices), self.parts.dimension))
         where = divided(indices, self.begins)
@@ -53,6 +60,10 @@ class Holding:
             if w is not None:
                 found[w] = rows
         return found
+
+    def remember(self, indices: IntVector, points: Points) -> None:
+        """Points that will be asked for."""
+        self.centers.update(zip(indices.tolist(), points, strict=True))
 
     def locate(self, u: Vector) -> IntVector:
         """Rows at the positions u ∈ [0, 1) of the cumulative weight."""

@@ -48,8 +48,7 @@ class Known:
 class Part:
     """Rows with their weights; every method is a question that all parts are asked, in their order.
 
-    ``lean`` keeps 8 bytes a point between questions, for points that are read anew each time. ``offered`` are points that may be
-    asked for as centres: where the rows are read back from a layout in another order, finding the first one takes a pass.
+    ``lean`` keeps 8 bytes a point between questions, for points that are read anew each time.
     """
 
     X: Points
@@ -57,7 +56,6 @@ class Part:
     engine: Engine
     known: dict[str, Known] = field(default_factory=dict)
     lean: bool = False
-    offered: dict[int, Vector] = field(default_factory=dict)
 
     @lazy
     def room(self) -> Room:
@@ -71,8 +69,7 @@ class Part:
 
     def __getstate__(self) -> dict[str, Any]:
         """Rows and weights; the rest is made anew where it is needed."""
-        fresh: dict[str, Any] = {"known": {}, "offered": {}}
-        return {"X": np.asarray(self.X), "weights": self.weights, "engine": self.engine, "lean": self.lean, **fresh}
+        return {"X": np.asarray(self.X), "weights": self.weights, "engine": self.engine, "lean": self.lean, "known": {}}
 
     def facts(self) -> Facts:
         """Counts and sums of weights."""
@@ -83,10 +80,7 @@ class Part:
 
     def rows(self, indices: IntVector) -> Points:
         """Some of the points, without a room."""
-        found = [self.offered.get(int(i)) for i in indices]
-        if not found or any(point is None for point in found):
-            return np.array(self.X[indices], dtype=np.float64, order="C")
-        return np.array(found)
+        return np.array(self.X[indices], dtype=np.float64, order="C")
 
     def probabilities(self, indices: IntVector) -> Vector:
         """Weights of some rows, normalised to one in all of this part."""
@@ -103,17 +97,13 @@ class Part:
         """Any door of the local room."""
         return getattr(self.room, door)(*arguments)
 
-    def mean(self) -> Vector:
-        """Σ p_j x_j over this part."""
-        return self._summary.mean
+    def moments(self) -> tuple[Vector, Vector]:
+        """Mean and variance of this part, per coordinate."""
+        return self._summary.moments
 
     def second_moments(self, mean: Vector) -> Matrix:
         """Σ p_j (x_j − mean)(x_j − mean)ᵀ over this part, about the mean of all."""
         return self._summary.products_about(mean)
-
-    def variances(self, mean: Vector) -> Vector:
-        """The diagonal of the second moments, for less."""
-        return self._summary.squares_about(mean)
 
     def extremes(self) -> Matrix:
         """(2, d): least and greatest coordinates."""
@@ -148,12 +138,7 @@ class Part:
     def offer(self, heard: Heard, m: int) -> Pool | None:
         """Hear of centres, and offer the m farthest points; None if earlier centres are unknown here."""
         known = self._follow(heard)
-        if known is None:
-            return None
-        pool = known.farthest(m)
-        if not self.lean:
-            self.offered.update(zip(pool.rows.tolist(), pool.points.T, strict=True))
-        return pool
+        return None if known is None else known.farthest(m)
 
     def reduce(self, heard: Heard, reduction: str, *arguments: Any) -> Any:
         """A reduction of the distances after these centres; None if earlier centres are unknown here."""

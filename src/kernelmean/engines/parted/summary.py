@@ -9,6 +9,7 @@ import numpy as np
 from kernelmean._lazy import lazy
 from kernelmean._types import Matrix, Vector
 from kernelmean.engines.parted.gathering import Holding
+from kernelmean.engines.sample import pooled
 
 CUTS = 1024  # values per coordinate whose ranks are counted in one pass
 FEW = 65536  # values between two cuts that are fetched and sorted
@@ -35,30 +36,32 @@ class PartedSummary:
         """Number of coordinates."""
         return self.holding.parts.dimension
 
-    @lazy
+    @property
     def mean(self) -> Vector:
-        """Σ_l share_l mean_l, about the mean of the first part so that a far origin costs no digits."""
-        means: list[Vector] = self.holding.parts.each("mean")
-        first = means[0]
-        for share, mean in zip(self.holding.shares[1:], means[1:], strict=True):
-            first = first + share * (mean - means[0])
-        return first
+        """Σ p_j x_j."""
+        return self._moments[0]
 
     @lazy
     def std(self) -> Vector:
         """√(N/(N−1) Σ p_j (x_j − mean)²) per coordinate."""
-        return np.sqrt(self._pooled("variances"))
+        return np.sqrt(self._moments[1] * self._unbiased)
 
     @lazy
     def covariance(self) -> Matrix:
-        """N/(N−1) Σ p_j (x_j − mean)(x_j − mean)ᵀ."""
-        return self._pooled("second_moments")
-
-    def _pooled(self, moments: str) -> Matrix:
-        """N/(N−1) Σ_l share_l m_l of moments about the mean of all."""
-        parts = self.holding.parts.each(moments, self.mean)
+        """N/(N−1) Σ_l share_l C_l, C_l = Σ p_j (x_j − mean)(x_j − mean)ᵀ over part l about the mean of all."""
+        parts = self.holding.parts.each("second_moments", self.mean)
         total: Matrix = sum(share * part for share, part in zip(self.holding.shares, parts, strict=True))
-        return total * (self.size / (self.size - 1) if self.size > 1 else np.nan)
+        return total * self._unbiased
+
+    @lazy
+    def _moments(self) -> tuple[Vector, Vector]:
+        """Mean and variance of all points from those of the parts."""
+        means, variances = zip(*self.holding.parts.each("moments"), strict=True)
+        return pooled(self.holding.shares, np.stack(means), np.stack(variances))
+
+    @property
+    def _unbiased(self) -> float:
+        return self.size / (self.size - 1) if self.size > 1 else np.nan
 
     def quantiles(self, levels: Vector) -> Matrix:
         """(levels, d) exact quantiles by linear interpolation; integer weights give those of the repeated rows.

@@ -68,6 +68,7 @@ class Traversal(Picking):
         self._offers = np.full(parts, max(LEAST_OFFER, self._most // parts))
         self._ended_by = np.zeros(parts, dtype=bool)  # the parts whose next point ends the round
         self._unmet = holding.rows(np.array([first]))
+        holding.remember(np.array([first]), self._unmet)
         self._meet()
 
     def take(self, m: int) -> Picks:
@@ -91,6 +92,7 @@ class Traversal(Picking):
         pool = self._pool
         found: int = pick(pool, rows, squares)
         picked = pool.points[:, np.searchsorted(pool.rows, rows[:found])].T
+        self._holding.remember(rows[:found], picked)
         self._unmet = np.concatenate([self._unmet, picked])
         return found
 
