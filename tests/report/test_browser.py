@@ -128,7 +128,7 @@ def test_harmful_names_are_shown_as_they_are(visit):
     tab = visit("embed")
     assert EVIL in tab.locator("#neighbours").inner_text()
     ticks = " ".join(tab.locator("#heat-map .ytick text").all_text_contents())
-    assert "<script>alert" in ticks
+    assert "<script>a…" in ticks
     assert tab.locator("script").count() == 3
     assert "<script>" in " ".join(visit("fit").locator(".chart .xtitle, .chart .ytitle").all_text_contents())
 
