@@ -21,18 +21,17 @@ ENTRIES_PER_WEIGHT = 20  # more than this on average (usually about 1): rounding
 
 def minimise(L: Matrix, y: Vector, guess: Vector | None = None) -> Vector:
     """argmin αᵀKα − 2κᵀα over α ≥ 0, Σα = 1, with K = LLᵀ, jitter included, and κ = Ly; zeros are exact."""
-    kappa = product(L, y)
-    coordinates = _coordinates(L, kappa)
+    coordinates = np.column_stack([y, solve_lower(L, np.ones(len(y)))])
     x = _sum_to_one(L, coordinates)
     if np.min(x) > 0.0:
         whole: Vector = x / x.sum()
         return whole
-    K = square(L)
+    K, kappa = square(L), product(L, y)
     if guess is None:
         free = _starting_set(K, kappa, L, coordinates, x)
         guess = np.zeros(len(kappa))
         guess[free] = 1.0 / len(free)
-    descent = _Descent(K, kappa, guess, float(coordinates[:, 0] @ coordinates[:, 0]))
+    descent = _Descent(K, kappa, guess, float(y @ y))
     descent.run()
     weights: Vector = descent.weights / descent.weights.sum()
     return weights

@@ -110,8 +110,8 @@ def choose(judge: Judge, rule: Stopping, progress: Progress) -> Choice:
 
 def _last_gain(path: Path, task: Task) -> float:
     """What each of the last centres gains, as a share of all gains; none where fewer centres than wanted were worth having."""
-    y = path.factor.y[: path.k]
-    return 0.0 if path.k < task.limit else float(np.mean(y[-LAST:] ** 2)) / float(y @ y)
+    squares = path.factor.y[: path.k] ** 2
+    return float(squares[-LAST:].mean() / squares.sum()) if path.k == task.limit and squares.any() else 0.0
 
 
 def _first_row(task: Task) -> int | None:

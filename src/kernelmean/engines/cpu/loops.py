@@ -36,12 +36,12 @@ def write(ndim: int) -> Any:
 NUMBERS = (types.float64, types.float64, read(2))  # rate, shape, table
 
 
-def distance_step(d: int, fastmath: set[str]) -> Any:
-    """r2_j ← ‖x_j − q‖² for the points of one block, added in coordinate order."""
-    B = width(d)
+def distance_step(d: int, fastmath: set[str], cut: bool = False) -> Any:
+    """r2_j ← ‖x_j − q‖² for the points of one block, added in coordinate order; in few coordinates it may be cut short."""
+    B = 0 if cut and d <= UNROLLED else width(d)
 
     def unrolled(block, q, r2):
-        for j in range(B):
+        for j in range(B or len(r2)):
             s = 0.0
             for t in range(d):
                 z = block[t, j] - q[t]
@@ -96,7 +96,7 @@ def fused_sum(radial: CompiledRadial, d: int, length: int) -> Any:
 
     A length known to the compiler is a twentieth faster.
     """
-    g, whole, rest = radial.value, radial.whole, radial.rest
+    g, whole, rest, squared_distances = radial.value, radial.whole, radial.rest, distance_step(d, SAFE_MATH, cut=True)
 
     def in_one_step(block, v, q, rate, shape, table, r2):
         total = 0.0
@@ -110,12 +110,7 @@ def fused_sum(radial: CompiledRadial, d: int, length: int) -> Any:
 
     def in_steps(block, v, q, rate, shape, table, r2):
         terms = r2[: len(v)]
-        for j in range(len(v)):
-            s = 0.0
-            for t in range(d):
-                z = block[t, j] - q[t]
-                s += z * z
-            terms[j] = s
+        squared_distances(block, q, terms)
         whole(terms, rate, shape, table)
         total = 0.0
         for j in range(len(v)):
