@@ -1,7 +1,6 @@
 """The selections of the last few data sets, so that a search over bandwidths does not repeat them.
 
-Only what is a function of its key is remembered: the data, the settings and the seed. Without a seed the selection is
-random, but fits of the same data share it while it is remembered, so that bandwidths are compared on the same centres.
+Only what is a function of its key is remembered: the data, the settings and the seed. Without a seed every fit selects anew.
 """
 
 from __future__ import annotations
@@ -24,9 +23,12 @@ def recall(
     settings: Any, X: Points, weights: Vector | None, random_state: RandomState, select: Callable[[], SparseKernelMean]
 ) -> SparseKernelMean:
     """What ``select`` gave for the same data, settings and seed, or gives now."""
-    if not isinstance(X, np.ndarray) or not (random_state is None or isinstance(random_state, int | np.integer)):
-        return select()  # points in a file or on a cluster may change; a generator moves on with every fit
-    key = (_digest(X), None if weights is None else _digest(weights), _settings_key(settings), random_state)
+    # Points in a file or on a cluster may change; without a seed, or with a generator, every fit draws anew.
+    seeded = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+    parts = [_key(value) for value in vars(settings).values()]
+    if not isinstance(X, np.ndarray) or not seeded or None in parts:
+        return select()
+    key = (_digest(X), None if weights is None else _digest(weights), int(random_state), *parts)  # type: ignore[arg-type]
     mean = _memory.pop(key, None)
     if mean is None:
         mean = select()
@@ -36,10 +38,18 @@ def recall(
     return mean
 
 
+def _key(value: Any) -> tuple[Any, Any] | None:
+    """What tells a setting from others; None where nothing does.
+
+    The type belongs to it: 20.0 and True are no numbers of centres, though they equal some that are.
+    """
+    try:
+        hash(value)
+    except TypeError:
+        array = np.asarray(value)  # a matrix, or row numbers, however they are given
+        return (array.dtype, _digest(array)) if array.dtype.kind in "biuf" else None
+    return type(value), value
+
+
 def _digest(A: np.ndarray[Any, Any]) -> bytes:
     return hashlib.blake2b(np.ascontiguousarray(A).data, digest_size=16, key=repr(A.shape).encode()[:64]).digest()
-
-
-def _settings_key(settings: Any) -> tuple[Any, ...]:
-    values = vars(settings).values()
-    return tuple(_digest(np.asarray(value)) if isinstance(value, np.ndarray | list) else value for value in values)
