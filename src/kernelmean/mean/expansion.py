@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import mmap
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
@@ -229,6 +230,25 @@ class KernelMean:
         return value
 
 
+def _immutable(array: np.ndarray[Any, Any]) -> bool:
+    """Whether the memory is bytes, which never change, or a file that is mapped to be read, and no view can write to it.
+
+    A read-only array alone is no promise: it may be a view of one that its owner writes to, or have its flag turned back.
+    """
+    memory: Any = array
+    while isinstance(memory, np.ndarray):
+        if memory.flags.writeable:
+            return False
+        memory = memory.base
+    return isinstance(memory, bytes | mmap.mmap)
+
+
+def _frozen(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A copy in the memory of a bytes object: neither it nor a view of it can be made writeable."""
+    copy: np.ndarray[Any, Any] = np.frombuffer(array.tobytes(), dtype=array.dtype).reshape(array.shape)
+    return copy
+
+
 def expansion_of(mean: AnyMean) -> KernelMean:
     """The sum over centres behind any mean; a TypeError for anything else."""
     expansion = getattr(mean, "expansion", None)
@@ -238,12 +258,10 @@ def expansion_of(mean: AnyMean) -> KernelMean:
 
 
 def freeze(value: Any, arrays: tuple[str, ...]) -> None:
-    """Own, read-only arrays, and a whole number of points where it is whole: for the dataclasses of this package."""
+    """Arrays that nobody can change, and a whole number of points where it is whole: for the dataclasses of this package."""
     for name in arrays:
         array = getattr(value, name)
-        if array is not None and array.flags.writeable:
-            own = array.copy()
-            own.flags.writeable = False
-            object.__setattr__(value, name, own)
+        if array is not None and not _immutable(array):
+            object.__setattr__(value, name, _frozen(array))
     if float(value.n_points).is_integer():
         object.__setattr__(value, "n_points", int(value.n_points))
