@@ -82,6 +82,7 @@ def command(
             results.write_text(report, page)
         mean.save(output)
     results.show(_facts(mean, source, measured, output), as_json)
+    _note_few(mean, chosen["k"])
     if scale is o.Scale.none:
         _note_units(rows, source.columns)
 
@@ -98,6 +99,12 @@ def _note_units(X: Points, names: list[str] | None) -> None:
             f"column {most!r} spreads {spreads[most] / spreads[least]:.0f} times as far as {least!r}, and all columns share one "
             "bandwidth; --scale std makes them alike."
         )
+
+
+def _note_few(mean: SparseKernelMean, k: int | str) -> None:
+    """A word where there are fewer distinct points than centres asked for."""
+    if mean.stop_reason == "distinct" and not isinstance(k, str) and mean.k < k:
+        results.note(f"--k {k} asks for more centres than there are distinct points: each of these {mean.k} is one.")
 
 
 def _density(X: Points | Source, weights: Vector | None, chosen: dict[str, Any]) -> SparseKernelMean:

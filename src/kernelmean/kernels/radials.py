@@ -99,7 +99,7 @@ class Table:
     def log(self, r2: Vector) -> Vector:
         """log g, elementwise."""
         x = np.log1p(np.sqrt(self.rate * r2)) / self.step
-        inside = np.minimum(x, len(self.coefficients))
+        inside = np.fmin(x, len(self.coefficients))  # NaN stays one by the last line, and never becomes an index
         cell = np.minimum(inside.astype(np.intp), len(self.coefficients) - 1)
         f, c = inside - cell, self.coefficients[cell]
         value: Vector = c[..., 5]

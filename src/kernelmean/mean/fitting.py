@@ -17,8 +17,8 @@ from kernelmean.mean.choosing import Choice, Judge, select
 from kernelmean.mean.preparing import prepare
 from kernelmean.mean.progress import progress_bar
 from kernelmean.mean.refining import POLISH, refined, worth_polishing
-from kernelmean.mean.value import SparseKernelMean
-from kernelmean.selection import Task, picking_radii
+from kernelmean.mean.value import SparseKernelMean, incoherence
+from kernelmean.selection import KCenter, Task, picking_radii
 
 
 def sparse_kernel_mean(
@@ -94,7 +94,7 @@ def sparse_kernel_mean(
     rule = _stopping(k, most if k_max is None else k_max, tol, patience)
     radial, formula = chosen.radial(sample.shape[1], space), chosen.formula(sample.shape[1])
     fixed, valid = rule.k is not None, constraint is not None
-    task = Task(room, opened, radial, rule.limit, fixed, valid, _likelihood, _checks.generator(random_state))
+    task = Task(room, opened, radial, rule.limit, fixed, valid, _likelihood, _checks.streams(random_state))
     judge = Judge(task, constraint, solver, formula)
     if steps:
         chosen.slope(sample.shape[1], space)  # a kernel that has none says so before the work
@@ -145,12 +145,13 @@ def path_facts(path: Path, room: Room, engine: Engine) -> dict[str, Any]:
     return {
         "radii": picking_radii(path.centers),
         "cover": cover,
-        "incoherence": float(radial(np.array(cover**2))),
+        "incoherence": incoherence(radial, cover),
         "kappa": factor.kappa[:k],
         "indicator": factor.indicator[:k],
         "jitter": factor.jitter,
         "stop_reason": path.reason,
-        "center_mass": certificates.coincident_mass(room, engine, path.distances, path.centers),
+        "center_mass": None if path.indices is None else certificates.coincident_mass(room, engine, path.distances, path.centers),
+        "nested": path.source.name == KCenter.name,
         "nearest_bound": certificates.nearest_bound(path.distances, radial),
     }
 

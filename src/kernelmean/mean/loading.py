@@ -71,10 +71,13 @@ def _words(header: dict[str, Any]) -> dict[str, Any]:
             raise ValueError(f"unknown {name} {words[name]!r}")
     if not isinstance(words["selection"], str):
         raise ValueError("selection is not a word")
-    transform = header.get("transform")  # absent in files of the first release
+    nested = header.get("nested", False)  # absent in files of the first release, as is the transform
+    if not isinstance(nested, bool):
+        raise ValueError("nested is neither true nor false")
+    transform = header.get("transform")
     if not (transform is None or isinstance(transform, str)):
         raise ValueError("transform is not a word")
-    return {**words, "columns": _columns(header.get("columns")), "transform": transform}
+    return {**words, "columns": _columns(header.get("columns")), "transform": transform, "nested": nested}
 
 
 def _columns(names: Any) -> tuple[str, ...] | None:

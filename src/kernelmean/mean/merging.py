@@ -72,7 +72,7 @@ def merge(means: Sequence[SparseKernelMean], k: int | None = None, *, constraint
         constraint=constraint,
         engine=first.engine,
         selection="merged",
-        **{**facts, "nearest_bound": None, "center_mass": None},
+        **{**facts, "nearest_bound": None, "center_mass": None, "nested": False},
     )
 
 

@@ -21,7 +21,7 @@ def resolve(scale: Any, summary: Summary) -> Matrix | None:
     if not isinstance(scale, str):
         return _checks.linear_map(scale, summary.dimension)
     if _checks.choice(scale, "scale", SCALES) == "std":
-        return np.diag(1.0 / _positive_std(summary))
+        return np.diag(1.0 / _positive_std(summary, "std"))
     return _whitening(summary)
 
 
@@ -73,15 +73,15 @@ def same(a: Matrix | None, b: Matrix | None) -> bool:
     return a.shape == b.shape and np.allclose(a.T @ a, b.T @ b, rtol=1e-12, atol=0.0)
 
 
-def _positive_std(summary: Summary) -> Vector:
+def _positive_std(summary: Summary, scale: str) -> Vector:
     constant = np.flatnonzero(~(summary.std > 0))
     if len(constant):
-        raise ValueError(f"scale='std' needs columns that vary, but column {constant[0]} is constant; drop it.")
+        raise ValueError(f"scale={scale!r} needs columns that vary, but column {constant[0]} is constant; drop it.")
     return summary.std
 
 
 def _whitening(summary: Summary) -> Matrix:
-    sd = _positive_std(summary)
+    sd = _positive_std(summary, "cov")
     correlation = summary.covariance / np.outer(sd, sd)
     try:
         L = cholesky(correlation, lower=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,13 +13,12 @@ from kernelmean import _checks, certificates, coefficients, engines, kernels
 from kernelmean._lazy import lazy
 from kernelmean._types import ArrayLike, Constraint, IntVector, Matrix, Points, RandomState, Solver, Space, StopReason, Vector
 from kernelmean.certificates import Certificate, Comparison
-from kernelmean.engines import Engine, Room
+from kernelmean.engines import Distances, Engine, Room
 from kernelmean.factor import Factor
-from kernelmean.kernels import Kernel
+from kernelmean.kernels import Kernel, RadialFunction
 from kernelmean.mean import scaling, storage
 from kernelmean.mean.expansion import AnyMean, KernelMean, freeze
 from kernelmean.mean.resolving import DEFAULT_RULE, rescaled, resolve_kernel
-from kernelmean.selection import positive_rows
 
 ARRAYS = ("centers", "weights", "scale", "indices", "radii", "kappa", "indicator", "center_mass", "log_quantiles")
 NUMBERS = ("cover", "incoherence", "jitter", "n_points", "nearest_bound")
@@ -56,6 +55,7 @@ class SparseKernelMean:
     columns : names of the coordinates, where they were known.
     transform : what the values of a file went through.
     log_quantiles : of the log-density of the training points, where an estimator fitted the mean.
+    nested : whether the centres are farthest-first on these points, so that the first m cover them within ``radii[m]``.
 
     Examples
     --------
@@ -92,6 +92,7 @@ class SparseKernelMean:
     columns: tuple[str, ...] | None = None  # names of the coordinates, where the data had them
     transform: str | None = None  # what the values of its file went through, as ``km.read`` names it
     log_quantiles: Vector | None = None  # (1001,) of the training points' log-density at levels 0, .001, …, 1
+    nested: bool = False  # farthest-first on the points behind κ: the first m centres cover them within radii[m]
     engine: str | Engine = field(default="cpu", repr=False)
 
     def __post_init__(self) -> None:
@@ -102,7 +103,8 @@ class SparseKernelMean:
 
     def __repr__(self) -> str:
         size = f"{self.k} centres for {self.n_points:.15g} points in {self.dimension} dimensions"
-        return f"SparseKernelMean({size}, {self.kernel}, space={self.space!r}, {self.selection}, stop: {self.stop_reason})"
+        stop = f"{self.stop_reason}, every distinct point is a centre" if self.stop_reason == "distinct" else self.stop_reason
+        return f"SparseKernelMean({size}, {self.kernel}, space={self.space!r}, {self.selection}, stop: {stop})"
 
     @property
     def k(self) -> int:
@@ -154,14 +156,12 @@ class SparseKernelMean:
             raise ValueError(f"m must be at most the number of centres, {self.k}, got {m}.")
         if m == self.k:
             return self
-        nested = self.selection == "kcenter"  # W(I_m) is the radius of the next pick
-        cover = float(self.radii[m]) if nested else math.nan
         short = replace(
             self,
             centers=self.centers[:m],
             indices=None if self.indices is None else self.indices[:m],
             radii=self.radii[:m],
-            cover=cover,
+            cover=float(self.radii[m]) if self.nested else math.nan,
             center_mass=None if self.center_mass is None else self.center_mass[:m],
             stop_reason="fixed",
         )
@@ -186,20 +186,29 @@ class SparseKernelMean:
             if kernel is not None or bandwidth is not None:
                 raise ValueError("a new kernel or bandwidth changes κ: give the data, refit(X, ...).")
             return self._solved(self.kappa, self.kernel, wanted, self.nearest_bound)
-        room = self._load(X, sample_weight)
+        data = self._load(X, sample_weight)
+        room, centers = data.room, self.expansion.mapped_centers
         new = self._other_kernel(kernel, bandwidth, room)
         radial = new.radial(self.dimension, self.space)
-        kappa = room.kernel_sum(radial, self.expansion.mapped_centers)
-        distances = room.nearest(self.expansion.mapped_centers).distances()
-        mass = certificates.coincident_mass(room, engines.open(self.engine), distances, self.expansion.mapped_centers)
-        fresh = replace(self, n_points=room.summary.size, cover=distances.cover, center_mass=mass)
+        kappa = room.kernel_sum(radial, centers)
+        distances = room.nearest(centers).distances()
+        found = self._found_in(data)
+        fresh = replace(
+            self,
+            n_points=room.summary.size,
+            cover=distances.cover,
+            indices=None if found is None else self.indices,
+            nested=self.nested and found is not None and _is_farthest_first(room, found),
+            center_mass=None if self.center_mass is None else data.coincident_mass(distances, centers, self.engine),
+        )
         return fresh._solved(kappa, new, wanted, certificates.nearest_bound(distances, radial))
 
     @property
     def bound(self) -> float | None:
         """Theorem 1, in units of the norm; None where it does not apply (constrained, merged or off-data means)."""
-        if not self._bounded or self.center_mass is None or math.isnan(self.cover):
+        if not self._bounded or math.isnan(self.cover):
             return None
+        assert self.center_mass is not None
         radial = self.kernel.radial(self.dimension, self.space)
         return self._with_jitter(certificates.theorem_1(self.cover, radial, float(self.center_mass.sum())))
 
@@ -227,9 +236,9 @@ class SparseKernelMean:
         """
         _checks.choice(method, "method", certificates.METHODS)
         opened, centers = engines.precise(engines.open(self.engine)), self.expansion.mapped_centers
-        case = Comparison(self._load(X, sample_weight), opened, self.kernel, self.space, centers, self.weights)
+        case = Comparison(self._load(X, sample_weight).room, opened, self.kernel, self.space, centers, self.weights)
         count = None if size is None else _checks.count(size, "size", least=2)
-        found = certificates.measure(case, method, _checks.generator(random_state), count)
+        found = certificates.measure(case, method, _checks.streams(random_state), count)
         error, spread = scaling.times_exp(np.array([found.error, found.standard_error]), 0.5 * self.expansion.log_unit)
         return found._replace(error=float(error), standard_error=float(spread))
 
@@ -243,6 +252,7 @@ class SparseKernelMean:
         header: dict[str, Any] = {name: getattr(self, name) for name in WORDS}
         header["kernel"] = kernels.describe(self.kernel)
         header["transform"] = self.transform
+        header["nested"] = self.nested
         header["columns"] = None if self.columns is None else list(self.columns)
         present = {name: getattr(self, name) for name in ARRAYS if getattr(self, name) is not None}
         present["numbers"] = np.array([math.nan if v is None else v for v in numbers.values()])
@@ -252,18 +262,27 @@ class SparseKernelMean:
 
     @property
     def _bounded(self) -> bool:
-        return self.indices is not None and self.constraint is None and self.solver == "cholesky"
+        return self.center_mass is not None and self.constraint is None and self.solver == "cholesky"
 
     def _with_jitter(self, bound: float) -> float:
         """The theorem speaks of the exact optimum; λ‖α‖² is what the jitter can add to the squared error."""
         squared = bound**2 + self.jitter * float(self.weights @ self.weights)
         return float(scaling.times_exp(math.sqrt(squared), 0.5 * self.expansion.log_unit))
 
-    def _load(self, X: ArrayLike, sample_weight: ArrayLike | None) -> Room:
+    def _load(self, X: ArrayLike, sample_weight: ArrayLike | None) -> _Data:
         checked = engines.points(X, self.engine, "X", self.dimension)
-        rows, weights = positive_rows(_checks.weights(sample_weight, len(checked)))
+        rows, weights = _checks.positive_rows(_checks.weights(sample_weight, len(checked)))
         opened = engines.precise(engines.choose(self.engine, checked, float(len(checked)) * self.k))
-        return opened.load(self.expansion.map(engines.keep(checked, rows)), weights)
+        return _Data(checked, rows, opened.load(self.expansion.map(engines.keep(checked, rows)), weights))
+
+    def _found_in(self, data: _Data) -> IntVector | None:
+        """Where the rows named by ``indices`` are among those of positive weight; None where they are no centres there."""
+        I = self.indices
+        if I is None or int(I.max()) >= len(data.points) or not np.array_equal(engines.host(data.points[I]), self.centers):
+            return None
+        if data.rows is None:
+            return I
+        return np.searchsorted(data.rows, I) if np.isin(I, data.rows).all() else None
 
     def _other_kernel(self, kernel: str | Kernel | None, bandwidth: float | str | None, room: Room) -> Kernel:
         """The kernel asked for; a length or a rule rescales the present family."""
@@ -285,11 +304,33 @@ class SparseKernelMean:
             kappa=kappa,
             indicator=factor.indicator,
             jitter=factor.jitter,
-            incoherence=float(radial(np.array(self.cover**2))),
+            incoherence=incoherence(radial, self.cover),
             constraint=constraint,
             nearest_bound=nearest_bound,
             log_quantiles=None,
         )
+
+
+class _Data(NamedTuple):
+    """A checked sample and the room of its rows of positive weight, in the coordinates of the kernel."""
+
+    points: Points
+    rows: IntVector | None  # of positive weight; None for all
+    room: Room
+
+    def coincident_mass(self, distances: Distances, centers: Points, engine: str | Engine) -> Vector:
+        """Weight of the points that coincide with each centre."""
+        return certificates.coincident_mass(self.room, engines.open(engine), distances, centers)
+
+
+def _is_farthest_first(room: Room, rows: IntVector) -> bool:
+    """Whether farthest-first from the first of these rows picks the others in this order: O(nkd) at most, as κ."""
+    return np.array_equal(room.traverse(int(rows[0])).take(len(rows)).indices, rows)
+
+
+def incoherence(radial: RadialFunction, cover: float) -> float:
+    """ν = g(W)/g(0), W the cover; not known where the cover is not."""
+    return math.nan if math.isnan(cover) else float(radial(np.array(cover**2)))
 
 
 def _plain(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
