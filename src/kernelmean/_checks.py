@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
 from collections.abc import Collection, Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
 
+from kernelmean._random import Streams
 from kernelmean._types import ArrayLike, Batches, IntVector, Matrix, Points, RandomState, Vector
 
 LARGEST = 1e150  # squares of larger numbers overflow
+LARGEST_COUNT = 2.0**53  # of repeated rows; beyond, every float is an integer and none is meant as a count
 MAPPED = 1 << 23  # numbers: up to 64 MiB in float64, a mapped file is simply read
 HOST_MEMORY = (1, 3, 11)  # DLPack: plain, and pinned for CUDA or ROCm
 
@@ -20,7 +23,23 @@ def points(X: ArrayLike, name: str = "X", columns: int | None = None) -> Points:
     """An (n, d) array of finite float64 numbers; a view of X where X is that already."""
     A = _array(X, name)
     table_shape(A.shape, name, columns)
+    if A.dtype.kind not in "biuf" and (odd := odd_column(X)) is not None:
+        raise TypeError(f"{name} has a column that is not numeric: {odd}; drop it, or encode it as numbers.")
     return _finite(_float64(A, name), name)
+
+
+def odd_column(X: object) -> str | None:
+    """The first column of a frame that holds anything but numbers, and what it holds; None for arrays, and where all do."""
+    names = getattr(X, "columns", None)
+    if names is None or isinstance(X, np.ndarray) or not hasattr(X, "__getitem__"):
+        return None
+    for name in names:
+        values = np.asarray(X[name])
+        if values.dtype.kind not in "biuf":
+            odd = next((value for value in values.ravel() if not isinstance(value, numbers.Real)), None)
+            if odd is not None:
+                return f"{name!r} holds {odd.item() if isinstance(odd, np.generic) else odd!r}"
+    return None
 
 
 def table_shape(shape: Sequence[int], name: str, columns: int | None = None) -> None:
@@ -70,9 +89,29 @@ def weights(sample_weight: ArrayLike | None, n: int) -> Vector | None:
     _finite(w, "sample_weight")
     if (w < 0).any():
         raise ValueError(f"sample_weight must be nonnegative; the smallest is {w.min():g}.")
-    if not w.sum() > 0.0:
+    if not w.any():
         raise ValueError("sample_weight is zero everywhere; at least one weight must be positive.")
-    return w
+    return w if w.max() <= LARGEST_COUNT and (w == np.rint(w)).all() else _in_reach(w)
+
+
+def positive_rows(weights: Vector | None) -> tuple[IntVector | None, Vector | None]:
+    """Rows of positive weight (None: all of them) and their weights: a weight of zero means an absent row."""
+    if weights is None or weights.all():
+        return None, weights
+    rows = np.flatnonzero(weights)
+    return rows, weights[rows]
+
+
+def _in_reach(w: Vector) -> Vector:
+    """Weights that are no counts, in units of the largest, so that their squares and sums neither vanish nor overflow.
+
+    The unit is a power of two, which changes no digit of any share. Equal weights, whatever their value, are as none.
+    """
+    largest = w.max()
+    if ((w == largest) | (w == 0.0)).all():
+        return (w > 0.0).astype(np.float64)
+    scaled: Vector = np.ldexp(w, 1 - int(np.frexp(largest)[1]))
+    return scaled
 
 
 def labels(y: ArrayLike, n: int) -> IntVector:
@@ -146,15 +185,24 @@ def choice(value: Any, name: str, options: Collection[Any]) -> Any:
     return value
 
 
-def generator(random_state: RandomState) -> np.random.Generator:
-    """The one source of chance: None, a seed, a Generator or a scikit-learn style RandomState."""
+def streams(random_state: RandomState) -> Streams:
+    """The one source of chance: None, a seed, a Generator or a scikit-learn style RandomState; the last two move on by this."""
+    if isinstance(random_state, Streams):
+        return random_state
+    if random_state is None:
+        return Streams(int.from_bytes(os.urandom(16), "little"))
     if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(0, 2**31, size=4))
-    if random_state is None or isinstance(random_state, np.random.Generator):
-        return np.random.default_rng(random_state)
+        return Streams(_joined(random_state.randint(0, 2**31, size=4)))
+    if isinstance(random_state, np.random.Generator):
+        return Streams(_joined(random_state.integers(0, 2**31, size=4)))
     if not isinstance(random_state, (int, np.integer)) or isinstance(random_state, bool):
         raise TypeError(f"random_state must be None, a whole number or a NumPy generator, got {random_state!r}.")
-    return np.random.default_rng(count(random_state, "random_state", least=0))
+    return Streams(count(random_state, "random_state", least=0))
+
+
+def _joined(words: IntVector) -> int:
+    """One large number from several of 31 bits."""
+    return sum(int(word) << (31 * i) for i, word in enumerate(words))
 
 
 def _array(X: ArrayLike, name: str) -> np.ndarray[Any, Any]:

@@ -8,6 +8,8 @@ from typing import Any, Literal, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kernelmean._random import Streams
+
 Points: TypeAlias = NDArray[np.float64]  # (n, d), (q, d) or (k, d)
 Vector: TypeAlias = NDArray[np.float64]  # (n,), (q,) or (k,)
 Matrix: TypeAlias = NDArray[np.float64]  # (k, k), or several columns of weights
@@ -16,7 +18,7 @@ Space: TypeAlias = Literal["rkhs", "l2"]
 Constraint: TypeAlias = Literal["simplex", "simplex-projection", "sum-to-one"] | None
 Solver: TypeAlias = Literal["cholesky", "cg"]
 StopReason: TypeAlias = Literal["tol", "k_max", "rank", "distinct", "fixed"]
-RandomState: TypeAlias = int | np.integer[Any] | np.random.Generator | np.random.RandomState | None
+RandomState: TypeAlias = int | np.integer[Any] | np.random.Generator | np.random.RandomState | Streams | None
 
 
 class Batches(Protocol):

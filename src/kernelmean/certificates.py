@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kernelmean._random import Streams
 from kernelmean._types import EPS, Points, Space, Vector
 from kernelmean.engines import Distances, Engine, Room
 from kernelmean.factor import gram
@@ -95,7 +96,7 @@ def nearest_bound(distances: Distances, radial: RadialFunction) -> float:
     return distances.mean(lambda squared: _distance_to_span(radial, squared))
 
 
-def measure(case: Comparison, method: str, rng: np.random.Generator, size: int | None = None) -> Certificate:
+def measure(case: Comparison, method: str, streams: Streams, size: int | None = None) -> Certificate:
     """The error by the method asked for; "auto" is exact while that is cheap and above its floor, else spectral."""
     kappa = case.room.kernel_sum(case.radial, case.centers)
     K = gram(case.radial, case.centers, case.centers)
@@ -106,8 +107,8 @@ def measure(case: Comparison, method: str, rng: np.random.Generator, size: int |
         if method == "exact" or not exact.below_floor:
             return exact
     if method == "rows":
-        return _rows(case, float(residual @ case.alpha), half, rng, size or ROWS)
-    return _spectral(case, half, rng, size or FREQUENCIES)
+        return _rows(case, float(residual @ case.alpha), half, streams.of("certificate rows"), size or ROWS)
+    return _spectral(case, half, streams.of("certificate frequencies"), size or FREQUENCIES)
 
 
 def _exact(case: Comparison, half: float) -> Certificate:
@@ -134,7 +135,7 @@ def _rows(case: Comparison, offset: float, half: float, rng: np.random.Generator
 def _drawn_rows(room: Room, rng: np.random.Generator, size: int) -> tuple[np.ndarray, float]:
     """Rows and the finite-population factor √(1 − m/n): without replacement where n counts rows, else with."""
     n = room.summary.size
-    if n != int(n):
+    if not room.summary.counted:
         return room.locate(rng.random(size)), 1.0
     m = min(size, int(n))
     positions = rng.choice(int(n), m, replace=False)

@@ -15,6 +15,7 @@ from collections.abc import Callable
 import numpy as np
 
 from kernelmean import _checks, engines
+from kernelmean._random import Streams
 from kernelmean._types import ArrayLike, RandomState
 from kernelmean.bandwidth import labelled, leave_one_out, moments
 from kernelmean.engines import Engine, Room
@@ -133,7 +134,7 @@ def median(X: ArrayLike, sample_weight: ArrayLike | None = None, *, random_state
     >>> float(round(km.bandwidth.median(np.random.default_rng(0).normal(size=(500, 2))), 3))
     1.614
     """
-    return _positive("median", moments.median(_room(X, sample_weight), _checks.generator(random_state)))
+    return _positive("median", _median(_room(X, sample_weight), _checks.streams(random_state)))
 
 
 def likelihood(
@@ -163,7 +164,7 @@ def likelihood(
     >>> bool(0.2 < km.bandwidth.likelihood(X) < 0.6)
     True
     """
-    return _positive("likelihood", _likelihood(_room(X, sample_weight, engine), _checks.generator(random_state)))
+    return _positive("likelihood", _likelihood(_room(X, sample_weight, engine), _checks.streams(random_state)))
 
 
 def jaakkola(
@@ -205,7 +206,7 @@ def jaakkola(
     measure = labelled.VARIANTS[_checks.choice(variant, "variant", tuple(labelled.VARIANTS))]
     sample = Sample(checked, _checks.weights(sample_weight, len(checked)))
     opened = engines.precise(engines.open(engine))
-    return _positive(LABELLED_RULE, measure(opened, sample, labels, _checks.generator(random_state)))
+    return _positive(LABELLED_RULE, measure(opened, sample, labels, _checks.streams(random_state).of("bandwidth jaakkola")))
 
 
 def by_rule(rule: str, room: Room) -> float:
@@ -217,8 +218,12 @@ def by_rule(rule: str, room: Room) -> float:
     return _positive(rule, RULES[_checks.choice(rule, "bandwidth rule", RULES)](room))
 
 
-def _likelihood(room: Room, rng: np.random.Generator) -> float:
-    return leave_one_out.likelihood(room, moments.scott(room), rng)
+def _median(room: Room, streams: Streams) -> float:
+    return moments.median(room, streams.of("bandwidth median"))
+
+
+def _likelihood(room: Room, streams: Streams) -> float:
+    return leave_one_out.likelihood(room, moments.scott(room), streams.of("bandwidth likelihood"))
 
 
 def _positive(rule: str, sigma: float) -> float:
@@ -239,7 +244,7 @@ RULES: dict[str, Callable[[Room], float]] = {
     "scott": moments.scott,
     "silverman": moments.silverman,
     "iqr": moments.iqr,
-    "median": lambda room: moments.median(room, np.random.default_rng(0)),
+    "median": lambda room: _median(room, _checks.streams(0)),
     "mode": moments.mode,
-    "likelihood": lambda room: _likelihood(room, np.random.default_rng(0)),
+    "likelihood": lambda room: _likelihood(room, _checks.streams(0)),
 }

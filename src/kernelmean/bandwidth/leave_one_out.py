@@ -58,7 +58,7 @@ class LeftOut:
     @classmethod
     def of(cls, room: Room, count: int, rng: np.random.Generator) -> LeftOut:
         """Every row as often as it counts, or ``count`` of them, spread evenly over the cumulative weight."""
-        size, whole = room.summary.size, room.summary.size == int(room.summary.size)
+        size, whole = room.summary.size, room.summary.counted
         if size <= count and whole:
             count, shift = int(size), 0.5 * np.ones(int(size))
         else:

@@ -47,7 +47,7 @@ def median(room: Room, rng: np.random.Generator) -> float:
 def positions(room: Room, rng: np.random.Generator) -> Vector:
     """Positions in the cumulative weight: every row as often as it counts, or 1000 random ones where there are more."""
     size = room.summary.size
-    if size <= MEDIAN_POINTS and size == int(size):
+    if size <= MEDIAN_POINTS and room.summary.counted:
         every: Vector = (np.arange(int(size), dtype=np.float64) + 0.5) / size
         return every
     return rng.random(MEDIAN_POINTS)

@@ -31,13 +31,18 @@ class Sample:
         return p
 
     @lazy
+    def counted(self) -> bool:
+        """Whether every weight is an integer, so that rows are repeated; an effective size may be an integer by chance."""
+        return self.raw_weights is None or bool((self.raw_weights == np.rint(self.raw_weights)).all())
+
+    @lazy
     def size(self) -> float:
-        """Σw if every weight is an integer (repeated rows), else Kish's effective size (Σw)²/Σw²."""
+        """Σw where weights count rows, else Kish's effective size (Σw)²/Σw²."""
         w = self.raw_weights
         if w is None:
             return float(len(self.X))
         total = float(w.sum())
-        return total if (w == np.rint(w)).all() else total**2 / float((w**2).sum())
+        return total if self.counted else total**2 / float((w**2).sum())
 
     def rows(self, indices: IntVector) -> Points:
         """The points themselves."""
@@ -85,6 +90,11 @@ class Summary:
     def size(self) -> float:
         """n, or what weights make of it."""
         return self.sample.size
+
+    @property
+    def counted(self) -> bool:
+        """Whether ``size`` counts rows: no weights, or integers."""
+        return self.sample.counted
 
     @property
     def count(self) -> int:

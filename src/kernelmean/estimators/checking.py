@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -26,7 +28,8 @@ def points(estimator: Any, X: ArrayLike, *, reset: bool, least: int = 1, sample:
             raise ValueError(f"the columns are {names}, but {list(estimator.feature_names_in_)} were fitted, in this order.")
         return _checks.points(X, columns=estimator.n_features_in_)
     given = np.asarray(X) if names is not None else X
-    checked: Points = validate_data(estimator, given, reset=reset, dtype=np.float64, ensure_min_samples=least)
+    with _naming_columns(X):
+        checked: Points = validate_data(estimator, given, reset=reset, dtype=np.float64, ensure_min_samples=least)
     _checks.within_reach(float(checked.min()), float(checked.max()), "X")
     if names is not None and reset:
         estimator.feature_names_in_ = np.array(names, dtype=object)
@@ -57,8 +60,21 @@ def _in_parts(estimator: Any, X: Any, reset: bool, least: int) -> Points:
 
 def points_and_labels(estimator: Any, X: ArrayLike, y: ArrayLike, least: int = 1) -> tuple[Points, np.ndarray[Any, Any]]:
     """X as above, and y as one label per row."""
-    checked, labels = validate_data(estimator, X, y, dtype=np.float64, ensure_min_samples=least)
+    with _naming_columns(X):
+        checked, labels = validate_data(estimator, X, y, dtype=np.float64, ensure_min_samples=least)
     return checked, labels
+
+
+@contextmanager
+def _naming_columns(X: object) -> Iterator[None]:
+    """scikit-learn says which value is no number; in a frame, where it stands helps more."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        odd = _checks.odd_column(X)
+        if odd is None:
+            raise
+        raise ValueError(f"X has a column that is not numeric: {odd}; drop it, or encode it as numbers.") from error
 
 
 def weights(sample_weight: ArrayLike | float | None, n: int) -> Vector | None:

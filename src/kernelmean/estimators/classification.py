@@ -88,8 +88,8 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_, numbers = np.unique(labels, return_inverse=True)
         self.class_prior_ = self._class_priors(numbers, weights)
         settings = fit_settings(self, checked, labels, weights)
-        rng = _checks.generator(self.random_state)
-        self.means_ = density.fit_classes(settings, checked, numbers, weights, self.sparse, rng)
+        chance = _checks.streams(self.random_state)
+        self.means_ = density.fit_classes(settings, checked, numbers, weights, self.sparse, chance)
         return self
 
     def predict_log_proba(self, X: ArrayLike) -> Matrix:

@@ -158,7 +158,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Points:
         """(n_samples, d) random points of the fitted density."""
         check_is_fitted(self)
-        return sampling.draw(self.mean_, _checks.count(n_samples, "n_samples"), _checks.generator(random_state))
+        return sampling.draw(self.mean_, _checks.count(n_samples, "n_samples"), _checks.streams(random_state).of("sample"))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """One small file: centres, weights, column names and quantiles of the log-density; no pickle, no training data."""
@@ -202,7 +202,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """Rows of all batches so far; after fit or load, points drawn from the fitted density in their place."""
         kept: Points | None = getattr(self, "_reservoir", None)
         if kept is None:
-            kept = sampling.draw(self.mean_, RESERVOIR, _checks.generator(self.random_state))
+            kept = sampling.draw(self.mean_, RESERVOIR, _checks.streams(self.random_state).of("reservoir"))
         return kept
 
     def _become(self, fitted: density.Density, log_quantiles: Vector | None) -> Self:
@@ -215,12 +215,16 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def _drawn_rows(self, X: Points, weights: Vector | None, share: float) -> Points:
         """Rows that stand for all batches so far: the new batch has its share of them."""
-        rng = _checks.generator(self.random_state)
         old = self._remembered() if hasattr(self, "mean_") else X[:0]
         fresh = min(len(X), max(1, round(share * RESERVOIR)))
         kept = min(len(old), round((1.0 - share) * fresh / share))
         drawn = X[Sample(X, weights).locate((np.arange(fresh) + 0.5) / fresh)]
-        return np.concatenate([rng.permutation(old)[:kept], drawn])
+        return np.concatenate([self._kept_rows(old, kept), drawn])
+
+    def _kept_rows(self, rows: Points, count: int) -> Points:
+        """Some of the rows of earlier batches; one order for every batch would keep the same places for ever."""
+        batches = int(self.mean_.n_points) if hasattr(self, "mean_") else 0
+        return _checks.streams(self.random_state).of("reservoir rows", batches).permutation(rows)[:count]
 
 
 def settings_of(estimator: Any) -> density.Settings:

@@ -14,7 +14,7 @@ from kernelmean._types import ArrayLike, Matrix, Points, RandomState, Vector
 from kernelmean.applications.embedding import METRICS, classical_mds, collect, compare, geodesics
 from kernelmean.engines import Engine
 from kernelmean.kernels import Kernel
-from kernelmean.measures.recipe import RULE, Recipe, common, seed_from
+from kernelmean.measures.recipe import RULE, Recipe, common
 
 EMBEDDINGS = ("isomap", "mds", None)
 
@@ -121,7 +121,7 @@ class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[mi
         kernel, matrix = common(found.arrays, self.kernel, self.bandwidth, self.scale, self.engine)
         options = {name: getattr(self, name) for name in ("k", "k_max", "tol", "patience", "selection")}
         recipe = Recipe(
-            kernel, matrix, sparse=self.sparse, engine=self.engine, seed=seed_from(self.random_state), options=options
+            kernel, matrix, sparse=self.sparse, engine=self.engine, streams=_checks.streams(self.random_state), options=options
         )
         self._comparison = compare(self.metric, recipe, found.arrays, found.names)
         self.distances_, self.divergences_ = self._comparison.distances()

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kernelmean import _checks, engines
 from kernelmean._types import ArrayLike, Points, RandomState, Space, Vector
@@ -108,21 +108,21 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
             points, labels = checking.points(self, X, reset=True), np.asarray(y)
             _checks.labels(labels, len(points))
         else:
-            points, labels = validate_data(self, X, y, dtype=np.float64)
+            points, labels = checking.points_and_labels(self, X, y)
         check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y holds one class only ({self.classes_.tolist()[0]!r}); proportions need at least two.")
-        rng, names = _checks.generator(self.random_state), self.classes_.tolist()
+        chance, names = _checks.streams(self.random_state), self.classes_.tolist()
         points = engines.points(points, self.engine)
         self.representation_ = None
         if self.representation is not None:
             points = engines.host(points)
-            seed = int(rng.integers(2**31))
+            seed = chance.seed("representation")
             self.representation_, points = proportions.represent(self.representation, points, codes, names, seed)
         groups = [engines.keep(points, np.flatnonzero(codes == c)) for c in range(len(self.classes_))]
         self._class_sizes = np.array([len(group) for group in groups])
-        self._fitted = proportions.fit_class_means(groups, names, self._settings(), rng)
+        self._fitted = proportions.fit_class_means(groups, names, self._settings(), chance)
         self.means_, self.kernel_, self.search_ = self._fitted.means, self._fitted.plan.kernel, self._fitted.search
         return self
 
@@ -154,7 +154,7 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
                 f"class {alone!r} was fitted on one point, which says nothing of its spread: no interval can be given."
             )
         count = _checks.count(n_bootstrap, "n_bootstrap", least=2)
-        return fitted.intervals(points, float(level), count, _checks.generator(random_state))
+        return fitted.intervals(points, float(level), count, _checks.streams(random_state))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -170,7 +170,7 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         if engines.in_parts(X):
             points = engines.points(checking.points(self, X, reset=False), self.engine)
         else:
-            points = _checks.points(validate_data(self, X, reset=False, dtype=np.float64))
+            points = checking.points(self, X, reset=False)
         return points if self.representation_ is None else self.representation_(engines.host(points))
 
     def _settings(self) -> Settings:

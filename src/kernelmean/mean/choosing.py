@@ -19,7 +19,7 @@ from kernelmean.coefficients import Growth, Path, Progress, Stopping
 from kernelmean.engines import Room
 from kernelmean.factor import Factor
 from kernelmean.kernels import Formula
-from kernelmean.selection import Greedy, KCenter, OffData, Source, Task, first_center, open_source
+from kernelmean.selection import Greedy, KCenter, OffData, Source, Task, first_center, first_row, open_source
 from kernelmean.selection.greedy import EVERYTHING, Candidates, draft
 from kernelmean.selection.kmeans import LLOYD_ITERATIONS, lloyd
 from kernelmean.selection.listed import Listed, d2_batches
@@ -73,7 +73,7 @@ class Judge:
     @lazy
     def _rows(self) -> Points:
         room = self.task.room
-        return room.rows(room.locate(self.task.rng.random(LIKELIHOOD_ROWS)))
+        return room.rows(room.locate(self.task.streams.of("judging rows").random(LIKELIHOOD_ROWS)))
 
 
 def select(selection: str | IntVector, judge: Judge, rule: Stopping, progress: Progress) -> Choice:
@@ -118,7 +118,7 @@ def _first_row(task: Task) -> int | None:
     """Where farthest-first begins, if it may take part: drawn before all else, as by ``selection="kcenter"``."""
     summary = task.room.summary
     if task.density or summary.dimension <= COVERED_DIMENSION or summary.size <= task.limit:
-        return first_center(task.room, None, task.rng)
+        return first_center(task.room, task.streams)
     return None
 
 
@@ -138,7 +138,7 @@ def _rows_alone(task: Task, first: int | None, gain: float) -> Iterator[Source]:
 def _centroid_path(found: Path, task: Task) -> Path:
     """As many centroids as another selection took: densities gain most by them, but their number must be known."""
     exactly = replace(task, limit=found.k, fixed=True)
-    source = _off_data(exactly, _centroids(exactly, draft(exactly)[0]))
+    source = _off_data(exactly, _centroids(exactly, draft(exactly, task.streams.of("centroid rows"))[0]))
     path = coefficients.grow(task.room, task.radial, source, Stopping(found.k, found.k, 0.0, 1))
     return replace(path, reason=found.reason)
 
@@ -157,7 +157,7 @@ def _sources(task: Task, first: int | None) -> Iterator[Source]:
     draws = 2 if (task.density and task.limit <= MANY) or task.room.summary.size <= EVERYTHING else 1
     candidates = Candidates(task, draws, EVERYTHING if _small(task, SOME) else 0)
     often = DENSITY_STARTS if task.density else STARTS
-    starts = [_centroids(task, candidates.draft) for _ in range(often if _small(task, FEW) else 1)]
+    starts = [_centroids(task, candidates.draft, which) for which in range(often if _small(task, FEW) else 1)]
     kappas = [task.room.kernel_sum(task.radial, centroids) for centroids in starts]
     for centroids, kappa in zip(starts, kappas, strict=True):
         yield _off_data(task, centroids, kappa)
@@ -186,20 +186,20 @@ def _iterations(task: Task, draft: Room) -> int:
     return LLOYD_ITERATIONS if _small(task, FEW) else SHORT_ITERATIONS
 
 
-def _centroids(task: Task, draft: Room) -> Points:
+def _centroids(task: Task, draft: Room, which: int = 0) -> Points:
     """Lloyd's centroids of the draft; those of large densities in low dimension get a fringe.
 
     Centroids shun the tails, and a density without centres there loses more likelihood than all the rest.
     """
     wanted = task.limit // FRINGE if _fringed(task) else 0
-    seeds = Listed("kmeans++", draft, d2_batches(draft, task.rng)).take(task.limit - wanted).points
+    seeds = Listed("kmeans++", draft, d2_batches(draft, task.streams.of("centroids", which))).take(task.limit - wanted).points
     centroids = lloyd(draft, seeds, _iterations(task, draft))
     return np.concatenate([centroids, *_fringe(task, centroids, wanted)]) if wanted else centroids
 
 
 def _fringe(task: Task, centroids: Points, wanted: int) -> Iterator[Points]:
     """Farthest-first rows that are no centroids themselves, as a lonely point may be."""
-    traversal = task.room.traverse(first_center(task.room, None, task.rng))
+    traversal = task.room.traverse(first_row(task.room, task.streams.of("first fringe row")))
     while wanted and len(picks := traversal.take(wanted).indices):
         rows = task.room.rows(picks)
         squared = task.engine.load(rows).nearest(centroids).distances().values()

@@ -13,7 +13,6 @@ from kernelmean.kernels import Kernel
 from kernelmean.mean import scaling
 from kernelmean.mean.expansion import KernelMean
 from kernelmean.mean.resolving import resolve_kernel
-from kernelmean.selection import positive_rows
 
 
 class Prepared(NamedTuple):
@@ -34,7 +33,7 @@ def prepare(
 ) -> Prepared:
     """Check, drop rows of weight zero, map, load, and find the kernel."""
     checked = engines.points(X, engine)
-    rows, weights = positive_rows(_checks.weights(sample_weight, len(checked)))
+    rows, weights = _checks.positive_rows(_checks.weights(sample_weight, len(checked)))
     sample = engines.keep(checked, rows)
     opened = engines.precise(engines.choose(engine, sample, 3.0 * len(sample) ** 1.5))
     room = opened.load(sample, weights)

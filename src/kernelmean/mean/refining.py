@@ -40,7 +40,7 @@ def refined(choice: Choice, judge: Judge, slope: Slope, iterations: int) -> Choi
         return coefficients.weights(factor, factor.size, exact, "cholesky", guess)
 
     objective = refinement.Objective(task.room, task.radial, slope, while_moving)
-    factor = refinement.refine(objective, task.engine, path.centers, iterations, task.rng)
+    factor = refinement.refine(objective, task.engine, path.centers, iterations, task.streams.of("refining rows"))
     if factor is None:
         return choice
     if iterations > POLISH:

@@ -10,7 +10,7 @@ from kernelmean.engines import Engine
 from kernelmean.kernels import Kernel
 from kernelmean.mean import AnyMean, kernel_mean, sparse_kernel_mean
 from kernelmean.mean.expansion import KernelMean, expansion_of
-from kernelmean.measures.recipe import RULE, Recipe, common, mean_in, seed_from, two_samples
+from kernelmean.measures.recipe import RULE, Recipe, common, mean_in, two_samples
 
 
 def mmd(
@@ -59,7 +59,7 @@ def mmd(
     _checks.choice(space, "space", kernels.SPACES)
     samples = two_samples(A, B, "AB")
     chosen, matrix = common(samples, kernel, bandwidth, scale, engine)
-    recipe = Recipe(chosen, matrix, space, sparse=sparse, engine=engine, seed=seed_from(random_state))
+    recipe = Recipe(chosen, matrix, space, sparse=sparse, engine=engine, streams=_checks.streams(random_state))
     a, b = recipe.means(samples)
     return expansion_of(a).distance(b)
 

@@ -17,7 +17,7 @@ from kernelmean.engines import Engine
 from kernelmean.kernels import Kernel
 from kernelmean.mean import AnyMean, sampling
 from kernelmean.mean.expansion import KernelMean, expansion_of
-from kernelmean.measures.recipe import RULE, Recipe, common, mean_in, seed_from, two_samples
+from kernelmean.measures.recipe import RULE, Recipe, common, mean_in, two_samples
 
 SLACK = 1e-6  # of Σα = 1
 GAIN = 0.5  # the unbiased correction is kept where it at least halves the spread of the terms
@@ -114,8 +114,10 @@ def kl_divergence(
         raise ValueError("points= goes with two means; samples are split in halves and need none.")
     samples = two_samples(p, q, "pq")
     chosen, matrix = common(samples, kernel, bandwidth, scale, engine)
-    recipe = Recipe(chosen, matrix, sparse=sparse, engine=engine, seed=seed_from(random_state)).for_densities()
-    first, second = zip(*(halves(X, recipe.generator(), name) for X, name in zip(samples, "pq", strict=True)), strict=True)
+    recipe = Recipe(chosen, matrix, sparse=sparse, engine=engine, streams=_checks.streams(random_state)).for_densities()
+    first, second = zip(
+        *(halves(X, recipe.streams.of("halves"), name) for X, name in zip(samples, "pq", strict=True)), strict=True
+    )
     found = divergences(recipe.means(first), second)
     pairs = [(0, 1), (1, 0)] if symmetric else [(0, 1)]
     return _total([Divergence(*(float(matrix[pair]) for matrix in found)) for pair in pairs])
@@ -186,9 +188,10 @@ def _on_points(models: tuple[KernelMean, KernelMean], points: Any, symmetric: bo
 
 
 def _by_sampling(models: tuple[KernelMean, KernelMean], size: int, symmetric: bool, random_state: RandomState) -> Divergence:
-    rng = _checks.generator(random_state)
+    chance = _checks.streams(random_state)
     directions = [models, models[::-1]] if symmetric else [models]
-    return _total([_mean_of(_terms(_log_ratio(*pair, sampling.draw(pair[0], size, rng)))) for pair in directions])
+    drawn = [sampling.draw(pair[0], size, chance.of("divergence", which)) for which, pair in enumerate(directions)]
+    return _total([_mean_of(_terms(_log_ratio(*pair, X))) for pair, X in zip(directions, drawn, strict=True)])
 
 
 def _terms(log_ratio: Vector) -> Vector:

@@ -11,7 +11,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from kernelmean import _checks, _progress, bandwidth, engines, kernels
-from kernelmean._types import Matrix, Points, RandomState, Space, Vector
+from kernelmean._random import Streams
+from kernelmean._types import Matrix, Points, Space, Vector
 from kernelmean.engines import Engine, Room
 from kernelmean.kernels import Kernel
 from kernelmean.mean import AnyMean, KernelMean, SparseKernelMean, kernel_mean, scaling, sparse_density, sparse_kernel_mean
@@ -30,16 +31,12 @@ class Recipe:
     valid: bool = False  # densities: nonnegative weights that sum to one
     sparse: bool = True
     engine: str | Engine = "cpu"
-    seed: int = 0
+    streams: Streams = field(default_factory=lambda: Streams(0))  # the same for every sample: equal samples get equal means
     options: Mapping[str, Any] = field(default_factory=dict)  # of sparse_kernel_mean: k, k_max, tol, patience, selection
 
     def for_densities(self) -> Recipe:
         """The same with valid densities: weights on the simplex, optimal in L2."""
         return replace(self, space="l2", valid=True)
-
-    def generator(self) -> np.random.Generator:
-        """The same for every sample: equal samples get equal means."""
-        return np.random.default_rng(self.seed)
 
     def mean(self, X: Points, engine: str | Engine | None = None) -> AnyMean:
         """The sparse mean of one sample, or the full one."""
@@ -47,9 +44,10 @@ class Recipe:
         shared: dict[str, Any] = {"kernel": self.kernel, "scale": self.scale, "engine": opened}
         if not self.sparse:
             return kernel_mean(X, space=self.space, **shared)
+        shared["random_state"] = self.streams.within("collection")
         if self.valid:
-            return sparse_density(X, random_state=self.generator(), **shared, **self.options)
-        return sparse_kernel_mean(X, space=self.space, random_state=self.generator(), **shared, **self.options)
+            return sparse_density(X, **shared, **self.options)
+        return sparse_kernel_mean(X, space=self.space, **shared, **self.options)
 
     def means(self, samples: Sequence[Points]) -> list[AnyMean]:
         """The means of several samples, one sample per thread where there are enough of them: the same bits either way.
@@ -69,7 +67,7 @@ class Recipe:
     def certified_errors(self, samples: Sequence[Points], means: Sequence[AnyMean]) -> Vector:
         """‖z̄ − z‖ of each mean, measured; two standard errors up where the certificate is an estimate. 0 for full means."""
         certificates = [
-            mean.certificate(X, random_state=self.generator())
+            mean.certificate(X, random_state=self.streams.within("collection certificates"))
             for X, mean in _progress.track(zip(samples, means, strict=True), "certifying", len(samples))
             if isinstance(mean, SparseKernelMean)
         ]
@@ -107,11 +105,6 @@ def two_samples(A: Any, B: Any, names: str) -> list[Points]:
     if widths[0] != widths[1]:
         raise ValueError(f"{names[0]} has {widths[0]} columns, but {names[1]} has {widths[1]}; they must be the same.")
     return samples
-
-
-def seed_from(random_state: RandomState) -> int:
-    """One seed for all samples, drawn once."""
-    return int(_checks.generator(random_state).integers(2**63))
 
 
 def _room(X: Points, engine: str | Engine) -> Room:

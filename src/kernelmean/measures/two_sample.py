@@ -120,16 +120,16 @@ def mmd_test(
     first, second = _samples(A, B)
     _checks.choice(sparse, "sparse", (True, False))
     limit, about, draws = (_checks.count(*given) for given in ((k, "k"), (bins, "bins", 2), (permutations, "permutations")))
-    rng = _checks.generator(random_state)
-    order = rng.permutation(len(first) + len(second))
+    chance = _checks.streams(random_state)
+    order = chance.of("test order").permutation(len(first) + len(second))
     pool = np.concatenate([first, second])[order]
     constant = bool((pool == pool[0]).all())
     prepared = _prepared(pool, constant, kernel, bandwidth, scale, engine)
-    cut = _cut(order < len(first), about, rng)
+    cut = _cut(order < len(first), about, chance.of("test bins"))
     radial = prepared.kernel.radial(pool.shape[1], "rkhs")
     centers = np.unique(prepared.room.rows(np.arange(min(limit, len(pool)))), axis=0) if sparse else None
     G = np.zeros((len(cut.parts),) * 2) if constant else _bin_gram(prepared, radial, cut, centers)
-    squares = np.concatenate([_squares(G, V) for V in _signs(cut, draws, rng)])
+    squares = np.concatenate([_squares(G, V) for V in _signs(cut, draws, chance.of("test permutations"))])
     squares[np.abs(squares - squares[0]) <= ROUNDING * np.diagonal(G).max()] = squares[0]  # ties count, rounding or not
     null = np.sqrt(np.sort(squares[1:]))
     null.flags.writeable = False

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from kernelmean._lazy import lazy
+from kernelmean._random import Streams
 from kernelmean._types import IntVector, Points, StopReason, Vector
 from kernelmean.engines import Distances, Engine, Room
 from kernelmean.kernels import RadialFunction
@@ -46,7 +47,7 @@ class Task:
     fixed: bool  # exactly that many, not as many as it takes
     unit_sum: bool  # weights that sum to one and are not negative, not any weights
     density: bool  # a density that is judged by its likelihood, so that its tails count
-    rng: np.random.Generator
+    streams: Streams
 
     @lazy
     def kappa(self) -> Vector:
@@ -54,9 +55,14 @@ class Task:
         return self.room.kernel_sum(self.radial, self.room.rows(np.arange(self.room.summary.count)))
 
 
-def first_center(room: Room, first: int | None, rng: np.random.Generator) -> int:
-    """The row given, or one drawn by cumulative weight."""
-    return int(room.locate(rng.random(1))[0]) if first is None else first
+def first_row(room: Room, rng: np.random.Generator) -> int:
+    """One row, drawn by cumulative weight."""
+    return int(room.locate(rng.random(1))[0])
+
+
+def first_center(room: Room, streams: Streams) -> int:
+    """Where the traversal that hands out centres begins: the same row for every selection that makes one."""
+    return first_row(room, streams.of("first centre"))
 
 
 def picking_radii(points: Points) -> Vector:

@@ -12,7 +12,7 @@ import numpy as np
 
 from kernelmean._types import IntVector, Points, StopReason, Vector
 from kernelmean.engines import Distances, Room, directions
-from kernelmean.selection.base import Batch, Task, first_center
+from kernelmean.selection.base import Batch, Task, first_row
 from kernelmean.selection.listed import d2_batches, distinct_rows
 from kernelmean.selection.pursuit import Pursuit
 
@@ -33,10 +33,10 @@ class Candidates:
 
     def __init__(self, task: Task, draws: int = DRAWS, everything: int | None = None) -> None:
         self._room, self._per_center = task.room, draws
-        self._traversal = task.room.traverse(first_center(task.room, None, task.rng))
+        self._traversal = task.room.traverse(first_row(task.room, task.streams.of("first candidate")))
         self.everything = task.room.summary.size <= max(EVERYTHING if everything is None else everything, draws * task.limit)
-        self.draft, rows = draft(task)
-        self._draws = (batch if rows is None else rows[batch] for batch in d2_batches(self.draft, task.rng))
+        self.draft, rows = draft(task, task.streams.of("candidate rows"))
+        self._draws = (batch if rows is None else rows[batch] for batch in d2_batches(self.draft, task.streams.of("candidates")))
         self._seen: set[bytes] = set()
         self._fringe, self._bulk = 0, 0
 
@@ -63,7 +63,7 @@ class Candidates:
         return np.fromiter(distinct_rows(self._room, batches, self._seen), dtype=np.intp)
 
 
-def draft(task: Task) -> tuple[Room, IntVector | None]:
+def draft(task: Task, rng: np.random.Generator) -> tuple[Room, IntVector | None]:
     """(a room with a stratified sample of rows by weight, these rows); (the room itself, None) where it is small.
 
     Nothing here depends on how weights are written, so that integer weights draw as repeated rows do.
@@ -71,7 +71,7 @@ def draft(task: Task) -> tuple[Room, IntVector | None]:
     size = max(DRAFT, DRAFT_PER_CENTER * task.limit)
     if task.room.summary.size <= size:
         return task.room, None
-    rows = task.room.locate((np.arange(size) + task.rng.random(size)) / size)
+    rows = task.room.locate((np.arange(size) + rng.random(size)) / size)
     return task.engine.load(task.room.rows(rows)), rows
 
 

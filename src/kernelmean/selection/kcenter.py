@@ -70,24 +70,17 @@ def k_center(
     ((50, 3), True)
     """
     checked = engines.points(X, engine)
-    rows, weights = positive_rows(_checks.weights(sample_weight, len(checked)))
+    rows, weights = _checks.positive_rows(_checks.weights(sample_weight, len(checked)))
     if first is not None and _checks.count(first, "first", least=0) >= len(checked):
         raise ValueError(f"first must be a row of X, 0 to {len(checked) - 1}, got {first}.")
     opened = engines.choose(engine, checked, float(len(checked)) * _checks.count(k, "k"))
     room = opened.load(engines.keep(checked, rows), weights)
     start = first if first is None or rows is None else _position(rows, first)
-    traversal = room.traverse(first_center(room, start, _checks.generator(random_state)))
+    chance = _checks.streams(random_state)
+    traversal = room.traverse(first_center(room, chance) if start is None else start)
     picks = traversal.take(_checks.count(k, "k"))
     indices = picks.indices if rows is None else rows[picks.indices]
     return Centers(indices, room.rows(picks.indices), picks.radii, traversal.distances().cover)
-
-
-def positive_rows(weights: Vector | None) -> tuple[IntVector | None, Vector | None]:
-    """Rows of positive weight (None: all of them) and their weights: a weight of zero means an absent row."""
-    if weights is None or weights.all():
-        return None, weights
-    rows = np.flatnonzero(weights)
-    return rows, weights[rows]
 
 
 class KCenter:

@@ -10,7 +10,7 @@ import numpy as np
 from kernelmean import engines
 from kernelmean._types import IntVector, Points
 from kernelmean.engines import Distances, Room
-from kernelmean.selection.base import Batch, first_center
+from kernelmean.selection.base import Batch, first_row
 
 
 class Listed:
@@ -54,7 +54,7 @@ def draws_by_weight(room: Room, rng: np.random.Generator) -> Iterator[IntVector]
 
 def d2_draws(room: Room, rng: np.random.Generator) -> Iterator[IntVector]:
     """D² sampling (k-means++): each next point with probability ∝ weight × squared distance to the earlier ones."""
-    j: int | None = first_center(room, None, rng)
+    j: int | None = first_row(room, rng)
     nearest: engines.Nearest | None = None
     while j is not None:
         row = np.array([j])
@@ -68,7 +68,7 @@ def d2_draws(room: Room, rng: np.random.Generator) -> Iterator[IntVector]:
 
 def d2_batches(room: Room, rng: np.random.Generator) -> Iterator[IntVector]:
     """D² sampling by the batch: an eighth of the rows so far are drawn before distances are lowered (as in k-means‖)."""
-    batch, drawn = np.array([first_center(room, None, rng)]), 1
+    batch, drawn = np.array([first_row(room, rng)]), 1
     nearest = room.nearest(room.rows(batch))
     while len(batch):
         yield batch

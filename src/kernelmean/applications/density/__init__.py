@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from kernelmean import engines
+from kernelmean._random import Streams
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.applications.density.fitting import FEWEST, Density, Settings
 from kernelmean.engines.sample import Sample
@@ -60,7 +61,7 @@ def weighted_quantiles(values: Vector, weights: Vector | None, levels: Vector) -
 
 
 def fit_classes(
-    settings: Settings, X: Points, labels: IntVector, weights: Vector | None, sparse: bool, rng: np.random.Generator
+    settings: Settings, X: Points, labels: IntVector, weights: Vector | None, sparse: bool, streams: Streams
 ) -> list[Density]:
     """One density per class 0, 1, …: a common scale, and a bandwidth per class where a rule finds it."""
     own = settings.resolved(X, weights)
@@ -69,7 +70,7 @@ def fit_classes(
         rows = labels == c
         w = None if weights is None else weights[rows]
         ruled = replace(own, kernel=_class_kernel(own, X, weights, rows), bandwidth=DEFAULT_RULE)
-        densities.append(ruled.fit(X[rows], w, rng) if sparse else ruled.full(X[rows], w))
+        densities.append(ruled.fit(X[rows], w, streams.within("class", c)) if sparse else ruled.full(X[rows], w))
     return densities
 
 

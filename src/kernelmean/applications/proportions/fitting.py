@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from kernelmean import _checks, engines
+from kernelmean._random import Streams
 from kernelmean._types import Points, Space, Vector
 from kernelmean.applications.proportions import means, searching, solving
 from kernelmean.applications.proportions.intervals import ProportionIntervals, intervals
@@ -23,8 +24,6 @@ from kernelmean.kernels import SPACES
 from kernelmean.mean import AnyMean, scaling
 from kernelmean.mean.preparing import Prepared, prepare
 from kernelmean.mean.resolving import DEFAULT_RULE, labelled_kernel
-
-LARGEST_SEED = 2**31
 
 
 @dataclass(frozen=True)
@@ -79,30 +78,30 @@ class ClassMeans:
         """(C,): π ≥ 0, Σπ = 1."""
         return self._solve(self.kappa(X))
 
-    def intervals(self, X: Points, level: float, n_bootstrap: int, rng: np.random.Generator) -> ProportionIntervals:
+    def intervals(self, X: Points, level: float, n_bootstrap: int, streams: Streams) -> ProportionIntervals:
         """The proportions with bootstrap intervals."""
         F = engines.over(X, partial(means.values, self.means))
         kappa = self.kappa(X) if self.settings.sparse_test else F.mean(axis=0)
-        return intervals(self.system, F, self._solve(kappa), level, n_bootstrap, rng)
+        return intervals(self.system, F, self._solve(kappa), level, n_bootstrap, streams)
 
     def _solve(self, kappa: Vector) -> Vector:
         found: Vector = solving.solve(self.system, kappa[None], self.settings.solver)[0]
         return found
 
 
-def fit_class_means(groups: Sequence[Points], names: Sequence[Any], settings: Settings, rng: np.random.Generator) -> ClassMeans:
+def fit_class_means(groups: Sequence[Points], names: Sequence[Any], settings: Settings, streams: Streams) -> ClassMeans:
     """Means of the classes with one kernel and one scale, by search, by rule on all points together, or as given."""
     settings.check()
     prepared = _prepare(groups, settings)
     options = {name: getattr(settings, name) for name in ("k", "k_max", "tol", "selection")}
-    seed = int(rng.integers(LARGEST_SEED))
-    plan = Plan(prepared.kernel, prepared.scale, settings.space, settings.sparse, settings.engine, seed, options)
+    seeds = streams.within("class means")
+    plan = Plan(prepared.kernel, prepared.scale, settings.space, settings.sparse, settings.engine, seeds, options)
     search: Search | None = None
     if settings.searching:
-        plan, fitted, search = _searched(groups, plan, settings.solver, rng)
+        plan, fitted, search = _searched(groups, plan, settings.solver, streams)
     else:
         fitted = means.fit(groups, plan)
-    system = means.measure(fitted, groups, rng)
+    system = means.measure(fitted, groups, streams)
     _warn_if_indistinct(system, names)
     return ClassMeans(fitted, system, plan, settings, search)
 
@@ -120,13 +119,13 @@ def _prepare(groups: Sequence[Points], settings: Settings) -> Prepared:
     return prepared._replace(kernel=labelled_kernel(settings.kernel, mapped, y, None, settings.engine))
 
 
-def _searched(groups: Sequence[Points], plan: Plan, solver: str, rng: np.random.Generator) -> tuple[Plan, list[AnyMean], Search]:
+def _searched(groups: Sequence[Points], plan: Plan, solver: str, streams: Streams) -> tuple[Plan, list[AnyMean], Search]:
     """Centres once, then the bandwidth, then the coefficients."""
     origin = groups[0][0]
     selected = means.select(groups, plan) if plan.sparse else None
     mapped = [scaling.apply(plan.scale, X, origin) for X in groups]
     centers = None if selected is None else [scaling.apply(plan.scale, mean.centers, origin) for mean in selected]
-    search = searching.search(mapped, centers, plan, solver, rng)
+    search = searching.search(mapped, centers, plan, solver, streams)
     found = replace(plan, kernel=plan.kernel.matching(search.best, groups[0].shape[1]))
     return found, means.fit(groups, found) if selected is None else means.refit(selected, groups, found), search
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
+from kernelmean._random import Streams
 from kernelmean._types import Matrix, Vector
 from kernelmean.applications.proportions.solving import System, undetermined
 
@@ -24,7 +25,7 @@ class ProportionIntervals(NamedTuple):
 
 
 def intervals(
-    system: System, F: Matrix, estimate: Vector, level: float, n_bootstrap: int, rng: np.random.Generator
+    system: System, F: Matrix, estimate: Vector, level: float, n_bootstrap: int, streams: Streams
 ) -> ProportionIntervals:
     """Percentile intervals of the moment estimator, one per class.
 
@@ -35,12 +36,12 @@ def intervals(
     for each class, so that a rare class of which the sample happens to hold none is not excluded. A class that cannot be
     told from others has the interval [0, 1].
     """
-    kappa = _resampled_means(F, n_bootstrap, rng)
-    M = _perturbed(system, n_bootstrap, rng)
+    kappa = _resampled_means(F, n_bootstrap, streams.of("bootstrap"))
+    M = _perturbed(system, n_bootstrap, streams.of("bootstrap training"))
     unknown = undetermined(system.normal, system.indistinct)
     replicates = unconstrained(system, M, kappa, unknown)
     covariance: Matrix = np.cov(replicates.T)
-    replicates = _with_half_points(replicates, len(F), rng)
+    replicates = _with_half_points(replicates, len(F), streams.of("bootstrap shares"))
     low, high = np.clip(np.quantile(replicates, _tails(level, len(F)), axis=0), 0.0, 1.0)
     involved = np.max(np.abs(unknown), axis=1, initial=0.0) > 1e-6
     low, high = np.where(involved, 0.0, low), np.where(involved, 1.0, high)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernelmean import engines
+from kernelmean._random import Streams
 from kernelmean._types import Matrix, Points, Space, Vector
 from kernelmean.applications.proportions.solving import System
 from kernelmean.engines import Engine
@@ -30,7 +31,7 @@ class Plan:
     space: Space
     sparse: bool
     engine: str | Engine
-    seed: int  # the same for every class, so that equal samples have equal means
+    streams: Streams  # the same for every class, so that equal samples have equal means
     options: dict[str, Any]  # k, k_max, tol, selection of a sparse mean
 
 
@@ -39,7 +40,7 @@ def fit(groups: Sequence[Points], plan: Plan) -> list[AnyMean]:
     same: dict[str, Any] = {"kernel": plan.kernel, "scale": plan.scale, "space": plan.space, "engine": plan.engine}
     if not plan.sparse:
         return [kernel_mean(X, **same) for X in groups]
-    return [sparse_kernel_mean(X, **same, **plan.options, random_state=plan.seed) for X in groups]
+    return [sparse_kernel_mean(X, **same, **plan.options, random_state=plan.streams) for X in groups]
 
 
 def select(groups: Sequence[Points], plan: Plan) -> list[SparseKernelMean]:
@@ -90,11 +91,13 @@ def inner_products(means: Sequence[AnyMean], mean: AnyMean) -> Vector:
     return np.array([other.expansion.inner_in_units(mean.expansion)[0] for other in means])
 
 
-def measure(means: Sequence[AnyMean], groups: Sequence[Points], rng: np.random.Generator) -> System:
+def measure(means: Sequence[AnyMean], groups: Sequence[Points], streams: Streams) -> System:
     """Gram matrix and class-wise moments of the means, from up to 10 000 training points of each class."""
-    rows = [X[:] if len(X) <= MEASURED_ROWS else X[rng.choice(len(X), MEASURED_ROWS, replace=False)] for X in groups]
+    rows = [_measured(X, streams.of("class rows", c)) for c, X in enumerate(groups)]
     F = [values(means, X) for X in rows]
-    shares = np.array([leverage(mean, X[rng.permutation(len(X))[:LEVERAGE_ROWS]]) for mean, X in zip(means, rows, strict=True)])
+    orders = [streams.of("class leverages", c).permutation(len(X)) for c, X in enumerate(rows)]
+    pairs = zip(means, rows, orders, strict=True)
+    shares = np.array([leverage(mean, X[order[:LEVERAGE_ROWS]]) for mean, X, order in pairs])
     if all(
         len(some) == len(X) and not isinstance(mean, SparseKernelMean) for mean, some, X in zip(means, rows, groups, strict=True)
     ):
@@ -104,6 +107,11 @@ def measure(means: Sequence[AnyMean], groups: Sequence[Points], rng: np.random.G
         G = np.stack([inner_products(means, mean) for mean in means])
         G = 0.5 * (G + G.T)
     return system(G, F, np.array([len(X) for X in groups]), shares)
+
+
+def _measured(X: Points, rng: np.random.Generator) -> Points:
+    """All rows, or 10 000 of them."""
+    return X[:] if len(X) <= MEASURED_ROWS else X[rng.choice(len(X), MEASURED_ROWS, replace=False)]
 
 
 def system(G: Matrix, F: Sequence[Matrix], sizes: Vector, shares: Vector) -> System:

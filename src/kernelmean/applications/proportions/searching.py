@@ -18,6 +18,7 @@ from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_limits
 
 from kernelmean import _progress, bandwidth, engines
+from kernelmean._random import Streams
 from kernelmean._types import EPS, IntVector, Matrix, Points, Vector
 from kernelmean.applications.proportions import means, solving
 from kernelmean.applications.proportions.means import Plan
@@ -45,15 +46,13 @@ class Search(NamedTuple):
     errors: Vector
 
 
-def search(
-    groups: Sequence[Points], centers: Sequence[Points] | None, plan: Plan, solver: str, rng: np.random.Generator
-) -> Search:
+def search(groups: Sequence[Points], centers: Sequence[Points] | None, plan: Plan, solver: str, streams: Streams) -> Search:
     """Minimise the ℓ1 error: on a log grid, then by a bounded scalar search around its best point.
 
     ``groups`` and ``centers`` are in the coordinates of the kernel; without centres the means are full. Time for one
     bandwidth: C kernel sums of at most 3000·C points over k centres.
     """
-    trial = Trial(groups, centers, plan, solver, rng)
+    trial = Trial(groups, centers, plan, solver, streams)
     # Matrices of a few hundred rows: more threads than one save nothing, and on busy cores they mostly wait for each other.
     with threadpool_limits(1, user_api="blas"):
         return _minimise(trial, *_range(engines.together(groups), plan.engine))
@@ -80,15 +79,15 @@ class Trial:
     """Simulated mixtures, and the error in their proportions as a function of the bandwidth."""
 
     def __init__(
-        self, groups: Sequence[Points], centers: Sequence[Points] | None, plan: Plan, solver: str, rng: np.random.Generator
+        self, groups: Sequence[Points], centers: Sequence[Points] | None, plan: Plan, solver: str, streams: Streams
     ) -> None:
-        rows = [X[rng.permutation(len(X))[:ROWS]] for X in groups]
+        rows = [X[streams.of("trial rows", c).permutation(len(X))[:ROWS]] for c, X in enumerate(groups)]
         self._plan, self._solver, self._d = plan, solver, groups[0].shape[1]
         self._labels: IntVector = np.repeat(np.arange(len(rows)), [len(X) for X in rows])
         half = np.concatenate([np.arange(len(X)) % 2 for X in rows])
         alone = np.concatenate([np.full(len(X), len(X) == 1) for X in rows])  # a single point serves on both sides
         self._fitted = [(half == side) | alone for side in (0, 1)]
-        self._mixtures = [_mixtures(self._labels, (half != side) | alone, rng) for side in (0, 1)]
+        self._mixtures = [_mixtures(self._labels, (half != side) | alone, streams.of("trial mixtures", side)) for side in (0, 1)]
         self._means = _FullMeans(rows, plan.engine) if centers is None else _SparseMeans(rows, centers, plan.engine)
 
     def error(self, sigma: float) -> float:

@@ -33,13 +33,18 @@ class DeviceSample:
         return self.raw_weights / self.raw_weights.sum()
 
     @lazy
+    def counted(self) -> bool:
+        """Whether every weight is an integer, so that rows are repeated."""
+        return self.raw_weights is None or bool((self.raw_weights == self.raw_weights.round()).all())
+
+    @lazy
     def size(self) -> float:
-        """Σw if every weight is an integer (repeated rows), else Kish's effective size (Σw)²/Σw²."""
+        """Σw where weights count rows, else Kish's effective size (Σw)²/Σw²."""
         w = self.raw_weights
         if w is None:
             return float(len(self.X))
         total = float(w.sum())
-        return total if bool((w == w.round()).all()) else total**2 / float((w**2).sum())
+        return total if self.counted else total**2 / float((w**2).sum())
 
     @lazy
     def columns(self) -> Tensor:

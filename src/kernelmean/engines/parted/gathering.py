@@ -41,11 +41,16 @@ class Holding:
         shares: Vector = weights / weights.sum()
         return shares
 
+    @property
+    def counted(self) -> bool:
+        """Whether every weight is an integer, so that rows are repeated."""
+        return all(facts.counted for facts in self.facts)
+
     @lazy
     def size(self) -> float:
-        """Σw if every weight is an integer (repeated rows), else Kish's effective size (Σw)²/Σw²."""
+        """Σw where weights count rows, else Kish's effective size (Σw)²/Σw²."""
         total = float(sum(facts.weight for facts in self.facts))
-        return total if all(facts.whole for facts in self.facts) else total**2 / float(sum(facts.squares for facts in self.facts))
+        return total if self.counted else total**2 / float(sum(facts.squares for facts in self.facts))
 
     def rows(self, indices: IntVector) -> Points:
         """The points themselves, in the order asked for."""

@@ -23,7 +23,7 @@ class Facts(NamedTuple):
     rows: int
     weight: float  # Σw
     squares: float  # Σw²
-    whole: bool  # every weight is an integer
+    counted: bool  # every weight is an integer
     equal: bool  # no weights were given
 
 

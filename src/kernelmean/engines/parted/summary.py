@@ -27,6 +27,11 @@ class PartedSummary:
         return self.holding.size
 
     @property
+    def counted(self) -> bool:
+        """Whether ``size`` counts rows: no weights, or integers."""
+        return self.holding.counted
+
+    @property
     def count(self) -> int:
         """Rows, whatever their weight."""
         return int(self.holding.begins[-1])

@@ -1,0 +1,83 @@
+"""Chance: one seed, and a stream of its own for every purpose.
+
+Two consumers that start from one seed with one generator draw the same numbers: a certificate would sample the very centres
+that it is to judge. So nobody draws from the seed itself. A purpose names a stream, and streams of different purposes are
+independent, whatever was drawn before and in whichever order (Salmon et al. 2011; NumPy's ``SeedSequence`` spawns them).
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+
+PURPOSES = {
+    "first centre": "the row where a farthest-first traversal that hands out centres begins",
+    "first candidate": "the row where the traversal behind the greedy selection's fringe begins",
+    "first fringe row": "the row where the traversal that adds a fringe to centroids begins",
+    "candidates": "D² draws that become candidates of the greedy selection",
+    "candidate rows": "the rows among which these candidates are drawn",
+    "kmeans++": "D² draws that become centres",
+    "kmeans": "D² draws at which Lloyd's iteration begins",
+    "random centres": "rows drawn by weight that become centres",
+    "centroids": "D² draws at which Lloyd's iteration begins, of the contenders of selection='auto'",
+    "centroid rows": "the rows among which these are drawn, where their number was open",
+    "judging rows": "the rows whose log-density decides between selections of a density",
+    "refining rows": "the rows that the early steps of refinement look at",
+    "certificate rows": "the rows whose residual is measured",
+    "certificate frequencies": "the frequencies at which the error is measured",
+    "bandwidth median": "the points whose distances have the median",
+    "bandwidth likelihood": "the rows that are left out",
+    "bandwidth jaakkola": "the labelled points whose distances have the median",
+    "class": "the fit of one class of several",
+    "sample": "points drawn from a fitted density",
+    "reservoir": "points that stand for rows which a loaded or fitted density does not have any more",
+    "reservoir rows": "which of the rows kept of earlier batches stay",
+    "divergence": "points drawn from a density at which two are compared",
+    "halves": "which half of a sample densities are fitted on",
+    "collection": "the means of several samples that are compared",
+    "collection certificates": "the certificates of these means",
+    "test order": "the order of two pooled samples, whose first rows are the test's centres",
+    "test bins": "which rows of a sample share a bin",
+    "test permutations": "the permutations of the bins",
+    "representation": "the folds and the classifier of a representation",
+    "class means": "the means of all classes, which share a seed",
+    "class rows": "the training rows at which class means are evaluated",
+    "class leverages": "the training rows at which their leverage is taken",
+    "trial rows": "the training rows that take part in a search over bandwidths",
+    "trial mixtures": "simulated mixtures of these rows",
+    "bootstrap": "resampled rows of a sample of unknown proportions",
+    "bootstrap training": "the sampling error of the class means",
+    "bootstrap shares": "the half points that are added to each class",
+}
+
+
+@dataclass(frozen=True)
+class Streams:
+    """What a ``random_state`` means: as many independent generators as there are purposes.
+
+    The same purpose gives the same stream each time; further numbers tell several of one purpose apart.
+    """
+
+    entropy: int
+    key: tuple[int, ...] = ()
+
+    def of(self, purpose: str, *which: int) -> np.random.Generator:
+        """The generator of a purpose, at its beginning."""
+        seeds = np.random.SeedSequence(self.entropy, spawn_key=(*self.key, _number(purpose), *which))
+        return np.random.default_rng(seeds)
+
+    def within(self, purpose: str, *which: int) -> Streams:
+        """Streams of their own for everything that is done for a purpose."""
+        return Streams(self.entropy, (*self.key, _number(purpose), *which))
+
+    def seed(self, purpose: str, *which: int) -> int:
+        """A seed below 2³¹ for a library that takes nothing else."""
+        return int(self.of(purpose, *which).integers(2**31))
+
+
+def _number(purpose: str) -> int:
+    if purpose not in PURPOSES:
+        raise KeyError(f"{purpose!r} is no purpose of chance: name it in kernelmean._random.PURPOSES.")
+    return zlib.crc32(purpose.encode())
