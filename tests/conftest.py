@@ -1,4 +1,4 @@
-"""What every test file shares: one Hypothesis profile, and the real data where it is present."""
+"""What every test file shares: the Hypothesis profiles, and the real data where it is present."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+# CI tries the same few examples each time; ``make fuzz`` tries many new ones (--hypothesis-profile=fuzz).
+common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
+settings.register_profile("kernelmean", **common, derandomize=True, max_examples=20, stateful_step_count=15)
 settings.register_profile(
-    "kernelmean", deadline=None, derandomize=True, max_examples=20, suppress_health_check=[HealthCheck.too_slow]
+    "fuzz", **common, max_examples=int(os.environ.get("KERNELMEAN_EXAMPLES", "1000")), stateful_step_count=30, print_blob=True
 )
 settings.load_profile("kernelmean")
 

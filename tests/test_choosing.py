@@ -9,6 +9,7 @@ import pytest
 
 import kernelmean as km
 from kernelmean import engines
+from kernelmean._random import Streams
 from kernelmean.factor import Factor
 from kernelmean.mean import choosing, fitting, refining, sparse_density
 from kernelmean.selection import KCenter, Task, greedy
@@ -37,10 +38,11 @@ def objective(mean):
 
 
 @pytest.mark.parametrize("constraint", [None, "simplex", "simplex-projection", "sum-to-one"])
-@pytest.mark.parametrize("sigma", [0.2, 1.5])
-def test_auto_with_k_centres_is_no_worse_than_what_it_chooses_from(sigma, constraint):
+@pytest.mark.parametrize(("sigma", "k"), [(0.2, 40), (1.5, 80)])
+def test_auto_with_k_centres_is_no_worse_than_what_it_chooses_from(sigma, k, constraint):
+    """A narrow kernel, where farthest-first is far behind; and a wide one whose k covers the support, where it is tried."""
     X = np.random.default_rng(0).normal(size=(400, 2))
-    options = {"k": 40, "constraint": constraint, "bandwidth": sigma}
+    options = {"k": k, "constraint": constraint, "bandwidth": sigma}
     auto, kcenter = fitted(X, **options), fitted(X, "kcenter", **options)
     assert chosen(auto) in ("kcenter", "kmeans", "greedy", "greedy+kmeans")
     assert objective(auto) <= objective(kcenter) + 1e-12
@@ -53,7 +55,8 @@ def test_each_candidate_can_win():
     clusters = np.concatenate([rng.normal(size=(60, 2)) * 0.05 + c for c in ([0, 0], [5, 0], [0, 5], [5, 5])])
     assert chosen(fitted(clusters, k=4)) == "kmeans"
     assert chosen(fitted(rng.normal(size=(500, 5)), k=60)) == "greedy+kmeans"
-    assert fitted(rng.uniform(size=(900, 1)), k=40, bandwidth=0.1).selection == "kcenter"
+    line = rng.uniform(size=(900, 1))
+    assert "kcenter" in {fitted(line, k=40, bandwidth=0.1, seed=seed).selection for seed in range(4)}
 
 
 @pytest.mark.parametrize("constraint", [None, "simplex"])
@@ -224,4 +227,4 @@ def _task(X, k):
     engine = engines.open("cpu")
     room = engine.load(X)
     radial = km.Gaussian(0.4).radial(2, "l2")
-    return Task(room, engine, radial, k, True, True, True, np.random.default_rng(0)), room
+    return Task(room, engine, radial, k, True, True, True, Streams(0)), room

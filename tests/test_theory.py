@@ -372,7 +372,7 @@ def test_one_small_step_is_no_evidence_ten_are(banana):
         sizes[patience] = [mean.k for mean in means]
         errors[patience] = [mean.certificate(banana, method="exact").relative_error for mean in means]
     assert max(errors[1]) / min(errors[1]) > 4  # table: 2.7e-3 to 9.9e-2
-    assert 2e-3 < max(errors[1]) < 0.2
+    assert 2e-3 < np.median(errors[1]) < 0.1  # table: 9.5e-3; the worst of six starts may be anything
     assert max(errors[10]) < 1e-3  # table: 1.3e-4 to 3.2e-4
     assert max(errors[10]) / min(errors[10]) < 4
     assert 420 < np.mean(sizes[10]) < 570  # table: 498, from 447 to 540

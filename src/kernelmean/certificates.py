@@ -97,16 +97,20 @@ def nearest_bound(distances: Distances, radial: RadialFunction) -> float:
 
 
 def measure(case: Comparison, method: str, streams: Streams, size: int | None = None) -> Certificate:
-    """The error by the method asked for; "auto" is exact while that is cheap and above its floor, else spectral."""
+    """The error by the method asked for; "auto" is exact while that is cheap and above its floor, else spectral.
+
+    Where the kernel is a user's own and has no known spectrum, "auto" takes what is left: the exact floor, or rows.
+    """
     kappa = case.room.kernel_sum(case.radial, case.centers)
     K = gram(case.radial, case.centers, case.centers)
     residual = kappa - K @ case.alpha
+    spectrum = case.kernel.has_spectrum(case.space)
     half = float(kappa @ case.alpha) + float(residual @ case.alpha)  # 2κᵀα − αᵀKα = ‖z̄‖² − err²
     if method == "exact" or (method == "auto" and case.room.summary.count <= EXACT_LIMIT):
         exact = _exact(case, half)
-        if method == "exact" or not exact.below_floor:
+        if method == "exact" or not exact.below_floor or not spectrum:
             return exact
-    if method == "rows":
+    if method == "rows" or (method == "auto" and not spectrum):
         return _rows(case, float(residual @ case.alpha), half, streams.of("certificate rows"), size or ROWS)
     return _spectral(case, half, streams.of("certificate frequencies"), size or FREQUENCIES)
 
@@ -127,7 +131,8 @@ def _rows(case: Comparison, offset: float, half: float, rng: np.random.Generator
     z = case.engine.load(case.centers).kernel_sum(case.radial, Q, case.alpha)
     r = case.room.kernel_sum(case.radial, Q) - z
     squared = float(r.mean()) - offset
-    spread = float(r.std(ddof=1)) / np.sqrt(len(r)) * correction if len(r) > 1 else np.inf
+    # All rows of a sample leave nothing to chance, even where there is only one.
+    spread = 0.0 if correction == 0.0 else float(r.std(ddof=1)) / np.sqrt(len(r)) * correction
     floor = 8 * EPS * (abs(half) + float(case.alpha @ case.alpha))
     return _estimated(squared, float(spread), half, floor, "rows")
 

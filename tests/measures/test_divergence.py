@@ -12,6 +12,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
 
 import kernelmean as km
+from kernelmean._random import Streams
 from kernelmean.mean import sampling
 from kernelmean.measures.divergence import divergences, halves
 from kernelmean.measures.recipe import Recipe, common
@@ -239,8 +240,7 @@ def test_samples_are_split_in_halves():
     """Brute force with full densities: fit on the first halves, average over the second half of p."""
     A, B = two(41)
     found = km.kl_divergence(A, B, bandwidth=0.5, sparse=False, random_state=3)
-    recipe_seed = int(np.random.default_rng(3).integers(2**63))
-    (A1, A2), (B1, B2) = (halves(X, np.random.default_rng(recipe_seed), "X") for X in (A, B))
+    (A1, A2), (B1, B2) = (halves(X, Streams(3), "X") for X in (A, B))
     assert len(A1) == 21
     assert len(A2) == 20
     np.testing.assert_array_equal(np.sort(np.concatenate([A1, A2]), axis=0), np.sort(A, axis=0))

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kernelmean as km
+from kernelmean._random import Streams
 from kernelmean.measures import two_sample
 from tests import brute
 from tests.strategies import clouds, spread_clouds
@@ -57,7 +58,7 @@ def test_other_kernels_measure_with_their_own_products(kernel, g):
 def test_few_centres_give_the_mmd_of_the_projections():
     A, B = normal(300, 2, 0), normal(200, 2, 1, shift=0.5)
     result = km.mmd_test(A, B, bandwidth=1.0, k=5, bins=8, random_state=3)
-    C = np.concatenate([A, B])[np.random.default_rng(3).permutation(500)[:5]]
+    C = np.concatenate([A, B])[Streams(3).of("test order").permutation(500)[:5]]
     assert result.statistic == pytest.approx(projected_mmd(A, B, C, brute.gaussian(1.0)), rel=1e-9)
     assert result.statistic < mmd(A, B, brute.gaussian(1.0))
 
@@ -100,8 +101,7 @@ def test_the_p_value_of_tiny_samples_is_that_of_all_permutations(n_a, n_b):
 
 def test_permutations_of_bins_keep_the_rows_outside_in_their_sample():
     A, B = normal(11, 1, 0), normal(7, 1, 1)
-    rng = np.random.default_rng(4)
-    order = rng.permutation(18)
+    order, rng = Streams(4).of("test order").permutation(18), Streams(4).of("test bins")
     rows = [order[rng.permutation(np.flatnonzero(part))] for part in (order < 11, order >= 11)]
     result = km.mmd_test(A, B, bandwidth=1.0, bins=6, permutations=10**4, random_state=4)
     assert (result.bins, result.bin_size) == ((5, 3), 2)

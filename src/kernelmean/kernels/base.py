@@ -52,6 +52,10 @@ class Kernel(ABC):
     def spectral_scales(self, size: int, d: int, space: Space, rng: np.random.Generator) -> Vector:
         """Random scales τ such that g/g(0) = E cos(ω·r) with ω = τZ, Z standard normal in R^d."""
 
+    def has_spectrum(self, space: Space) -> bool:
+        """Whether :meth:`spectral_scales` can be asked for."""
+        return True
+
     @abstractmethod
     def sample(self, size: int, d: int, rng: np.random.Generator) -> Points:
         """(size, d) random points with density φ about 0."""

@@ -91,6 +91,9 @@ class Radial(Kernel):
         scalar = self._needed(self.l2_decay_function, "a gradient in L2", "l2_decay_function")
         return Slope(self.bandwidth**-2, replace(self._formula(scalar), decreasing=False))
 
+    def has_spectrum(self, space: Space) -> bool:
+        return space == "rkhs" and self.scales is not None
+
     def spectral_scales(self, size: int, d: int, space: Space, rng: np.random.Generator) -> Vector:
         if space == "l2":
             raise ValueError("this Radial kernel has no spectral sampler in L2; use method='exact' or method='rows'.")

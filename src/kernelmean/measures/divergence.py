@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kernelmean import _checks, engines
+from kernelmean._random import Streams
 from kernelmean._types import ArrayLike, Matrix, Points, RandomState, Vector
 from kernelmean.engines import Engine
 from kernelmean.kernels import Kernel
@@ -115,19 +116,17 @@ def kl_divergence(
     samples = two_samples(p, q, "pq")
     chosen, matrix = common(samples, kernel, bandwidth, scale, engine)
     recipe = Recipe(chosen, matrix, sparse=sparse, engine=engine, streams=_checks.streams(random_state)).for_densities()
-    first, second = zip(
-        *(halves(X, recipe.streams.of("halves"), name) for X, name in zip(samples, "pq", strict=True)), strict=True
-    )
+    first, second = zip(*(halves(X, recipe.streams, name) for X, name in zip(samples, "pq", strict=True)), strict=True)
     found = divergences(recipe.means(first), second)
     pairs = [(0, 1), (1, 0)] if symmetric else [(0, 1)]
     return _total([Divergence(*(float(matrix[pair]) for matrix in found)) for pair in pairs])
 
 
-def halves(X: Points, rng: np.random.Generator, name: str) -> tuple[Points, Points]:
+def halves(X: Points, streams: Streams, name: str) -> tuple[Points, Points]:
     """Two random halves of the rows: to fit on (the larger one), and to evaluate on."""
     if len(X) < 2:
         raise ValueError(f"{name} has one point, but the Kullback–Leibler divergence splits every sample in two halves.")
-    order = rng.permutation(len(X))
+    order = streams.of("halves").permutation(len(X))
     cut = (len(X) + 1) // 2
     if engines.in_parts(X):  # parts keep the order of their rows
         return engines.keep(X, np.sort(order[:cut])), engines.keep(X, np.sort(order[cut:]))

@@ -57,5 +57,5 @@ def compare(metric: str, recipe: Recipe, samples: Sequence[Points], names: Seque
         suited = replace(recipe, space="rkhs" if metric == "mmd" else "l2")
         return Comparison(metric, suited, suited.means(samples), None)
     suited = recipe.for_densities()
-    pairs = [halves(X, suited.streams.of("halves"), f"sample {name!r}") for X, name in zip(samples, names, strict=True)]
+    pairs = [halves(X, suited.streams, f"sample {name!r}") for X, name in zip(samples, names, strict=True)]
     return Comparison(metric, suited, suited.means([first for first, _ in pairs]), [second for _, second in pairs])
