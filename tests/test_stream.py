@@ -181,3 +181,17 @@ def test_fit_begins_anew():
     stream.fit(batch(2))
     assert stream.mean_.n_points == 200
     assert stream.partial_fit(batch(3)).mean_.n_points == 400
+
+
+def test_what_merges_have_cost_is_kept_in_the_file(tmp_path):
+    """A stream that goes on from a file must not forget the errors before it, and a new fit must not remember them."""
+    X = np.random.default_rng(3).normal(size=(900, 2))
+    density = km.SparseKDE(bandwidth=0.2, k=20, random_state=0).fit(X[:300]).partial_fit(X[300:600])
+    assert density.merging_error_ > 0.0
+    density.save(tmp_path / "density.km")
+    again = km.SparseKDE.load(tmp_path / "density.km")
+    assert again.merging_error_ == density.merging_error_
+    again.set_params(random_state=0).partial_fit(X[600:])
+    assert again.merging_error_ > density.merging_error_ * 600 / 900
+    assert not hasattr(density.fit(X), "merging_error_")
+    assert density.mean_.merging_error is None

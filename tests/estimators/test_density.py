@@ -261,14 +261,36 @@ def counted_selections(monkeypatch):
     return calls
 
 
-@pytest.mark.parametrize("random_state", [None, 0])
 @pytest.mark.parametrize("selection", ["auto", "kcenter", "random"])
-def test_a_search_over_bandwidths_selects_once_per_fold(monkeypatch, random_state, selection):
+def test_a_search_over_bandwidths_selects_once_per_fold(monkeypatch, selection):
     calls = counted_selections(monkeypatch)
-    estimator = km.SparseKDE(k=15, random_state=random_state, selection=selection)
+    estimator = km.SparseKDE(k=15, random_state=0, selection=selection)
     search = GridSearchCV(estimator, {"bandwidth": [0.1, 0.3, 0.5, 1.0, "silverman"]}, cv=3).fit(cloud())
     assert len(calls) == 3 + 1  # the last for the best bandwidth on all rows
     assert search.best_estimator_.mean_.selection != "given"
+
+
+def test_without_a_seed_every_fit_selects_anew(monkeypatch):
+    calls = counted_selections(monkeypatch)
+    first, second = (km.SparseKDE(k=15, selection="random").fit(cloud()).mean_ for _ in range(2))
+    assert len(calls) == 2
+    assert not np.array_equal(first.centers, second.centers)
+
+
+@pytest.mark.parametrize(("wrong", "name"), [({"k": 15.0}, "k"), ({"k": True}, "k"), ({"random_state": True}, "random_state")])
+def test_what_is_remembered_is_not_found_by_parameters_that_only_equal_the_right_ones(wrong, name):
+    """15.0 == 15 and True == 1, also as keys of a dictionary."""
+    km.SparseKDE(k=15, random_state=1).fit(cloud())
+    km.SparseKDE(k=1, random_state=1).fit(cloud())
+    with pytest.raises(TypeError, match=name):
+        km.SparseKDE(**{"k": 15, "random_state": 1, **wrong}).fit(cloud())
+
+
+def test_rows_may_be_given_as_an_index_of_pandas():
+    pandas = pytest.importorskip("pandas")
+    rows = np.arange(0, 30, 2)
+    first, second = (km.SparseKDE(selection=given, random_state=0).fit(cloud()).mean_ for given in (rows, pandas.Index(rows)))
+    np.testing.assert_array_equal(first.centers, second.centers)
 
 
 def test_what_is_remembered_changes_no_result(monkeypatch):

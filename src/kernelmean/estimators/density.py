@@ -51,6 +51,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
     mean_ : the fitted density, a :class:`SparseKernelMean` (a :class:`KernelMean` with ``sparse=False``)
     bandwidth_ : length of the fitted kernel (σ, γ, √β)
     log_quantiles_ : (1001,) quantiles of the training points' log-density, at levels 0, .001, …, 1
+    merging_error_ : after ``partial_fit`` or ``merge``, what the merges have cost at most, in the L2 norm; files keep it
     n_features_in_, feature_names_in_ : as in scikit-learn.
 
     Notes
@@ -181,7 +182,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def _go_on(self, stream: MeanStream) -> Self:
         assert self._reservoir is not None
-        fitted, self.merging_error_, self._stream = stream.mean, stream.error, stream
+        fitted, self._stream = stream.with_error(), stream
         return self._become(fitted, density.log_quantiles(fitted, self._reservoir))
 
     def _streamed(self, batch: SparseKernelMean) -> MeanStream:
@@ -190,7 +191,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         if stream is None:
             stream = MeanStream(constraint="simplex")
             fitted: SparseKernelMean | None = getattr(self, "mean_", None)
-            stream = stream if fitted is None else stream.add(fitted)
+            stream = stream if fitted is None else stream.add(fitted, fitted.merging_error or 0.0)
         return replace(stream, k=self._most_centers(max(mean.k for mean in (*stream.means, batch))))
 
     def _most_centers(self, largest: int) -> int:
@@ -208,6 +209,9 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def _become(self, fitted: density.Density, log_quantiles: Vector | None) -> Self:
         if isinstance(fitted, SparseKernelMean):
             fitted = replace(fitted, log_quantiles=log_quantiles, columns=checking.column_names(self))
+        self.__dict__.pop("merging_error_", None)  # of an earlier stream
+        if isinstance(fitted, SparseKernelMean) and fitted.merging_error is not None:
+            self.merging_error_ = fitted.merging_error
         self.mean_ = fitted
         self.bandwidth_ = fitted.kernel.length
         self.log_quantiles_ = log_quantiles

@@ -71,13 +71,16 @@ def _words(header: dict[str, Any]) -> dict[str, Any]:
             raise ValueError(f"unknown {name} {words[name]!r}")
     if not isinstance(words["selection"], str):
         raise ValueError("selection is not a word")
-    nested = header.get("nested", False)  # absent in files of the first release, as is the transform
+    nested = header.get("nested", False)  # absent in files of the first release, as are the next two
     if not isinstance(nested, bool):
         raise ValueError("nested is neither true nor false")
+    cost = header.get("merging_error")
+    if not (cost is None or (isinstance(cost, float | int) and 0.0 <= cost < math.inf)):
+        raise ValueError("the error of merging is none")
     transform = header.get("transform")
     if not (transform is None or isinstance(transform, str)):
         raise ValueError("transform is not a word")
-    return {**words, "columns": _columns(header.get("columns")), "transform": transform, "nested": nested}
+    return {**words, "columns": _columns(header.get("columns")), "transform": transform, "nested": nested, "merging_error": cost}
 
 
 def _columns(names: Any) -> tuple[str, ...] | None:

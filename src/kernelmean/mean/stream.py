@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -79,6 +79,11 @@ class MeanStream:
     def error(self) -> float:
         """‖mean of all that came by − ``mean``‖, at most: the errors given, and those of all merges, by their weights."""
         return self._everything()[1]
+
+    def with_error(self) -> SparseKernelMean:
+        """:attr:`mean`, which knows :attr:`error`."""
+        mean, error = self._everything()
+        return replace(mean, merging_error=error)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """One file without pickle; the stream goes on from there."""

@@ -55,6 +55,7 @@ class SparseKernelMean:
     columns : names of the coordinates, where they were known.
     transform : what the values of a file went through.
     log_quantiles : of the log-density of the training points, where an estimator fitted the mean.
+    merging_error : what merging the batches of a stream has cost, at most, where an estimator merged some.
     nested : whether the centres are farthest-first on these points, so that the first m cover them within ``radii[m]``.
 
     Examples
@@ -93,6 +94,7 @@ class SparseKernelMean:
     transform: str | None = None  # what the values of its file went through, as ``km.read`` names it
     log_quantiles: Vector | None = None  # (1001,) of the training points' log-density at levels 0, .001, …, 1
     nested: bool = False  # farthest-first on the points behind κ: the first m centres cover them within radii[m]
+    merging_error: float | None = None  # what the merges of a stream behind it have cost, at most, in the norm
     engine: str | Engine = field(default="cpu", repr=False)
 
     def __post_init__(self) -> None:
@@ -252,7 +254,7 @@ class SparseKernelMean:
         header: dict[str, Any] = {name: getattr(self, name) for name in WORDS}
         header["kernel"] = kernels.describe(self.kernel)
         header["transform"] = self.transform
-        header["nested"] = self.nested
+        header |= {"nested": self.nested, "merging_error": self.merging_error}
         header["columns"] = None if self.columns is None else list(self.columns)
         present = {name: getattr(self, name) for name in ARRAYS if getattr(self, name) is not None}
         present["numbers"] = np.array([math.nan if v is None else v for v in numbers.values()])
@@ -308,6 +310,7 @@ class SparseKernelMean:
             constraint=constraint,
             nearest_bound=nearest_bound,
             log_quantiles=None,
+            merging_error=None,
         )
 
 
