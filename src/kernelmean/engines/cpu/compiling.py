@@ -12,17 +12,28 @@ import hashlib
 import os
 import threading
 import types
-from collections.abc import Callable
+import weakref
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numba
+from llvmlite.binding import newpassmanagers
 from numba.core.caching import FunctionCache
+from numba.core.codegen import JITCPUCodegen
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import Dispatcher
+from numba.core.registry import CPUTarget, cpu_target
+from numba.core.runtime.nrt import rtsys
 
 SAFE_MATH = {"reassoc", "contract", "arcp", "nsz"}  # NaN and inf keep their meaning
 EXACT_MATH: set[str] = set()  # bit for bit what NumPy computes
 ORDERED_MATH = {"contract"}  # fused multiply-add, but every sum in the order written
+
+T = TypeVar("T")
 
 _lock = threading.RLock()
 
@@ -42,13 +53,121 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
+class _ModulePasses(newpassmanagers.ModulePassManager):  # type: ignore[misc]
+    """Passes that are freed after use: llvmlite's own inherit a method that frees nothing, half a megabyte for each."""
+
+    _dispose = newpassmanagers.NewPassManager._dispose
+
+
+class _FunctionPasses(newpassmanagers.FunctionPassManager):  # type: ignore[misc]
+    """The same for functions."""
+
+    _dispose = newpassmanagers.NewPassManager._dispose
+
+
+class _OwnEngine(JITCPUCodegen):
+    """An LLVM engine beside Numba's, which keeps all code for ever: this one goes, and its code with it."""
+
+    def _module_pass_manager(self, **options: Any) -> tuple[Any, Any]:
+        passes, builder = super()._module_pass_manager(**options)  # type: ignore[no-untyped-call]
+        passes.__class__ = _ModulePasses
+        return passes, builder
+
+    def _function_pass_manager(self, **options: Any) -> tuple[Any, Any]:
+        passes, builder = super()._function_pass_manager(**options)  # type: ignore[no-untyped-call]
+        passes.__class__ = _FunctionPasses
+        return passes, builder
+
+
+class Workshop(CPUTarget):
+    """Where all that is made of one user's function is compiled; the code lives as long as any part of it is held.
+
+    Each compiled function holds its workshop, so no code vanishes while a thread runs it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("cpu")  # type: ignore[no-untyped-call]
+        with _lock:
+            _left.clear()
+            rtsys.initialize(cpu_target.target_context)  # what all workshops share is made outside of them
+            engine = _OwnEngine("kernelmean")  # type: ignore[no-untyped-call]
+            self._context = cpu_target.target_context.subtarget(_internal_codegen=engine)
+        weakref.finalize(self, _left.append, engine).atexit = False
+
+    @property
+    def target_context(self) -> Any:
+        return self._context
+
+    @property
+    def typing_context(self) -> Any:
+        return cpu_target.typing_context
+
+    def adopt(self, dispatcher: Any) -> None:
+        """Let a function be compiled here."""
+        dispatcher.targetdescr = dispatcher._compiler.targetdescr = self
+        dispatcher.targetctx = self._context
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Functions made inside, in this thread, are compiled here."""
+        token = _workshop.set(self)
+        try:
+            yield
+        finally:
+            _workshop.reset(token)
+
+
+_workshop: ContextVar[Workshop | None] = ContextVar("_workshop", default=None)
+_left: deque[Any] = deque()  # engines that nobody holds: freed under the lock, or a fork might copy LLVM amid that
+
+
+def alone() -> threading.RLock:
+    """The lock of everything that compiles, for a ``with``: what two threads ask for at once is then made once."""
+    return _lock
+
+
+def shared(maxsize: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
+    """``lru_cache`` for what serves every kernel: made outside of workshops, whoever asks first."""
+
+    def decorate(make: Callable[..., T]) -> Callable[..., T]:
+        def outside(*constants: Hashable) -> T:
+            token = _workshop.set(None)
+            try:
+                return make(*constants)
+            finally:
+                _workshop.reset(token)
+
+        return functools.wraps(make)(functools.lru_cache(maxsize=maxsize)(outside))
+
+    return decorate
+
+
 def part(fastmath: set[str] = SAFE_MATH) -> Callable[[Callable[..., Any]], Any]:
     """Decorator for a small function that compiled loops call: division as in NumPy, since a check stops vectorisation."""
 
     def decorate(function: Callable[..., Any]) -> Any:
-        return numba.njit(fastmath=fastmath or False, error_model="numpy")(_named(function, *sorted(fastmath)))
+        return _jitted(_named(function, *sorted(fastmath)), fastmath=fastmath or False, error_model="numpy")
 
     return decorate
+
+
+def _jitted(function: Callable[..., Any], **options: Any) -> Any:
+    return _adopted(numba.njit(**options)(function))
+
+
+def _adopted(dispatcher: Any) -> Any:
+    """The function itself, to be compiled in the workshop that is open, if one is."""
+    if (workshop := _workshop.get()) is not None:
+        workshop.adopt(dispatcher)
+    return dispatcher
+
+
+def users_part(scalar: Any) -> Any:
+    """A user's function for compiled loops to call: a twin of it, so that they do not hold the function itself."""
+    if isinstance(scalar, Dispatcher):
+        how: Any = scalar._compiler  # type: ignore[attr-defined]
+        return _adopted(type(scalar)(_named(scalar.py_func), how.locals, how.targetoptions, how.pipeline_class))
+    return scalar if hasattr(scalar, "py_func") else part()(scalar)
 
 
 def _named(function: Callable[..., Any], *constants: object) -> Callable[..., Any]:
@@ -100,9 +219,8 @@ def entry(fastmath: set[str] = SAFE_MATH, constants: tuple[object, ...] | None =
     """Decorator for a loop called from Python; ``constants`` name what it closes over (None: not cached on disk)."""
 
     def decorate(function: Callable[..., Any]) -> Any:
-        dispatcher = numba.njit(nogil=True, fastmath=fastmath or False, error_model="numpy")(
-            _named(function, *sorted(fastmath), constants)
-        )
+        twin = _named(function, *sorted(fastmath), constants)
+        dispatcher = _jitted(twin, nogil=True, fastmath=fastmath or False, error_model="numpy")
         if constants is not None:
             _attach_cache(dispatcher, (function.__qualname__, sorted(fastmath), *constants))
         return dispatcher
