@@ -31,6 +31,8 @@ WORDS = {  # what each layer is for, in a few words; a new layer without words f
     "_types": "names of shapes",
     "_lazy": "values computed once",
     "_progress": "how far work has come",
+    "_blas": "one thread for BLAS, and back",
+    "_random": "a stream of chance for every purpose",
 }
 
 

@@ -269,3 +269,86 @@ def test_the_environment_decides_how_many_threads_run(monkeypatch):
     threads.run(meet, [(i,) for i in range(8)], km.engines.open("cpu").threads)
     assert len(seen) == 4
     assert all(name.startswith("kernelmean") for name in seen)
+
+
+# --- fits that travel between processes -------------------------------------------------------------------------------
+
+TRAVELLING = """
+Y = X[:600] * [1.0, 0.5, 2.0]
+
+def bits(*arrays):
+    return b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)
+
+def fitted(task):
+    # A mean and what it says, from nothing but the task.
+    kernel, space = task
+    mean = km.sparse_kernel_mean(Y, kernel=kernel, space=space, k=12, refine=2, random_state=0)
+    return pickle.dumps(mean), said(mean)
+
+def said(mean):
+    full = km.kernel_mean(Y[:200], kernel=mean.kernel, space=mean.space)
+    numbers = [mean.inner(full), mean.distance(full), mean.certificate(Y, method="exact").error]
+    return bits(mean.centers, mean.weights, mean(Y[:50]), mean.gradient(Y[:7]), np.array(numbers))
+
+def said_there(packed):
+    # What a mean from another process says here, and what comes of it after one more journey.
+    mean = pickle.loads(packed)
+    return said(mean), said(pickle.loads(pickle.dumps(mean)))
+
+def estimated(seed):
+    density = km.SparseKDE(bandwidth=0.7, random_state=seed).fit(Y)
+    clusters = km.MeanShift(bandwidth=1.0, random_state=seed).fit(Y[:200])
+    return pickle.dumps(density), bits(density.score_samples(Y[:40]), clusters.labels_)
+
+def scored_there(packed):
+    return bits(pickle.loads(packed).score_samples(Y[:40]))
+
+TASKS = [("gaussian", "rkhs"), ("laplacian", "l2")]
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_means_and_estimators_travel_between_processes(tmp_path, method):
+    """Fitted here and there, asked here and there: the same bits, by every way of starting a process."""
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"this platform has no {method}")
+    run_script(
+        tmp_path,
+        TRAVELLING
+        + f"""
+if __name__ == "__main__":
+    here, estimates = [fitted(task) for task in TASKS], estimated(0)
+    with multiprocessing.get_context({method!r}).Pool(2) as pool:
+        there = pool.map(fitted, TASKS, chunksize=1)
+        told = pool.map(said_there, [packed for packed, _ in here], chunksize=1)
+        their_estimates, their_scores = pool.apply(estimated, (0,)), pool.apply(scored_there, estimates[:1])
+    assert [words for _, words in there] == [words for _, words in here]
+    assert told == [(words, words) for _, words in here]
+    assert [said(pickle.loads(packed)) for packed, _ in there] == [words for _, words in here]
+    assert their_estimates[1] == estimates[1]
+    assert their_scores == scored_there(estimates[0]) == scored_there(their_estimates[0])
+    print("FINE")
+""",
+    )
+
+
+def test_a_search_on_two_processes_finds_what_one_finds(tmp_path):
+    """scikit-learn's search by way of joblib's processes, with one BLAS thread everywhere: its bits depend on their number."""
+    run_script(
+        tmp_path,
+        TRAVELLING
+        + """
+if __name__ == "__main__":
+    from joblib import parallel_config
+    from sklearn.model_selection import GridSearchCV
+    from threadpoolctl import threadpool_limits
+
+    def search(jobs):
+        found = GridSearchCV(km.SparseKDE(random_state=0), {"bandwidth": [0.3, 0.7, 1.5]}, cv=2, n_jobs=jobs).fit(Y)
+        return bits(found.cv_results_["mean_test_score"]), found.best_params_, bits(found.best_estimator_.score_samples(Y[:40]))
+
+    with threadpool_limits(1, user_api="blas"), parallel_config("loky", inner_max_num_threads=1):
+        assert search(2) == search(1)
+    print("FINE")
+""",
+    )

@@ -111,7 +111,7 @@ def test_gradient_against_central_differences(name, space, constraint):
         step = np.zeros_like(C)
         step[index] = h
         numeric[index] = (case.at(C + step).value - case.at(C - step).value) / (2 * h)
-    np.testing.assert_allclose(state.gradient, numeric, rtol=1e-4, atol=1e-8 * np.abs(numeric).max() + 1e-11)
+    np.testing.assert_allclose(state.gradient / case.unit, numeric, rtol=1e-4, atol=1e-8 * np.abs(numeric).max() + 1e-11)
 
 
 def test_values_are_those_of_the_quadratic():
@@ -404,3 +404,30 @@ def test_a_kernel_without_a_derivative_says_so_before_any_work():
     kernel = km.Radial(own_profile, l2_profile=own_profile, l2_constant=lambda d: 0.0)
     with pytest.raises(ValueError, match="pass l2_decay_function="):
         km.sparse_kernel_mean(sample(), kernel=kernel, space="l2", refine=3)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "k", "exponent"),
+    # The Laplacian starts higher: squares of a thousandth of the least length have few digits, and their roots show it.
+    [(km.Gaussian, k, e) for k in (1, 6) for e in (-498, -240, 240, 490)]
+    + [(km.Laplacian, 6, e) for e in (-480, -240, 240, 490)],
+)
+@pytest.mark.parametrize("space", ["rkhs", "l2"])
+def test_refinement_does_not_depend_on_the_unit_of_length(kernel, k, exponent, space):
+    """In units whose ratio is a power of two, the very same numbers: squares of steps must neither under- nor overflow."""
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    options = {"k": k, "refine": 12, "space": space, "random_state": 0}
+    plain = km.sparse_kernel_mean(X, kernel=kernel(1.5), **options)
+    unit = 2.0**exponent
+    scaled = km.sparse_kernel_mean(unit * X, kernel=kernel(1.5 * unit), **options)
+    np.testing.assert_array_equal(scaled.centers / unit, plain.centers)
+    np.testing.assert_array_equal(scaled.weights, plain.weights)
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1e-75, 1e75, 1e149])
+def test_refinement_in_other_units_is_close(unit):
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    options = {"k": 5, "refine": 5, "random_state": 0}
+    plain = km.sparse_kernel_mean(X, kernel=km.Gaussian(1.5), **options)
+    scaled = km.sparse_kernel_mean(unit * X, kernel=km.Gaussian(1.5 * unit), **options)
+    np.testing.assert_allclose(scaled.centers / unit, plain.centers, rtol=0, atol=1e-9)

@@ -9,12 +9,16 @@ g' = dg/d(r²) and all sums over centres b and points j:
 
 ∂E/∂c_a = 4α_a [Σ_j p_j g'(c_a, x_j)(x_j − c_a) − Σ_b α_b g'(c_a, c_b)(c_b − c_a)].
 
+Steps and gradients are in units of the kernel's own length, rounded to a power of two: at lengths of 1e±150 their squares
+would not fit a float, and dividing by a power of two costs no digit.
+
 A step costs one kernel sum with 1 + d columns (two sums where g' is no multiple of g) and one k × k factorisation: time
 O(n·k·d + k³), linear in n.
 """
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -22,6 +26,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import LinAlgError
 
+from kernelmean._lazy import lazy
 from kernelmean._types import EPS, IntVector, Matrix, Points, Vector
 from kernelmean.engines import Engine, Room
 from kernelmean.factor import Factor, cholesky, gram, product
@@ -48,6 +53,16 @@ class Objective:
     radial: RadialFunction
     slope: Slope
     solve: Solve
+
+    @lazy
+    def length(self) -> float:
+        """The half-value radius of the kernel, in units of ``unit``."""
+        return half_radius(self.radial) / self.unit
+
+    @lazy
+    def unit(self) -> float:
+        """The power of two next above that radius."""
+        return math.ldexp(1.0, math.frexp(half_radius(self.radial))[1])
 
     def at(self, centers: Points, guess: Vector | None = None) -> State | None:
         """E and its gradient; None where float64 cannot tell. ``guess`` are weights of centres close by."""
@@ -79,14 +94,14 @@ class Objective:
         psi = K if self._one_sum_serves_both else gram(self.slope.radial, centers, centers)
         sums = product(psi, W)
         own_pull = sums[:, :-1] - sums[:, -1:] * (centers - origin)
-        gradient: Points = -4 * self.slope.rate * alpha[:, None] * (pull - own_pull)
+        gradient: Points = -4 * (self.slope.rate * self.unit * self.unit) * alpha[:, None] * ((pull - own_pull) / self.unit)
         np.fill_diagonal(K, 0.0)
         return gradient, K.max(axis=1) ** 2
 
 
 @dataclass(frozen=True)
 class State:
-    """Centres with their factor, their best weights, E, ∂E/∂C, and how much of each the nearest other one explains."""
+    """Centres with their factor, their best weights, E, unit·∂E/∂C, and how much of each the nearest other one explains."""
 
     factor: Factor
     alpha: Vector
@@ -137,30 +152,29 @@ def _stages(objective: Objective, engine: Engine, iterations: int, rng: np.rando
 
 def minimise(objective: Objective, state: State, iterations: int, memory: Memory) -> State:
     """At most so many steps of L-BFGS, each of which lowers E; fewer where rounding leaves no descent."""
-    length = half_radius(objective.radial)
     for _ in range(iterations):
         if not state.gradient.any():
             break
-        found = _step(objective, state, memory.direction(state, length), length)
+        found = _step(objective, state, memory.direction(state, objective.length))
         if found is None and memory.pairs:
             memory.pairs.clear()
-            found = _step(objective, state, memory.direction(state, length), length)
+            found = _step(objective, state, memory.direction(state, objective.length))
         if found is None:
             break
-        memory.learn(state, found)
+        memory.learn(state, found, objective.unit)
         state = found
     return state
 
 
-def _step(objective: Objective, state: State, direction: Points, length: float) -> State | None:
+def _step(objective: Objective, state: State, direction: Points) -> State | None:
     """The first of ever shorter steps that lowers E by a share of its slope (Armijo), sized by a parabola."""
     slope = dot(direction, state.gradient)
     farthest = _longest(direction)
     if not slope < 0.0 or not farthest < np.inf:
         return None
-    t = min(1.0, LONGEST_STEP * length / farthest)
+    t = min(1.0, LONGEST_STEP * objective.length / farthest)
     for _ in range(TRIALS):
-        trial = objective.at(state.centers + t * direction, state.alpha)
+        trial = objective.at(state.centers + objective.unit * (t * direction), state.alpha)
         if trial is not None and trial.value <= state.value + SUFFICIENT * t * slope:
             return trial if trial.value < state.value else None
         rise = np.inf if trial is None else trial.value - state.value - t * slope
@@ -196,9 +210,9 @@ class Memory:
             q += s * (share - dot(y, q) / sy)
         return -q
 
-    def learn(self, old: State, new: State) -> None:
+    def learn(self, old: State, new: State, unit: float) -> None:
         """A pair is kept if it shows positive curvature, without which H would not stay positive."""
-        s, y = new.centers - old.centers, new.gradient - old.gradient
+        s, y = (new.centers - old.centers) / unit, new.gradient - old.gradient
         sy = dot(s, y)
         if sy > EPS * np.sqrt(dot(s, s) * dot(y, y)):
             self.pairs.append((s, y, sy))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any, ClassVar, Self
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -126,9 +126,19 @@ class Radial(Kernel):
         return value
 
 
-@lru_cache(maxsize=64)
+_factors: WeakValueDictionary[ScalarProfile, Factor] = WeakValueDictionary()
+
+
 def as_factor(scalar: ScalarProfile) -> Factor:
-    """The user's scalar function as a factor: elementwise in NumPy, and the very function for compilers."""
+    """The user's scalar function as a factor: elementwise in NumPy, and the very function for compilers.
+
+    One and the same as long as anybody holds it, so that formulas of one function are equal.
+    """
+    found = _factors.get(scalar)
+    return _factors.setdefault(scalar, _new_factor(scalar)) if found is None else found
+
+
+def _new_factor(scalar: ScalarProfile) -> Factor:
     plain = getattr(scalar, "py_func", scalar)
     elementwise = np.vectorize(plain, otypes=[np.float64])
 

@@ -48,8 +48,9 @@ def distance_matrix(means: Sequence[AnyMean], others: Sequence[AnyMean] | None =
         return _distances(rows, rows, G, (np.diag(G), np.diag(G)), log_unit)
     columns = expansions(others)
     G, log_unit = _products(rows, columns)
-    own = [_squared_norms(side, log_unit) for side in (rows, columns)]
-    return _distances(rows, columns, G, (own[0], own[1]), log_unit)
+    top = max(log_unit, *(mean.log_unit for mean in (*rows, *columns)))  # the norm of a narrow kernel, in units of a wide one
+    own = [_squared_norms(side, top) for side in (rows, columns)]
+    return _distances(rows, columns, G * np.exp(log_unit - top), (own[0], own[1]), top)
 
 
 def expansions(means: Sequence[AnyMean]) -> list[KernelMean]:

@@ -14,10 +14,8 @@ from kernelmean import engines, kernels
 from kernelmean._lazy import lazy
 from kernelmean._types import ArrayLike, Matrix, Points, Space, Vector
 from kernelmean.engines import Engine, Room
-from kernelmean.kernels import Formula, Kernel
-from kernelmean.mean import scaling
-
-LOG_DOMAIN = 600.0  # constants beyond e^±600 are added to exponents, not multiplied
+from kernelmean.kernels import Kernel
+from kernelmean.mean import scaling, sums
 
 
 class AnyMean(Protocol):
@@ -85,7 +83,9 @@ class KernelMean:
     def __call__(self, Q: ArrayLike) -> Vector:
         """f at the query points, (q,). Time O(qkd); far in the tails or in high dimension use :meth:`log`."""
         formula = self.kernel.formula(self.dimension)
-        return self._over(Q, lambda mapped: self._density_sum(self.room_for(mapped), formula, mapped, self.weights))
+        return self._over(
+            Q, lambda mapped: sums.density_sum(self.room_for(mapped), formula, mapped, self.weights, self.log_constant)
+        )
 
     def log(self, Q: ArrayLike) -> Vector:
         """log f at the query points, without underflow; needs nonnegative weights."""
@@ -100,12 +100,18 @@ class KernelMean:
         return self._over(Q, self._gradient_at)
 
     def _gradient_at(self, mapped: Points) -> Points:
-        decay = self.kernel.decay(self.dimension)
+        decay, unit = self.kernel.decay(self.dimension), 2.0 ** round(math.log2(self.kernel.length))  # exact to divide by
         origin = np.median(self.mapped_centers, axis=0)  # amid the centres, whatever a few far ones do
-        W = np.column_stack([self.weights[:, None] * (self.mapped_centers - origin), self.weights])
-        sums = self._density_sum(self.room, decay, mapped, W)  # differences of sums: in float64
-        gradient: Points = 2 * decay.rate * (sums[:, :-1] - (engines.host(mapped) - origin) * sums[:, -1:])
-        return scaling.pull_back(self.scale, gradient)
+        W = np.column_stack([self.weights[:, None] * ((self.mapped_centers - origin) / unit), self.weights])
+        found = self.room.kernel_sum(decay, mapped, W)  # differences of sums: in float64
+        pull: Points = found[:, :-1] - (engines.host(mapped) - origin) / unit * found[:, -1:]
+        level = np.zeros(len(pull))
+        factor = 2 * decay.rate * unit
+        far = sums.lost(decay, found[:, -1], sums.mass(self.weights), self.log_constant + math.log(factor))
+        if len(far):
+            pull[far], level[far] = sums.signed_pull(self.room, decay, mapped[far], self.weights)
+            pull[far] /= unit
+        return scaling.times_exp(factor * scaling.pull_back(self.scale, pull), (self.log_constant + level)[:, None])
 
     def log_gradient(self, Q: ArrayLike) -> Points:
         """∇ log f at the query points, (q, d), also where f underflows; needs nonnegative weights.
@@ -125,8 +131,7 @@ class KernelMean:
 
     def inner(self, other: AnyMean) -> float:
         """⟨f, f′⟩ in the space of both."""
-        value, log_unit = self.inner_in_units(expansion_of(other))
-        return float(scaling.times_exp(value, log_unit))
+        return self._inner(expansion_of(other))
 
     def distance(self, other: AnyMean) -> float:
         """‖f − f′‖: the maximum mean discrepancy in the RKHS, the L2 distance of densities in L2."""
@@ -186,6 +191,16 @@ class KernelMean:
         radial, log_unit = self.pairing(other)
         return float(self.weights @ other.room.kernel_sum(radial, other.map(self.centers), other.weights)), log_unit
 
+    def _inner(self, other: KernelMean) -> float:
+        radial, log_unit = self.pairing(other)
+        theirs = other.map(self.centers)
+        value = float(self.weights @ other.room.kernel_sum(radial, theirs, other.weights))
+        mass = sums.mass(self.weights) * sums.mass(other.weights)
+        if len(sums.lost(radial, np.array([value]), mass, log_unit)):
+            value, level = sums.signed_total(other.room, radial, theirs, other.weights, self.weights)
+            log_unit += level
+        return float(scaling.times_exp(value, log_unit))
+
     def pairing(self, other: KernelMean) -> tuple[kernels.RadialFunction, float]:
         """(g/g(0), log of its unit) between two means; a ValueError where they live in different spaces."""
         if self.dimension != other.dimension or self.space != other.space:
@@ -204,6 +219,7 @@ class KernelMean:
         radial, log_unit = self.pairing(other)
         if self.kernel != other.kernel:
             products = [self.inner_in_units(self), other.inner_in_units(other), self.inner_in_units(other)]
+            log_unit = max(unit for _, unit in products)  # in that of a wide kernel, the norm of a narrow one overflows
             own, others, cross = (float(scaling.times_exp(value, unit - log_unit)) for value, unit in products)
             return float(scaling.times_exp(math.sqrt(max(own + others - 2 * cross, 0.0)), 0.5 * log_unit))
         # r = f − f′ at the centres of both: equal means cancel term by term, not only in the total.
@@ -214,20 +230,6 @@ class KernelMean:
         at_theirs = at_theirs - other.room.kernel_sum(radial, other.mapped_centers, other.weights)
         squared = float(self.weights @ at_mine) - float(other.weights @ at_theirs)
         return float(scaling.times_exp(math.sqrt(max(squared, 0.0)), 0.5 * log_unit))
-
-    def _density_sum(self, room: Room, formula: Formula, Q: Points, W: Matrix) -> Matrix:
-        """c·Σ_a W_a g(‖q − c_a‖²), also where c and the sum do not fit a float but their product does."""
-        if abs(self.log_constant) < LOG_DOMAIN:
-            return scaling.times_exp(room.kernel_sum(formula, Q, W), self.log_constant)
-        columns = [self._signed_sum(room, formula, Q, w) for w in W.reshape(self.k, -1).T]
-        return np.stack(columns, axis=-1).reshape(len(Q), *W.shape[1:])
-
-    def _signed_sum(self, room: Room, formula: Formula, Q: Points, w: Vector) -> Vector:
-        """The same for one column: positive and negative weights apart, in the log domain."""
-        positive, negative = (room.log_kernel_sum(formula, Q, np.maximum(part, 0.0)) for part in (w, -w))
-        with np.errstate(over="ignore"):
-            value: Vector = np.exp(positive + self.log_constant) - np.exp(negative + self.log_constant)
-        return value
 
 
 def _immutable(array: np.ndarray[Any, Any]) -> bool:

@@ -56,13 +56,13 @@ def log_jacobian(scale: Matrix | None) -> float:
     return 0.0 if scale is None else float(np.linalg.slogdet(scale)[1])
 
 
-def times_exp(values: Vector | float, log_factor: float) -> Vector:
+def times_exp(values: Vector | float, log_factor: Vector | float) -> Vector:
     """values · e^{log_factor}, exact in the exponent: neither factor need fit a float for the product to."""
-    if log_factor == 0.0:
+    if isinstance(log_factor, float) and log_factor == 0.0:
         return np.asarray(values)
-    power = int(log_factor / np.log(2.0))
+    power = np.trunc(np.asarray(log_factor) / np.log(2.0))
     with np.errstate(over="ignore", under="ignore"):
-        scaled: Vector = np.ldexp(np.asarray(values) * np.exp(log_factor - power * np.log(2.0)), power)
+        scaled: Vector = np.ldexp(np.asarray(values) * np.exp(log_factor - power * np.log(2.0)), power.astype(np.int64))
     return scaled
 
 

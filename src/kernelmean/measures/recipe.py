@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
-from kernelmean import _checks, _progress, bandwidth, engines, kernels
+from kernelmean import _blas, _checks, _progress, bandwidth, engines, kernels
 from kernelmean._random import Streams
 from kernelmean._types import Matrix, Points, Space, Vector
 from kernelmean.engines import Engine, Room
@@ -56,7 +55,7 @@ class Recipe:
         """
         engine = engines.precise(engines.open(self.engine))
         threads = 1 if any(map(engines.in_parts, samples)) else getattr(engine, "threads", 1)
-        with threadpool_limits(1, user_api="blas"):
+        with _blas.one_thread():
             if not self.sparse or not 1 < threads <= len(samples):
                 return [self.mean(X) for X in _progress.track(samples, "samples", len(samples))]
             alone: Engine = replace(engine, threads=1)  # type: ignore[type-var]

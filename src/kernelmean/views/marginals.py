@@ -18,7 +18,7 @@ from kernelmean import engines
 from kernelmean._types import Matrix, Points, Vector
 from kernelmean.engines import Room
 from kernelmean.kernels import Cauchy, Gaussian, Kernel, Laplacian, RadialFunction, Student, Table, quadrature
-from kernelmean.mean import AnyMean, scaling
+from kernelmean.mean import AnyMean, scaling, sums
 
 
 class Profile(NamedTuple):
@@ -42,7 +42,7 @@ class Marginal:
         """f_P at the rows of Y, (q, m).  Time O(qkm)."""
         mapped = scaling.apply(self.scale, Y, self.centers[0])
         log_constant = self.profile.log_peak + scaling.log_jacobian(self.scale)
-        return scaling.times_exp(self.room.kernel_sum(self.profile.radial, mapped, self.weights), log_constant)
+        return sums.density_sum(self.room, self.profile.radial, mapped, self.weights, log_constant)
 
 
 def marginal(mean: AnyMean, P: Matrix) -> Marginal:

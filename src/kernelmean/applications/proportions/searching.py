@@ -15,9 +15,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky
 from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
-from threadpoolctl import threadpool_limits
 
-from kernelmean import _progress, bandwidth, engines
+from kernelmean import _blas, _progress, bandwidth, engines
 from kernelmean._random import Streams
 from kernelmean._types import EPS, IntVector, Matrix, Points, Vector
 from kernelmean.applications.proportions import means, solving
@@ -54,7 +53,7 @@ def search(groups: Sequence[Points], centers: Sequence[Points] | None, plan: Pla
     """
     trial = Trial(groups, centers, plan, solver, streams)
     # Matrices of a few hundred rows: more threads than one save nothing, and on busy cores they mostly wait for each other.
-    with threadpool_limits(1, user_api="blas"):
+    with _blas.one_thread():
         return _minimise(trial, *_range(engines.together(groups), plan.engine))
 
 

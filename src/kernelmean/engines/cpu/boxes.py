@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
 
 from kernelmean.engines.cpu.blocks import CELL
-from kernelmean.engines.cpu.compiling import compile_function, part
+from kernelmean.engines.cpu.compiling import compile_function, part, shared
 from kernelmean.engines.cpu.loops import CHUNK, NUMBERS, Loop, read, write
 
 ROUNDING = 1.0 - 2.0**-48  # box distances, rounded, stay below those of the points
@@ -43,7 +42,7 @@ class BoxParts(NamedTuple):
     take: Any
 
 
-@functools.lru_cache(maxsize=64)
+@shared(64)
 def box_parts(d: int) -> BoxParts:
     @part()
     def block_distances(lower, upper, q, closest, farthest):

@@ -12,17 +12,21 @@ import hashlib
 import os
 import threading
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numba
 from numba.core.caching import FunctionCache
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import Dispatcher
 
 SAFE_MATH = {"reassoc", "contract", "arcp", "nsz"}  # NaN and inf keep their meaning
 EXACT_MATH: set[str] = set()  # bit for bit what NumPy computes
 ORDERED_MATH = {"contract"}  # fused multiply-add, but every sum in the order written
+
+T = TypeVar("T")
 
 _lock = threading.RLock()
 
@@ -42,13 +46,56 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
+current_target: ContextVar[Any] = ContextVar("current_target", default=None)  # a PrivateTarget that functions are made in
+
+
+def compile_lock() -> threading.RLock:
+    """The lock of everything that compiles, for a ``with``: what two threads ask for at once is then made once."""
+    return _lock
+
+
+def shared(maxsize: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
+    """``lru_cache`` for what serves every kernel: made outside of private targets, whoever asks first."""
+
+    def decorate(make: Callable[..., T]) -> Callable[..., T]:
+        def outside(*constants: Hashable) -> T:
+            token = current_target.set(None)
+            try:
+                return make(*constants)
+            finally:
+                current_target.reset(token)
+
+        return functools.wraps(make)(functools.lru_cache(maxsize=maxsize)(outside))
+
+    return decorate
+
+
 def part(fastmath: set[str] = SAFE_MATH) -> Callable[[Callable[..., Any]], Any]:
     """Decorator for a small function that compiled loops call: division as in NumPy, since a check stops vectorisation."""
 
     def decorate(function: Callable[..., Any]) -> Any:
-        return numba.njit(fastmath=fastmath or False, error_model="numpy")(_named(function, *sorted(fastmath)))
+        return _jitted(_named(function, *sorted(fastmath)), fastmath=fastmath or False, error_model="numpy")
 
     return decorate
+
+
+def _jitted(function: Callable[..., Any], **options: Any) -> Any:
+    return _adopted(numba.njit(**options)(function))
+
+
+def _adopted(dispatcher: Any) -> Any:
+    """The function itself, to be compiled in the target that is open, if one is."""
+    if (target := current_target.get()) is not None:
+        target.adopt(dispatcher)
+    return dispatcher
+
+
+def user_function(scalar: Any) -> Any:
+    """A user's function for compiled loops to call: a twin of it, so that they do not hold the function itself."""
+    if isinstance(scalar, Dispatcher):
+        how: Any = scalar._compiler  # type: ignore[attr-defined]
+        return _adopted(type(scalar)(_named(scalar.py_func), how.locals, how.targetoptions, how.pipeline_class))
+    return scalar if hasattr(scalar, "py_func") else part()(scalar)
 
 
 def _named(function: Callable[..., Any], *constants: object) -> Callable[..., Any]:
@@ -100,9 +147,8 @@ def entry(fastmath: set[str] = SAFE_MATH, constants: tuple[object, ...] | None =
     """Decorator for a loop called from Python; ``constants`` name what it closes over (None: not cached on disk)."""
 
     def decorate(function: Callable[..., Any]) -> Any:
-        dispatcher = numba.njit(nogil=True, fastmath=fastmath or False, error_model="numpy")(
-            _named(function, *sorted(fastmath), constants)
-        )
+        twin = _named(function, *sorted(fastmath), constants)
+        dispatcher = _jitted(twin, nogil=True, fastmath=fastmath or False, error_model="numpy")
         if constants is not None:
             _attach_cache(dispatcher, (function.__qualname__, sorted(fastmath), *constants))
         return dispatcher

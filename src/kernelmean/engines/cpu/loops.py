@@ -16,7 +16,7 @@ from numba import types
 from kernelmean.engines.cpu import elementary
 from kernelmean.engines.cpu.blocks import STRIP, UNROLLED, width
 from kernelmean.engines.cpu.compiling import EXACT_MATH, SAFE_MATH, compile_function, part
-from kernelmean.engines.cpu.radial import CompiledRadial
+from kernelmean.engines.cpu.radial import CompiledRadial, kept
 
 CHUNK = 64  # blocks
 TILE = 64  # queries that share a block while it is in cache
@@ -69,7 +69,7 @@ def dimension_key(d: int) -> int:
     return d if d <= UNROLLED else UNROLLED + 1
 
 
-@functools.lru_cache(maxsize=256)
+@kept(256)
 def block_sum(radial: CompiledRadial, d: int) -> Any:
     """Σ_j v_j g(‖q − x_j‖²) over one block; in few coordinates in one step, beyond by way of a buffer."""
     B, whole, g, squared_distances = width(d), radial.whole, radial.rest, distance_step(d, SAFE_MATH)
@@ -90,7 +90,7 @@ def short_block_sum(radial: CompiledRadial, d: int) -> Any:
     return fused_sum(radial, d, 0) if d <= radial.fused else block_sum(radial, d)  # blocks are narrow there, and never cut
 
 
-@functools.lru_cache(maxsize=256)
+@kept(256)
 def fused_sum(radial: CompiledRadial, d: int, length: int) -> Any:
     """The same in one step over ``length`` points, or over all of a block where that is 0.
 
@@ -120,7 +120,7 @@ def fused_sum(radial: CompiledRadial, d: int, length: int) -> Any:
     return part()(in_steps if radial.in_steps else in_one_step)
 
 
-@functools.lru_cache(maxsize=256)
+@kept(256)
 def kernel_sum(radial: CompiledRadial, d: int) -> Loop:
     """out_i += Σ_j w_j g(‖q_i − x_j‖²); in few coordinates the blocks may be cut short."""
     B, sum_over_block, sum_over_short_block = width(d), block_sum(radial, d), short_block_sum(radial, d)
@@ -147,7 +147,7 @@ def kernel_sum(radial: CompiledRadial, d: int) -> Loop:
     return compile_for(kernel_sum_loop, signature, radial, d)
 
 
-@functools.lru_cache(maxsize=256)
+@kept(256)
 def kernel_sum_columns(radial: CompiledRadial, d: int) -> Loop:
     """out_ic += Σ_j W_jc g(‖q_i − x_j‖²): g is computed once for all columns."""
     B, whole, g, squared_distances = width(d), radial.whole, radial.rest, distance_step(d, SAFE_MATH)
@@ -179,7 +179,7 @@ def kernel_sum_columns(radial: CompiledRadial, d: int) -> Loop:
     return compile_for(kernel_sum_columns_loop, signature, radial, d)
 
 
-@functools.lru_cache(maxsize=256)
+@kept(256)
 def kernel_moments(radial: CompiledRadial, d: int) -> Loop:
     """out_i += Σ_j w_j g(‖q_i − x_j‖²)(1, x_j − q_i): differences from the query, so that a far origin costs no digits."""
     B, whole, g, squared_distances = width(d), radial.whole, radial.rest, distance_step(d, SAFE_MATH)
@@ -213,7 +213,7 @@ def kernel_moments(radial: CompiledRadial, d: int) -> Loop:
     return compile_for(kernel_moments_loop, signature, radial, d)
 
 
-@functools.lru_cache(maxsize=256)
+@kept(256)
 def log_kernel_sum(radial: CompiledRadial, d: int) -> Loop:
     """(peak_i, total_i) such that log Σ_j w_j g_ij = peak_i + log total_i, the peak raised as larger terms appear."""
     B, whole, log_g, squared_distances = width(d), radial.whole, radial.log_rest, distance_step(d, SAFE_MATH)
@@ -247,7 +247,7 @@ def log_kernel_sum(radial: CompiledRadial, d: int) -> Loop:
     return compile_for(log_kernel_sum_loop, signature, radial, d)
 
 
-@functools.lru_cache(maxsize=256)
+@kept(256)
 def profile(radial: CompiledRadial) -> Loop:
     """g(r²) in place of every r², a stretch at a time so that it stays in cache."""
     whole, g = radial.whole, radial.rest

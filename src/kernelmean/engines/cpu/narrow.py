@@ -8,7 +8,6 @@ once for many queries.
 
 from __future__ import annotations
 
-import functools
 from itertools import product
 from typing import Any
 
@@ -22,7 +21,7 @@ from kernelmean.engines.cpu.blocks import CELL, Blocks, width
 from kernelmean.engines.cpu.boxes import BOXES, box_parts, direct_sum, sums_over_blocks, within
 from kernelmean.engines.cpu.compiling import entry, part
 from kernelmean.engines.cpu.loops import NUMBERS, Loop, compile_for, read, write
-from kernelmean.engines.cpu.radial import CompiledRadial
+from kernelmean.engines.cpu.radial import CompiledRadial, kept
 from kernelmean.kernels import RadialFunction
 
 LOST = 2.0**-51  # of the sum of absolute terms, at most
@@ -174,7 +173,7 @@ def _near_block(compiled: CompiledRadial, d: int) -> Any:
     return near_block
 
 
-@functools.lru_cache(maxsize=64)
+@kept(64)
 def _find_cuts(compiled: CompiledRadial, d: int) -> Loop:
     """Squared distances from which on cells are left out, and from which on less than full precision will do.
 
@@ -236,7 +235,7 @@ def _reserve(q):
     return np.empty(q), np.zeros(q), np.empty(q + 1, np.int64)
 
 
-@functools.lru_cache(maxsize=64)
+@kept(64)
 def _sums_over_cells(compiled: CompiledRadial, d: int) -> Loop:
     """out_i += Σ_j w_j g(‖q_i − x_j‖²) over the cells within the reach of each query."""
     return sums_over_blocks(d, _reserve, _add_block(compiled, d), None if compiled.name is None else (compiled.name, d))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Hashable
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from kernelmean._types import Matrix, Vector
 from kernelmean.engines.cpu import elementary
-from kernelmean.engines.cpu.compiling import part
+from kernelmean.engines.cpu.compiling import compile_lock, part, user_function
 from kernelmean.kernels.radials import Factor, Formula, LogFormula, RadialFunction, Table, log_student
 
 NO_TABLE = np.zeros((1, 6))
@@ -19,6 +21,10 @@ SMALL_SHAPE = 8.0  # up to this α, what rounding takes from 1 + s may be left o
 FUSED = 8  # coordinates up to which distance and radial share one loop
 FUSED_POWER = 2  # the same for powers, whose coefficients fill the registers
 MOST_HALVES = 64  # beyond, products underflow before their logarithm does
+
+T = TypeVar("T")
+
+_users: WeakKeyDictionary[Callable[[float], float], dict[tuple[LogFormula, bool], CompiledRadial]] = WeakKeyDictionary()
 
 
 @part()
@@ -41,6 +47,8 @@ class CompiledRadial:
     whole: Any
     rest: Any
     log_rest: Any
+    target: Any = None  # of a user's function: the PrivateTarget that it is compiled in
+    made: dict[tuple[Hashable, ...], Any] = field(default_factory=dict, repr=False)  # loops of a user's function
 
     @property
     def in_steps(self) -> bool:
@@ -54,12 +62,68 @@ class CompiledRadial:
         return isinstance(other, CompiledRadial) and self.value is other.value
 
 
+def kept(maxsize: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
+    """``lru_cache`` for what is made of a compiled radial; what is made of a user's function goes with that function."""
+
+    def decorate(make: Callable[..., T]) -> Callable[..., T]:
+        ordinary = functools.lru_cache(maxsize=maxsize)(make)
+
+        def get(radial: CompiledRadial, *constants: Hashable) -> T:
+            return ordinary(radial, *constants) if radial.target is None else _made_once(make, radial, constants)
+
+        return functools.wraps(make)(get)
+
+    return decorate
+
+
+def _made_once(make: Callable[..., T], radial: CompiledRadial, constants: tuple[Hashable, ...]) -> T:
+    assert radial.target is not None, "only a user's function has a target"
+    key = (make, *constants)
+    if key not in radial.made:
+        with compile_lock(), radial.target.open():
+            if key not in radial.made:  # another thread may have been at it
+                radial.made[key] = make(radial, *constants)
+    made: T = radial.made[key]
+    return made
+
+
 def compiled(radial: RadialFunction) -> tuple[CompiledRadial, tuple[float, float, Matrix]]:
     """The compiled functions, and the numbers they take."""
     if isinstance(radial, Table):
         return _compiled_table(), (radial.rate, 1.0 / radial.step, radial.coefficients)
-    compiled_radial = _compiled_formula(radial.log_value, radial.factor, _half_powers(radial), radial.shape > SMALL_SHAPE)
+    precise, scalar = radial.shape > SMALL_SHAPE, getattr(radial.factor, "scalar", None)
+    if scalar is not None:
+        return _compiled_users(scalar, radial.log_value, precise), (radial.rate, radial.shape, NO_TABLE)
+    compiled_radial = _compiled_formula(radial.log_value, radial.factor, _half_powers(radial), precise)
     return compiled_radial, (radial.rate, radial.shape, NO_TABLE)
+
+
+def _compiled_users(scalar: Callable[[float], float], log_formula: LogFormula, precise: bool) -> CompiledRadial:
+    """The same of a user's function, kept as long as the function is."""
+    made, key = _users.get(scalar), (log_formula, precise)
+    if made is None or key not in made:
+        with compile_lock():
+            made = _users.setdefault(scalar, {})
+            if key not in made:  # another thread may have been at it
+                made[key] = _compiled_privately(scalar, log_formula, precise)
+    return made[key]
+
+
+def _compiled_privately(scalar: Callable[[float], float], log_formula: LogFormula, precise: bool) -> CompiledRadial:
+    target = _private_target()
+    with nullcontext() if target is None else target.open():
+        users = user_function(scalar)
+        return replace(_compiled_product(log_formula, part()(lambda s, shape, sqrt: users(s)), None, precise), target=target)
+
+
+def _private_target() -> Any:
+    """A target of its own for one function; None where Numba has changed so that there can be none: then code is kept."""
+    try:
+        from kernelmean.engines.cpu.private_target import PrivateTarget
+
+        return PrivateTarget()
+    except (ImportError, AttributeError, TypeError):
+        return None
 
 
 @dataclass(frozen=True)
@@ -99,7 +163,7 @@ def _half_powers(radial: Formula) -> int | None:
 def _compiled_formula(log_formula: LogFormula, factor: Factor | None, halves: int | None, precise: bool) -> CompiledRadial:
     """g = factor(s) · exp(log_formula(s)), s = rate · r²."""
     if factor is not None:
-        return _compiled_product(log_formula, factor, precise)
+        return _compiled_product(log_formula, part()(factor), _name(factor), precise)
     log_g = part()(log_formula)
     if halves is not None:
         return _compiled_power(log_g, halves, _name(log_formula))
@@ -143,8 +207,8 @@ def _compiled_power(log_g: Any, halves: int, name: str) -> CompiledRadial:
     return _radial(value, log_value, f"{name}·{halves}/2")
 
 
-def _compiled_product(log_formula: LogFormula, factor: Factor, precise: bool) -> CompiledRadial:
-    log_g, factor_g, profile = part()(log_formula), _compiled_factor(factor), _compiled_profile(log_formula, precise)
+def _compiled_product(log_formula: LogFormula, factor_g: Any, factor_name: str | None, precise: bool) -> CompiledRadial:
+    log_g, profile = part()(log_formula), _compiled_profile(log_formula, precise)
     log, sqrt, log1p = elementary.log, elementary.sqrt, elementary.log1p
 
     def value(r2: float, rate: float, shape: float, table: Matrix) -> Any:
@@ -154,7 +218,7 @@ def _compiled_product(log_formula: LogFormula, factor: Factor, precise: bool) ->
         f = factor_g(rate * r2, shape, sqrt)
         return (log(f) if f > 0.0 else -np.inf) + log_g(rate * r2, shape, sqrt, log1p)
 
-    name = None if hasattr(factor, "scalar") else f"{_name(log_formula)}·{_name(factor)}·{precise}"
+    name = None if factor_name is None else f"{_name(log_formula)}·{factor_name}·{precise}"
     return _radial(value, log_value, name, _fused(log_formula))
 
 
@@ -201,14 +265,6 @@ def _compiled_table() -> CompiledRadial:
 
     of_one, steps = (part()(value), part()(log_value)), (part()(whole), part()(rest), part()(log_rest))
     return CompiledRadial(*of_one, "Table", FUSED, *steps)
-
-
-def _compiled_factor(factor: Factor) -> Any:
-    scalar = getattr(factor, "scalar", None)
-    if scalar is None:
-        return part()(factor)
-    users = scalar if hasattr(scalar, "py_func") else part()(scalar)
-    return part()(lambda s, shape, sqrt: users(s))
 
 
 def _fused(log_formula: LogFormula) -> int:

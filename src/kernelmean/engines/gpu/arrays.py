@@ -9,7 +9,6 @@ from the middle, and where that is too much they come in two parts.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
@@ -50,9 +49,19 @@ def to_device(X: Any, device: torch.device) -> Tensor:
     if torch.is_tensor(X):
         return X.to(device)
     A = np.ascontiguousarray(X) if any(step < 0 for step in X.strides) else X
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # read-only arrays: nothing here writes to them
-        return torch.from_numpy(A).to(device)
+    return torch.from_numpy(A if A.flags.writeable else np.asarray(_Unlocked(A))).to(device)
+
+
+class _Unlocked:
+    """The memory of a read-only array, without its mark: nothing here writes to it, but torch would warn.
+
+    Filters of warnings belong to the process: two threads that each change and restore them can leave them changed.
+    """
+
+    def __init__(self, A: np.ndarray[Any, Any]) -> None:
+        self._owner = A  # its memory must outlive the view
+        interface = A.__array_interface__
+        self.__array_interface__ = interface | {"data": (interface["data"][0], False)}
 
 
 def to_host(A: Tensor) -> np.ndarray[Any, Any]:

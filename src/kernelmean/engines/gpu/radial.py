@@ -12,6 +12,7 @@ import math
 import types
 from collections.abc import Callable
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -195,12 +196,25 @@ def log_program(log_value: LogFormula) -> Program:
     return _traced(lambda s, shape: log_value(s, shape, RECORDED["sqrt"], RECORDED["log1p"]))  # type: ignore[arg-type]
 
 
-@functools.lru_cache(maxsize=256)
 def factor_program(factor: Factor) -> Program:
-    """The factor of a formula; a user's own profile is one."""
+    """The factor of a formula; a user's own profile is one, and its program is kept as long as the profile is."""
     users = getattr(factor, "scalar", None)
     if users is None:
-        return _traced(lambda s, shape: factor(s, shape, RECORDED["sqrt"]))  # type: ignore[arg-type]
+        return _factor_program(factor)
+    if (found := _users.get(users)) is None:
+        found = _users[users] = _users_program(users)
+    return found
+
+
+@functools.lru_cache(maxsize=256)
+def _factor_program(factor: Factor) -> Program:
+    return _traced(lambda s, shape: factor(s, shape, RECORDED["sqrt"]))  # type: ignore[arg-type]
+
+
+_users: WeakKeyDictionary[Callable[[float], float], Program] = WeakKeyDictionary()
+
+
+def _users_program(users: Callable[[float], float]) -> Program:
     try:
         return _traced(lambda s, shape: _rebound(users)(s))
     except Exception as error:
@@ -219,16 +233,15 @@ class Code(NamedTuple):
 
 def source(formula: Formula) -> Code:
     """g and log g as functions of s: value = factor · exp(log_value)."""
-    return _source(formula.log_value, formula.factor)
+    return _source(formula.log_value, None if formula.factor is None else factor_program(formula.factor))
 
 
 @functools.lru_cache(maxsize=256)
-def _source(log_value: LogFormula, factor: Factor | None) -> Code:
+def _source(log_value: LogFormula, f: Program | None) -> Code:
     log_g = log_program(log_value)
     body = [*log_g.lines, f"log_g = {_as_array(log_g)}"]
-    if factor is None:
+    if f is None:
         return Code(_function("value", [*body, "return exp(log_g)"]), _function("log_value", [*body, "return log_g"]))
-    f = factor_program(factor)
     body += [*f.lines, f"factor = {_as_array(f)}"]
     value = "return factor" if log_g.result == repr(0.0) else "return factor * exp(log_g)"  # a user's profile is a factor alone
     positive = "log(where(factor > 0.0, factor, zeros_like(s) + 1.0))"
