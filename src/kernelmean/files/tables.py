@@ -1,8 +1,7 @@
-"""Tables that are streamed, through pyarrow: csv and tsv (also compressed), parquet (a file or a folder), feather and arrow."""
+"""Tables with types that are streamed, through pyarrow: parquet (a file or a folder), feather and arrow."""
 
 from __future__ import annotations
 
-import csv
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,16 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kernelmean._types import Vector
+from kernelmean.files.faults import first_line
 from kernelmean.files.needing import need
 from kernelmean.files.reader import Block, Labels
 
-COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
-ENDINGS = (".csv", ".tsv", ".txt")  # of text, also compressed
-DELIMITERS = ",;\t|"
-BYTES = 1 << 23  # of a text file per block
 ROWS = 1 << 16  # of a parquet file per block
-COMMAS = re.compile(r"\s*[+-]?\d[\d.,' ]*\s*")  # a number as some countries and spreadsheets write it
-START = 1 << 20  # bytes in which the first line of a text file must end
 
 
 class Piece(NamedTuple):
@@ -55,7 +49,7 @@ class ArrowReader(ABC):
 
     def blocks(self, columns: Sequence[str], label: str | None) -> Iterator[Block]:
         """The record batches as numbers."""
-        with _explained(self):
+        with _opening(self.path):
             for batch, done in self.pieces(columns, label):
                 numbers = np.empty((batch.num_rows, len(columns)))
                 for j, name in enumerate(columns):
@@ -88,28 +82,6 @@ class IpcReader(ArrowReader):
         with need("pyarrow", f"reading {self.path}").memory_map(str(self.path)) as source:
             _, batches = _ipc_batches(source, self.path)
             yield from (Piece(batch.select(wanted), done) for batch, done in batches)
-
-
-@dataclass(frozen=True, eq=False)
-class TextReader(ArrowReader):
-    """Lines of values; a first line that holds anything but numbers is the header."""
-
-    delimiter: str = ","
-    skipped: int = 0  # lines before the first row
-
-    def pieces(self, columns: Sequence[str], label: str | None) -> Iterator[Piece]:
-        """Numbers are read as numbers, and labels as text, from the first row on: nothing depends on what comes first."""
-        arrow, text = need("pyarrow", f"reading {self.path}"), need("pyarrow.csv", f"reading {self.path}")
-        types = {name: arrow.float64() for name in columns} | ({} if label is None else {label: arrow.string()})
-        how = (
-            text.ReadOptions(column_names=self.names, skip_rows=self.skipped, block_size=BYTES),
-            text.ParseOptions(delimiter=self.delimiter),
-            text.ConvertOptions(column_types=types, include_columns=list(types), strings_can_be_null=True),
-        )
-        size = max(1, self.path.stat().st_size)
-        with self.path.open("rb") as raw:
-            for batch in text.open_csv(_decompressed(arrow, raw, self.path), *how):
-                yield Piece(batch, raw.tell() / size)
 
 
 def read_parquet(path: Path) -> ParquetReader:
@@ -155,28 +127,6 @@ def read_ipc(path: Path) -> IpcReader:
     return IpcReader(path, schema.names, schema=schema)
 
 
-def read_text(path: Path) -> TextReader:
-    """Delimiter and header from the first line that is not empty."""
-    arrow = need("pyarrow", f"reading {path}")
-    with _opening(path), path.open("rb") as raw:
-        head = _decompressed(arrow, raw, path).read(START).decode("utf-8-sig", errors="replace")
-    lines = head.splitlines()
-    at = next((i for i, line in enumerate(lines) if line.strip()), None)
-    if at is None:
-        raise ValueError(f"{path} is empty.")
-    tabs = path.name.removesuffix(path.suffix if path.suffix in COMPRESSIONS else "").endswith(".tsv")
-    delimiter = "\t" if tabs else max(DELIMITERS, key=lines[at].count)
-    cells = next(csv.reader([lines[at]], delimiter=delimiter))
-    headed = not all(_parses(cell) for cell in cells)
-    names = [cell.strip() for cell in cells] if headed else list(map(str, range(len(cells))))
-    return TextReader(path, names, headed, delimiter=delimiter, skipped=at + headed)
-
-
-def _decompressed(arrow: Any, raw: Any, path: Path) -> Any:
-    kind = COMPRESSIONS.get(path.suffix)
-    return arrow.PythonFile(raw) if kind is None else arrow.CompressedInputStream(arrow.PythonFile(raw), kind)
-
-
 def _ipc_batches(source: Any, path: Path) -> tuple[Any, Iterator[Piece]]:
     """The schema and the batches of an open file, or of a stream where it is one."""
     ipc = need("pyarrow.ipc", f"reading {path}")
@@ -196,15 +146,6 @@ def _distinct(columns: Sequence[str], label: str | None) -> list[str]:
 def _runs(file: Path) -> list[str]:
     """Runs of digits and of anything else."""
     return re.findall(r"\d+|\D+", str(file))
-
-
-def _parses(cell: str) -> bool:
-    """Whether a cell of the first line could be a value rather than a name."""
-    try:
-        float(cell)
-    except ValueError:
-        return not cell.strip()
-    return True
 
 
 def _is_number(kind: Any) -> bool:
@@ -245,32 +186,4 @@ def _opening(path: Path) -> Iterator[None]:
     except (FileNotFoundError, PermissionError, IsADirectoryError):
         raise
     except (arrow.ArrowException, OSError, EOFError) as error:
-        raise ValueError(f"{path} cannot be read: {_line(error)}") from error
-
-
-@contextmanager
-def _explained(reader: ArrowReader) -> Iterator[None]:
-    """A value that is no number is named with its column; anything else is pyarrow's to say."""
-    arrow = need("pyarrow", f"reading {reader.path}")
-    with _opening(reader.path):
-        try:
-            yield
-        except arrow.ArrowInvalid as error:
-            found = re.search(r"CSV column #(\d+):.*conversion error to double: invalid value '(.*)'", str(error), re.DOTALL)
-            if found is None:
-                raise
-            name, value = reader.names[int(found[1])], found[2]
-            what = f"column {name!r} holds {value!r}"
-            if COMMAS.fullmatch(value):
-                raise ValueError(f"{reader.path}: {what}; numbers need a point for the decimals and no other mark.") from error
-            raise ValueError(not_numeric(reader.path, what)) from error
-
-
-def not_numeric(path: Path | str, what: str) -> str:
-    """What to do about a column that holds something else."""
-    return f"{path}: {what}, but coordinates are numbers: name the numeric columns (columns=[...], --columns A,B)."
-
-
-def _line(error: Exception) -> str:
-    """The first line of what a library says, without a full stop."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")[:200]
+        raise ValueError(f"{path} cannot be read: {first_line(error)}") from error
