@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import mmap
+import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -68,9 +70,11 @@ class ParquetReader(ArrowReader):
         """Only the columns asked for are decoded."""
         wanted, read = _distinct(columns, label), 0
         for path in parquet_files(self.path):
-            for batch in _parquet_batches(path, wanted):
+            for batch in _parquet_batches(path, wanted, label):
                 read += batch.num_rows
                 yield Piece(batch, read / max(1, self.count or 0))
+        if read != self.count:
+            raise ValueError(f"{self.path} is damaged or incomplete: it should hold {self.count} rows and has {read}.")
 
 
 class IpcReader(ArrowReader):
@@ -79,34 +83,53 @@ class IpcReader(ArrowReader):
     def pieces(self, columns: Sequence[str], label: str | None) -> Iterator[Piece]:
         """Record batch by record batch, from a mapped file."""
         wanted = _distinct(columns, label)
-        with need("pyarrow", f"reading {self.path}").memory_map(str(self.path)) as source:
+        with _mapped(self.path) as source:
             _, batches = _ipc_batches(source, self.path)
-            yield from (Piece(batch.select(wanted), done) for batch, done in batches)
+            for batch, done in batches:
+                part = batch.select(wanted)
+                part.validate(full=True)  # pyarrow follows offsets and indices that it has not looked at
+                yield Piece(part, done)
 
 
 def read_parquet(path: Path) -> ParquetReader:
     """Columns and rows are in the footer of each file."""
     parquet, files = need("pyarrow.parquet", f"reading {path}"), parquet_files(path)
-    with _opening(path):
-        footers = [parquet.read_metadata(file) for file in files]
-        schemas = [parquet.read_schema(file) for file in files]
+    footers, schemas = [], []
+    for file in files:
+        with _opening(file), _mapped(file) as source:
+            footers.append(parquet.read_metadata(source))
+            schemas.append(footers[-1].schema.to_arrow_schema())
     odd = next((i for i, schema in enumerate(schemas) if schema.names != schemas[0].names), None)
     if odd is not None:
         raise ValueError(f"the files of {path} differ in their columns: {files[0].name} and {files[odd].name}.")
     return ParquetReader(path, schemas[0].names, count=sum(footer.num_rows for footer in footers), schema=schemas[0])
 
 
-def _parquet_batches(path: Path, columns: list[str]) -> Iterator[Any]:
+def _parquet_batches(path: Path, columns: list[str], label: str | None) -> Iterator[Any]:
     """Record batches, one row group after the other.
 
     pyarrow keeps what it has read of all the row groups it was asked for until the last one: so it is asked for one at a time.
     The file is mapped, and opened anew for each: the pages of a row group are the system's to take back, however large it is.
+    Labels that the file keeps once for many rows are kept so here.
     """
     parquet = need("pyarrow.parquet", f"reading {path}")
-    footer = parquet.read_metadata(path)
+    shared = [] if label is None else [label]
+    with _mapped(path) as source:
+        footer = parquet.read_metadata(source)
     for group in range(footer.num_row_groups):
-        with parquet.ParquetFile(path, metadata=footer, memory_map=True) as file:
+        with _mapped(path) as source, parquet.ParquetFile(source, metadata=footer, read_dictionary=shared) as file:
             yield from file.iter_batches(ROWS, row_groups=[group], columns=columns)
+
+
+@contextmanager
+def _mapped(path: Path) -> Iterator[Any]:
+    """A file for pyarrow to read from, mapped here: it takes no name that is not UTF-8."""
+    arrow = need("pyarrow", f"reading {path}")
+    with path.open("rb") as file:
+        if os.fstat(file.fileno()).st_size == 0:
+            raise ValueError(f"{path} is empty.")
+        with arrow.BufferReader(arrow.py_buffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))) as source:
+            yield source
 
 
 def parquet_files(path: Path) -> list[Path]:
@@ -121,8 +144,7 @@ def parquet_files(path: Path) -> list[Path]:
 
 def read_ipc(path: Path) -> IpcReader:
     """The schema is known before the rows."""
-    arrow = need("pyarrow", f"reading {path}")
-    with _opening(path), arrow.memory_map(str(path)) as source:
+    with _opening(path), _mapped(path) as source:
         schema, _ = _ipc_batches(source, path)
     return IpcReader(path, schema.names, schema=schema)
 
@@ -170,6 +192,10 @@ def _numbers(column: Any) -> Vector:
 def _labels(column: Any) -> Labels:
     """As they are; objects where they are text or some are missing."""
     if need("pyarrow.types", "reading tables").is_dictionary(column.type):
+        if column.type.value_type == "string":  # each kept once, however many rows have it
+            places = column.indices.fill_null(len(column.dictionary)).to_numpy(zero_copy_only=False)
+            words: Labels = np.array([*column.dictionary.to_pylist(), None], dtype=object)[places]
+            return words
         column = column.dictionary_decode()
     if column.null_count:
         return np.array(column.to_pylist(), dtype=object)
