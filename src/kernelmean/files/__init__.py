@@ -11,7 +11,7 @@ from pathlib import Path
 from kernelmean.files import transforms
 from kernelmean.files.faults import not_numeric
 from kernelmean.files.images import image_format, read_image, write_image
-from kernelmean.files.opening import open_reader, short_name
+from kernelmean.files.opening import open_reader, readable, short_name
 from kernelmean.files.reader import Labels, Reader
 from kernelmean.files.source import Batch, Source, Table, column_values
 from kernelmean.files.whole import whole
@@ -27,6 +27,7 @@ __all__ = [
     "read",
     "read_columns",
     "read_image",
+    "readable",
     "short_name",
     "table_writer",
     "whole",

@@ -70,15 +70,20 @@ def _header(file: Any, wrong: str) -> Header:
     except Exception as error:  # the header is a Python literal, and may be wrong in every way that one can be
         raise ValueError(f"{wrong}: {first_line(error)}.") from error
     if min(header.shape, default=0) < 0:
-        raise ValueError(f"{wrong}: its shape is {header.shape}.")
+        raise ValueError(f"{wrong}: its shape is {_shown(header.shape)}.")
     return header
+
+
+def _shown(shape: tuple[int, ...]) -> str:
+    """A shape in a sentence."""
+    return str(shape) if len(shape) <= 6 else f"({', '.join(map(str, shape[:6]))}, …)"
 
 
 def _refuse_untrue(shape: tuple[int, ...], needed: int, held: int, name: str) -> None:
     if needed > held:
-        raise ValueError(f"{name} is damaged or incomplete: it should hold {shape} values and has {held} bytes of them.")
+        raise ValueError(f"{name} is damaged or incomplete: it should hold {_shown(shape)} values and has {held} bytes of them.")
     if math.prod(shape) == 0 or needed == 0:
-        raise ValueError(f"{name} has the shape {shape}: at least one row and one column are needed.")
+        raise ValueError(f"{name} has the shape {_shown(shape)}: at least one row and one column are needed.")
 
 
 class Archive:
@@ -90,6 +95,7 @@ class Archive:
         self.path = path
         self.headers: dict[str, Header] = {}
         self._members: dict[str, str] = {}
+        self.broken: dict[str, str] = {}  # members that are no arrays, or none that can be read, and why
         try:
             with path.open("rb") as raw, zipfile.ZipFile(raw) as archive:
                 for member in archive.namelist():
@@ -100,13 +106,12 @@ class Archive:
             raise ValueError(f"{path} cannot be read as npz: {first_line(error)}.") from error
 
     def _add(self, archive: zipfile.ZipFile, member: str) -> None:
+        name = member.removesuffix(".npy")
         try:
             with archive.open(member) as file:
-                header = _header(file, member)
-        except Exception:  # no array, or one that cannot be read: an error only where it is asked for
-            return
-        name = member.removesuffix(".npy")
-        self.headers[name], self._members[name] = header, member
+                self.headers[name], self._members[name] = _header(file, member), member
+        except Exception as error:  # an error only where it is asked for
+            self.broken[name] = first_line(error)
 
     def load(self, name: str) -> Array:
         """The values of one array; as many are unpacked as there are, whatever the header says."""
@@ -120,7 +125,7 @@ class Archive:
                     buffer += piece
                 file.read(1)  # at the end the checksum is compared
             if len(buffer) < header.nbytes:
-                raise ValueError(f"it should hold {header.shape} values and has {len(buffer)} bytes of them")
+                raise ValueError(f"it should hold {_shown(header.shape)} values and has {len(buffer)} bytes of them")
             flat: Array = np.frombuffer(buffer, header.dtype) if header.nbytes else np.empty(0, header.dtype)
             return flat.reshape(header.shape, order="F" if header.fortran else "C")
         except Exception as error:  # a damaged archive fails in many ways
@@ -153,7 +158,7 @@ class _Further(Mapping[str, Labels]):
 def read_npz(path: Path, key: str | None) -> ArrayReader:
     """The table under ``key``, or X, or data, or the only one; arrays of one value per row are further columns."""
     archive = Archive(path)
-    chosen = _chosen(archive.headers, key, path)
+    chosen = _chosen(archive, key)
     _refuse_unfit(archive.headers[chosen].shape, archive.headers[chosen].dtype, f"{path}:{chosen}")
     values = _table(archive.load(chosen), f"{path}:{chosen}")
     rest = {name: header for name, header in archive.headers.items() if name != chosen and len(header.shape) == 1}
@@ -163,13 +168,15 @@ def read_npz(path: Path, key: str | None) -> ArrayReader:
     return ArrayReader(values, None if names is None else archive.load(names).tolist(), {}, _Further(archive, others))
 
 
-def _chosen(headers: dict[str, Header], key: str | None, path: Path) -> str:
-    shapes = ", ".join(f"{name} {header.shape}" for name, header in list(headers.items())[:LISTED])
+def _chosen(archive: Archive, key: str | None) -> str:
+    headers, path = archive.headers, archive.path
+    shapes = ", ".join(f"{name} {_shown(header.shape)}" for name, header in list(headers.items())[:LISTED])
     if not headers:
-        raise ValueError(f"{path} cannot be read as npz: it holds no arrays.")
+        raise ValueError(f"{path} cannot be read as npz: {next(iter(archive.broken.values()), 'it is empty')}.")
     if key is not None:
         if key not in headers:
-            raise ValueError(f"{path} has no array {key!r}; it holds {shapes}.")
+            why = f" ({archive.broken[key]})" if key in archive.broken else ""
+            raise ValueError(f"{path} has no array {key!r}{why}; it holds {shapes}.")
         return key
     tables = [name for name, header in headers.items() if len(header.shape) == 2 and header.dtype.kind in "biuf"]
     found = next((name for name in MAIN if name in tables), tables[0] if len(tables) == 1 else None)
@@ -193,7 +200,7 @@ def _refuse_unfit(shape: tuple[int, ...], dtype: np.dtype[Any], name: str) -> No
     if not shape:
         raise ValueError(f"{name} is a single number; a table with one row per point is needed.")
     if 0 in shape:
-        raise ValueError(f"{name} has the shape {shape}: at least one row and one column are needed.")
+        raise ValueError(f"{name} has the shape {_shown(shape)}: at least one row and one column are needed.")
     if math.prod(shape[1:]) > COLUMNS:
         raise ValueError(f"{name} has {math.prod(shape[1:])} columns, but at most {COLUMNS} are read; is it to be transposed?")
 
@@ -206,16 +213,17 @@ def read_idx(path: Path) -> ArrayReader:
             head = file.read(4)
             if len(head) < 4 or head[:2] != b"\0\0" or head[2] not in IDX_TYPES or head[3] == 0:
                 raise ValueError(f"{path} cannot be read as idx: its first bytes are {head.hex(' ')}.")
-            shape, dtype = tuple(np.frombuffer(file.read(4 * head[3]), ">u4").tolist()), np.dtype(IDX_TYPES[head[2]])
-            if len(shape) != head[3]:
+            sizes, dtype = file.read(4 * head[3]), np.dtype(IDX_TYPES[head[2]])
+            if len(sizes) < 4 * head[3]:
                 raise ValueError(f"{path} is damaged or incomplete: it ends within its header.")
+            shape = tuple(np.frombuffer(sizes, ">u4").tolist())
             values = _unpacked(file, math.prod(shape) * dtype.itemsize, path) if compressed else _mapped(path, 4 + 4 * head[3])
     except (OSError, EOFError, zlib.error) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise ValueError(f"{path} cannot be read as idx: {first_line(error)}.") from error
     if values.size != dtype.itemsize * math.prod(shape):
-        raise ValueError(f"{path} is damaged or incomplete: it should hold {shape} values and has {values.size} bytes of them.")
+        raise ValueError(f"{path} is damaged or incomplete: it should hold {_shown(shape)} values and has {values.size} bytes of them.")
     _refuse_unfit(shape, dtype, str(path))
     return ArrayReader(values.view(dtype).reshape(shape[0], -1))
 

@@ -37,6 +37,8 @@ def read_fcs(path: Path) -> ArrayReader:
 
 
 def _events(file: Any) -> Any:
+    if file.data_type.upper() not in ("I", "F", "D"):
+        raise ValueError(f"its values are of the type {file.data_type!r}")
     if file.events is None:
         raise ValueError("its integers have an unusual number of bits")
     events = file.as_array(preprocess=True)

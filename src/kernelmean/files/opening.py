@@ -27,6 +27,7 @@ STARTS: dict[bytes, Callable[[Path], Reader]] = {
     b"ARROW1": tables.read_ipc,
     b"FCS": cytometry.read_fcs,
 }
+ODD = re.compile("[\ud800-\udfff]")  # how Python keeps bytes of a name that are not UTF-8
 IDX = re.compile(r"(^|[.-])idx\d*(-u?(byte|short|int|float|double))?$")
 
 
@@ -42,6 +43,11 @@ def open_reader(path: str | os.PathLike[str]) -> Reader:
     if file.suffix.lower() == ".npz":
         return arrays.read_npz(file, None)
     return _by_name(file)(file)
+
+
+def readable(name: str) -> str:
+    """A name, or text with names in it, that can be shown and written: U+FFFD for every byte that is not UTF-8."""
+    return ODD.sub("\ufffd", name)
 
 
 def short_name(path: str | os.PathLike[str]) -> str:

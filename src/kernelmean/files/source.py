@@ -283,7 +283,7 @@ def _natural(labels: Labels) -> Labels:
         return labels
     words = list(map(str, labels.tolist()))
     if len(words) * max(map(len, words), default=0) > max(
-        WIDTH, 4 * sum(map(len, words))
+        WIDTH, 4 * sum(map(len, set(words)))
     ):  # each would take the room of the longest
         return np.array(words, dtype=object)
     text = np.array(words)

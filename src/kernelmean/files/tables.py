@@ -205,11 +205,11 @@ def _labels(column: Any) -> Labels:
 
 @contextmanager
 def _opening(path: Path) -> Iterator[None]:
-    """pyarrow's words under the name of the file."""
-    arrow = need("pyarrow", f"reading {path}")
+    """Errors of every kind, as damaged files make them, under the name of the file."""
+    need("pyarrow", f"reading {path}")
     try:
         yield
-    except (FileNotFoundError, PermissionError, IsADirectoryError):
-        raise
-    except (arrow.ArrowException, OSError, EOFError) as error:
-        raise ValueError(f"{path} cannot be read: {first_line(error)}") from error
+    except Exception as error:
+        if str(path) in str(error) or (isinstance(error, OSError) and error.errno is not None):
+            raise
+        raise ValueError(f"{path} cannot be read: {first_line(error)}.") from error

@@ -24,6 +24,7 @@ COMPRESSIONS = (".gz", ".bz2", ".zst")
 ENDINGS = (".csv", ".tsv", ".txt")  # of text, also compressed
 DELIMITERS = ",;\t|"
 DECIMAL_COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:[.' ]\d{3})+),\d+")
+COLUMNS = 4096  # that pyarrow is given: each takes kilobytes, though the file may have a byte for it
 LINE = re.compile(rb"[^\r\n]+")  # as pyarrow and the standard library cut them: nothing else ends a line
 WIDE = (b"\xff\xfe", b"\xfe\xff")  # UTF-16
 
@@ -50,11 +51,12 @@ class TextReader:
     def blocks(self, columns: Sequence[str], label: str | None) -> Iterator[Block]:
         """Numbers are read as numbers, and labels as text, from the first row on: nothing depends on what comes first."""
         fault, size = Faults(self.path, self.names, self.delimiter), max(1, self.path.stat().st_size)
-        places, place = [self.names.index(name) for name in columns], None if label is None else self.names.index(label)
+        known = {name: j for j, name in enumerate(self.names)}
+        places, place = [known[name] for name in columns], None if label is None else known[label]
         with _damaged(self.path), self.path.open("rb") as raw:
             stream = decompressed(raw, self.path)
             stream.read(self.offset)
-            parse = _by_arrow if has_arrow() else cells.blocks
+            parse = _by_arrow if len(self.names) <= COLUMNS and has_arrow() else cells.blocks
             for numbers, labels in _to_the_end(parse(_Closed(stream, fault.closing.encode()), fault, places, place), fault):
                 yield Block(numbers, labels, raw.tell() / size)
 
