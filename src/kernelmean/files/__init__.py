@@ -48,7 +48,8 @@ def read(
 
     Formats by the name's ending: npy (mapped), npz, csv and tsv (also .gz, .bz2, .zst), parquet (a file or a folder of them),
     feather and arrow, FCS 2.0 to 3.1, idx (MNIST, also .gz), and png, jpg, tiff, webp as one row per pixel. Csv, parquet
-    and arrow are streamed. ``file.npz:NAME`` is one array of several.
+    and arrow are streamed. ``file.npz:NAME`` is one array of several. Arrays, idx, csv and tsv need nothing but the core;
+    the others, and .zst, the extra ``files``.
 
     Parameters
     ----------

@@ -223,7 +223,9 @@ def read_idx(path: Path) -> ArrayReader:
             raise
         raise ValueError(f"{path} cannot be read as idx: {first_line(error)}.") from error
     if values.size != dtype.itemsize * math.prod(shape):
-        raise ValueError(f"{path} is damaged or incomplete: it should hold {_shown(shape)} values and has {values.size} bytes of them.")
+        raise ValueError(
+            f"{path} is damaged or incomplete: it should hold {_shown(shape)} values and has {values.size} bytes of them."
+        )
     _refuse_unfit(shape, dtype, str(path))
     return ArrayReader(values.view(dtype).reshape(shape[0], -1))
 

@@ -15,7 +15,7 @@ from kernelmean.files.reader import ArrayReader
 from kernelmean.files.whole import whole
 
 FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".tif": "TIFF", ".tiff": "TIFF", ".webp": "WEBP"}
-SMALL = 1 << 26  # bytes that any picture may take in memory
+SMALL = 1 << 24  # bytes that any picture may take in memory
 PACKED = 1500  # bytes of a picture for one of its file, at most: zlib reaches 1032, of channels that take three bytes of four
 PLAIN = ("1", "L", "I", "F", "I;16", "RGB", "RGBA")  # modes whose arrays mean what they say
 

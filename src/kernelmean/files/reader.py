@@ -20,7 +20,9 @@ def refuse_beyond_memory(nbytes: int, name: str) -> None:
     """A ValueError before more is read than this machine can hold, together with one copy of it."""
     limit = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     if nbytes > limit:
-        raise ValueError(f"{name} takes {min(nbytes, 10**18) // 10**9} GB or more, and {limit // 10**9} GB can be held in memory.")
+        raise ValueError(
+            f"{name} takes {min(nbytes, 10**18) // 10**9} GB or more, and {limit // 10**9} GB can be held in memory."
+        )
 
 
 class Block(NamedTuple):

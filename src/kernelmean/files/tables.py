@@ -94,15 +94,16 @@ class IpcReader(ArrowReader):
 def read_parquet(path: Path) -> ParquetReader:
     """Columns and rows are in the footer of each file."""
     parquet, files = need("pyarrow.parquet", f"reading {path}"), parquet_files(path)
-    footers, schemas = [], []
+    footers, schemas, names = [], [], []
     for file in files:
         with _opening(file), _mapped(file) as source:
             footers.append(parquet.read_metadata(source))
             schemas.append(footers[-1].schema.to_arrow_schema())
-    odd = next((i for i, schema in enumerate(schemas) if schema.names != schemas[0].names), None)
+            names.append(schemas[-1].names)
+    odd = next((i for i, listed in enumerate(names) if listed != names[0]), None)
     if odd is not None:
         raise ValueError(f"the files of {path} differ in their columns: {files[0].name} and {files[odd].name}.")
-    return ParquetReader(path, schemas[0].names, count=sum(footer.num_rows for footer in footers), schema=schemas[0])
+    return ParquetReader(path, names[0], count=sum(footer.num_rows for footer in footers), schema=schemas[0])
 
 
 def _parquet_batches(path: Path, columns: list[str], label: str | None) -> Iterator[Any]:
@@ -146,7 +147,7 @@ def read_ipc(path: Path) -> IpcReader:
     """The schema is known before the rows."""
     with _opening(path), _mapped(path) as source:
         schema, _ = _ipc_batches(source, path)
-    return IpcReader(path, schema.names, schema=schema)
+        return IpcReader(path, schema.names, schema=schema)
 
 
 def _ipc_batches(source: Any, path: Path) -> tuple[Any, Iterator[Piece]]:
