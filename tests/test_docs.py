@@ -84,10 +84,10 @@ def test_every_block_runs_and_prints_what_the_page_shows(page, tmp_path):
     if reason := needs(page):
         pytest.skip(reason)
     shown = ""
-    for block, printed in zip(blocks.blocks(page), run_page(page, tmp_path), strict=True):
+    for block, output in zip(blocks.blocks(page), run_page(page, tmp_path), strict=True):
         where = f"{page.name}, line {block.line}"
         if block.language == "python":
-            shown = printed
+            shown = output
         elif block.language == "text" and shown:
             assert same_words_close_numbers(shown, block.text), (
                 f"{where} shows\n{block.text}but printed is\n{shown}if that is right, python -m pages.printed writes it"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 
 import numpy as np
 import pytest
@@ -73,6 +74,12 @@ def test_what_cannot_be_written_is_said_before_anything_is(tmp_path):
     with pytest.raises(ValueError, match=r"t\.gif names no picture format"):
         image_format(tmp_path / "t.gif")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_library_is_named_before_anything_is_written(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"writing .*t\.parquet needs pyarrow"), table_writer(tmp_path / "t.parquet"):
+        pytest.fail("nothing can be written here")
 
 
 def test_a_file_takes_its_place_at_the_end(tmp_path):

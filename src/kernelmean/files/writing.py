@@ -31,18 +31,19 @@ class TableWriter(Protocol):
 def table_writer(path: str | os.PathLike[str]) -> Iterator[TableWriter]:
     """A function that appends rows to a file which appears, whole, at the end."""
     target = Path(path)
-    plain = table_format(target).startswith((".csv", ".tsv")) and not has_arrow()
-    started = []
+    begin = _by_csv if table_format(target).startswith((".csv", ".tsv")) and not has_arrow() else _by_arrow
+    if begin is _by_arrow:
+        need("pyarrow", f"writing {target}")  # said before there is anything to write
+    begun: list[TableWriter] = []
     with whole(target) as beside, ExitStack() as stack:
-        file = stack.enter_context(beside.open("wb"))  # opened here: pyarrow takes no name that is not UTF-8
-        write = (_by_csv if plain else _by_arrow)(target, file, stack)
 
         def append(columns: Columns) -> None:
-            started.append(True)
-            write(columns)
+            if not begun:  # opened here: pyarrow takes no name that is not UTF-8
+                begun.append(begin(target, stack.enter_context(beside.open("wb")), stack))
+            begun[0](columns)
 
         yield append
-        if not started:
+        if not begun:
             raise ValueError(f"nothing to write to {target}.")
 
 
