@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 FENCE = re.compile(r"^([ ]*)```([^\n]*)\n(.*?)^\1```[ ]*$", flags=re.DOTALL | re.MULTILINE)
 
+INSTALL = re.compile(r"pip install '?kernelmean(?:\[([\w,]+)\])?'?")  # and the extras it names
+
 
 class Block(NamedTuple):
     """A fenced block: its language, its text without indentation, and the line where it begins."""

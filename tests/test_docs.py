@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
 import tomllib
-import warnings
 from pathlib import Path
 
 import pytest
-from pages import blocks, diagram, examples, figures, printed, wording
+from pages import blocks, diagram, environment, examples, figures, printed, wording
 from threadpoolctl import threadpool_limits
 
 ROOT = Path(__file__).parent.parent
@@ -23,6 +23,7 @@ PAGES = [
     *sorted((DOCS / "development").glob("*.md")),
 ]
 WITH_CODE = [page for page in PAGES if any(block.language in ("python", "shell") for block in blocks.blocks(page))]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?")
 
 
@@ -55,49 +56,68 @@ def needs(page: Path) -> str | None:
     return None
 
 
-def run_shell(text: str, folder: Path) -> None:
-    """Lines of a shell block: installs are checked against pyproject.toml, make targets planned, the rest run."""
+def commands(folder: Path) -> Path:
+    """A folder with the command ``kernelmean``, of this interpreter."""
     wrapper = folder / "bin" / "kernelmean"
-    wrapper.parent.mkdir(exist_ok=True)
+    wrapper.parent.mkdir()
     wrapper.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m kernelmean "$@"\n')
     wrapper.chmod(0o755)
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    env = os.environ | {"PATH": f"{wrapper.parent}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT / "src")}
-    for line in text.replace("\\\n", " ").splitlines():
-        if line.startswith("pip install"):
-            assert re.fullmatch(r"pip install '?kernelmean(\[[\w,]+\])?'?", line), line
-            assert all(extra in extras for extra in re.findall(r"\[(.*?)\]", line) for extra in extra.split(",")), line
-        else:
-            where = ROOT if line.startswith("make --dry-run") else folder
-            done = subprocess.run(
-                ["bash", "-c", line], cwd=where, env=env, capture_output=True, text=True, timeout=300, check=False
-            )
-            assert done.returncode == 0, f"{line}\n{done.stderr}"
+    return wrapper.parent
+
+
+def run_page(page: Path, folder: Path) -> list[str]:
+    """What the blocks of a page print, in an environment with what its install lines bring."""
+    for name in ("hiding", "page"):
+        (folder / name).mkdir()
+    environment.prepare(folder / "hiding", page, PROJECT)
+    env = os.environ | {"PATH": f"{commands(folder)}:{os.environ['PATH']}"}
+    env["PYTHONPATH"] = os.pathsep.join(map(str, (folder / "hiding", ROOT / "src", ROOT)))
+    command = [sys.executable, "-m", "pages.running", str(page), str(folder / "printed.json")]
+    done = subprocess.run(command, cwd=folder / "page", env=env, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, f"{page.name}\n{done.stderr}"
+    printed: list[str] = json.loads((folder / "printed.json").read_text())
+    return printed
 
 
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.relative_to(DOCS).as_posix())
-def test_every_block_runs_and_prints_what_the_page_shows(page, tmp_path, monkeypatch, capsys):
+def test_every_block_runs_and_prints_what_the_page_shows(page, tmp_path):
     if reason := needs(page):
         pytest.skip(reason)
-    if "import dask" in page.read_text():
-        warnings.simplefilter("default")  # Dask warns on every start and end of a process
-    monkeypatch.chdir(tmp_path)
-    space: dict[str, object] = {"__name__": "page"}
     shown = ""
-    for block in blocks.blocks(page):
+    for block, output in zip(blocks.blocks(page), run_page(page, tmp_path), strict=True):
         where = f"{page.name}, line {block.line}"
         if block.language == "python":
-            capsys.readouterr()
-            exec(compile("\n" * block.line + block.text, str(page), "exec", dont_inherit=True), space)
-            shown = capsys.readouterr().out
-        elif block.language == "shell":
-            run_shell(block.text, tmp_path)
+            shown = output
         elif block.language == "text" and shown:
             assert same_words_close_numbers(shown, block.text), (
                 f"{where} shows\n{block.text}but printed is\n{shown}if that is right, python -m pages.printed writes it"
             )
             shown = ""
         assert block.language in ("python", "shell", "text"), f"{where}: a block in {block.language!r} is not run by any test"
+
+
+@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.relative_to(DOCS).as_posix())
+def test_install_lines_name_extras_that_exist(page):
+    lines = [line for block in blocks.blocks(page) if block.language == "shell" for line in block.text.splitlines()]
+    for line in (line for line in lines if line.startswith("pip install")):
+        assert blocks.INSTALL.fullmatch(line), line
+    assert environment.extras(page) <= set(PROJECT["optional-dependencies"])
+
+
+def test_what_a_page_does_not_install_is_hidden(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("```shell\npip install kernelmean\n```\n")
+    core = environment.prepare(tmp_path, page, PROJECT)
+    assert {"pyarrow", "matplotlib", "plotly", "PIL", "flowio", "dask", "pandas", "pytest", "hypothesis"} <= set(core)
+    assert not {"numpy", "scipy", "sklearn", "numba", "llvmlite", "joblib", "typer", "kernelmean"} & set(core)
+    code = "import importlib.util as u; print(u.find_spec('PIL'), u.find_spec('pyarrow'), u.find_spec('numpy') is not None)"
+    env = os.environ | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout == "None None True\n"
+    page.write_text("```shell\npip install kernelmean\npip install 'kernelmean[report]'\n```\n")
+    report = set(environment.prepare(tmp_path, page, PROJECT))
+    assert {"pyarrow", "flowio", "dask"} <= report
+    assert not {"PIL", "matplotlib", "plotly", "kiwisolver"} & report  # what Matplotlib brings comes with it
 
 
 def test_there_is_code_on_every_guide_and_worked_example():

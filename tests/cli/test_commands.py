@@ -436,16 +436,19 @@ def test_what_nobody_expected_is_one_line_too(run, monkeypatch):
     assert done.err == "kernelmean: unexpected ZeroDivisionError: division by zero (--debug shows where).\n"
 
 
-def test_a_missing_library_is_named(run, monkeypatch):
+def test_a_missing_library_is_named(run, tmp_path, monkeypatch):
     from kernelmean.files import needing
 
-    def missing(name):
+    def missing(name, package=None):
         raise ModuleNotFoundError(name=name)
 
+    (tmp_path / "data.parquet").write_bytes(b"PAR1")
     monkeypatch.setattr(needing.importlib, "import_module", missing)
-    done = run("fit", "data.csv", "-o", "m.km")
+    done = run("fit", "data.parquet", "-o", "m.km")
     assert done.code == 2
-    assert done.err == "kernelmean: reading data.csv needs pyarrow, which is not installed: pip install 'kernelmean[files]'.\n"
+    assert (
+        done.err == "kernelmean: reading data.parquet needs pyarrow, which is not installed: pip install 'kernelmean[files]'.\n"
+    )
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device", "s.parquet"), MemoryError("9 TB")])

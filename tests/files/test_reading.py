@@ -76,7 +76,7 @@ def test_columns_are_chosen_by_name_in_the_order_asked_for(files, kind):
 def test_batches_do_not_depend_on_the_blocks_of_the_file(files, monkeypatch):
     whole = [batch.tolist() for batch in km.read(files["npy"]).batches(64)]
     monkeypatch.setattr("kernelmean.files.reader.BLOCK", 21)
-    monkeypatch.setattr("kernelmean.files.tables.BYTES", 1000)
+    monkeypatch.setattr("kernelmean.files.faults.BYTES", 1000)
     monkeypatch.setattr("kernelmean.files.tables.ROWS", 13)
     for kind in ("npy", "csv", "csv.gz", "parquet", "folder", "stream"):
         found = km.read(files[kind])
@@ -307,13 +307,15 @@ def test_what_is_not_there_is_named(tmp_path):
 
 @pytest.mark.parametrize(
     ("kind", "package"),
-    [("csv", "pyarrow"), ("parquet", "pyarrow"), ("feather", "pyarrow"), ("fcs3.1", "flowio"), ("png", "Pillow")],
+    [("csv.zst", "pyarrow"), ("parquet", "pyarrow"), ("feather", "pyarrow"), ("fcs3.1", "flowio"), ("png", "Pillow")],
 )
 def test_a_missing_library_is_one_sentence(files, tmp_path, monkeypatch, kind, package):
     module = {"Pillow": "PIL"}.get(package, package)
-    path = files.get(kind, tmp_path / "x.png")
+    path = files.get(kind, tmp_path / f"x.{kind}")
     if kind == "png":
         formats.Image.new("RGB", (2, 2)).save(path)
+    if kind == "csv.zst":
+        path.write_bytes(pa.compress(b"1,2\n3,4\n", codec="zstd", asbytes=True))
     actual = importlib.import_module
 
     def without(name, *rest):

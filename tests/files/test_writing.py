@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 
 import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.files import image_format, table_writer, whole, write_image
+from kernelmean.files import image_format, table_writer, whole, write_image, writing
 from tests.files.formats import Image, pa
 
 ENDINGS = ["parquet", "feather", "arrow", "csv", "tsv", "csv.gz", "tsv.gz"]
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_a_table_is_read_back(tmp_path, ending):
+@pytest.mark.parametrize("ending", [*ENDINGS, *(f"{ending} without pyarrow" for ending in ENDINGS if "sv" in ending)])
+def test_a_table_is_read_back(tmp_path, ending, monkeypatch):
+    if ending.endswith("pyarrow"):
+        monkeypatch.setattr(writing, "has_arrow", lambda: False)
+        ending = ending.partition(" ")[0]
     path = tmp_path / f"t.{ending}"
     with table_writer(path) as write:
         for start in (0, 5):
@@ -28,11 +32,23 @@ def test_a_table_is_read_back(tmp_path, ending):
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
-def test_names_with_delimiters_and_quotes_survive(tmp_path):
+@pytest.mark.parametrize("arrow", [True, False])
+def test_names_with_delimiters_and_quotes_survive(tmp_path, monkeypatch, arrow):
+    monkeypatch.setattr(writing, "has_arrow", lambda: arrow)
     names = ["a,b", 'c"d', "e\tf", "<script>"]
     with table_writer(tmp_path / "t.csv") as write:
         write({"name": names, "x": [1.0, 2.0, 3.0, 4.0]})
     assert pa.csv.read_csv(tmp_path / "t.csv")["name"].to_pylist() == names
+
+
+def test_both_writers_say_the_same(tmp_path, monkeypatch):
+    values = {"n": [1, 2, 3], "x": np.array([0.1, 1e300, np.nan]), "t": [True, False, None], "s": ["a", None, "b c"]}
+    for arrow in (True, False):
+        monkeypatch.setattr(writing, "has_arrow", lambda arrow=arrow: arrow)
+        with table_writer(tmp_path / f"{arrow}.csv") as write:
+            write(values)
+    first, second = (pa.csv.read_csv(tmp_path / f"{arrow}.csv") for arrow in (True, False))
+    assert first.equals(second)
 
 
 def _interrupted(write):
@@ -58,6 +74,12 @@ def test_what_cannot_be_written_is_said_before_anything_is(tmp_path):
     with pytest.raises(ValueError, match=r"t\.gif names no picture format"):
         image_format(tmp_path / "t.gif")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_library_is_named_before_anything_is_written(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"writing .*t\.parquet needs pyarrow"), table_writer(tmp_path / "t.parquet"):
+        pytest.fail("nothing can be written here")
 
 
 def test_a_file_takes_its_place_at_the_end(tmp_path):

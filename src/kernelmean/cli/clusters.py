@@ -42,8 +42,15 @@ def engine(scheduler: str | None, workers: int | None) -> Iterator[Any]:
 
 def sample(source: Source) -> tuple[Any, Any]:
     """What to fit and its weights: a Dask frame where workers can read the files themselves, else the source, read here."""
+    from kernelmean.files import readable
+
     path = Path(source.path)
-    if not (path.suffix in (".parquet", ".pq") or path.is_dir()) or source.transform is not None or source.drop_na:
+    if (
+        readable(str(path)) != str(path)
+        or not (path.suffix in (".parquet", ".pq") or path.is_dir())
+        or source.transform is not None
+        or source.drop_na
+    ):
         return source, source.weights
     from kernelmean.engines.cluster import clients
     from kernelmean.files.tables import parquet_files

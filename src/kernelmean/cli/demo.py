@@ -14,6 +14,7 @@ import numpy as np
 
 from kernelmean import engines
 from kernelmean._types import Points, Vector
+from kernelmean.cli import results
 from kernelmean.mean import SparseKernelMean, load, sparse_density
 
 QUERIES = 20_000
@@ -146,7 +147,7 @@ def _draw(mean: SparseKernelMean, X: Points, figure: Path) -> None:
         print("no figure: Matplotlib is not installed (pip install 'kernelmean[report]').")
         return
     draw_fit(mean, X, figure)
-    print(f"figure written to {figure}")
+    results.say(f"figure written to {figure}")
 
 
 @contextmanager

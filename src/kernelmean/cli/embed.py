@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -103,11 +104,22 @@ def _from_files(files: list[str], columns: str | None, how: dict[str, Any]) -> S
 
     if len(set(files)) < len(files):
         raise ValueError("a file is named twice; give each sample once.")
-    kinds = ([short_name(path) for path in files], [Path(path).name for path in files], files)
+    kinds = (*map(_readable, ([short_name(path) for path in files], [Path(path).name for path in files], files)), _escaped(files))
     names = next(kind for kind in kinds if len(set(kind)) == len(files))
     if len(files) < 2:
         raise ValueError("an embedding compares samples: give at least two files, or one with --group COLUMN.")
     return Samples(dict(zip(names, _progress.track(alike(files, columns, how), "reading", len(files)), strict=True)), {})
+
+
+def _readable(names: list[str]) -> list[str]:
+    from kernelmean.files import readable
+
+    return list(map(readable, names))
+
+
+def _escaped(files: list[str]) -> list[str]:
+    """Names that differ in bytes that cannot be shown, told apart by them."""
+    return [os.fsencode(path).decode("utf-8", "backslashreplace") for path in files]
 
 
 def _grouped(files: list[str], group: str, color: str | None, how: dict[str, Any]) -> Samples:

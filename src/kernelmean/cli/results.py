@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from kernelmean import _progress
 
@@ -49,13 +49,20 @@ def working(quiet: bool) -> Iterator[None]:
 def show(facts: Facts, as_json: bool, **tables: Sequence[Facts]) -> None:
     """Facts as lines of name and value, then each table; one JSON object of the same names for machines."""
     if as_json:
-        print(json.dumps(_plain({**facts, **tables}), indent=2, allow_nan=False, ensure_ascii=False))
+        say(json.dumps(_plain({**facts, **tables}), indent=2, allow_nan=False, ensure_ascii=False))
         return
     width = max(map(len, facts), default=0)
     for name, value in facts.items():
-        print(f"{name.replace('_', ' '):<{width}}  {_text(value)}".rstrip())
+        say(f"{name.replace('_', ' '):<{width}}  {_text(value)}".rstrip())
     for rows in tables.values():
-        print("\n" * bool(facts) + aligned(rows))
+        say("\n" * bool(facts) + aligned(rows))
+
+
+def say(text: str, file: TextIO | None = None) -> None:
+    """Print, whatever bytes the names of files are made of."""
+    from kernelmean.files import readable
+
+    print(readable(text), file=file)
 
 
 def aligned(rows: Sequence[Facts]) -> str:
@@ -80,7 +87,7 @@ def write_text(path: Path, text: str) -> None:
 
 def note(text: object) -> None:
     """One line on stderr."""
-    print(f"kernelmean: {said(text)}", file=sys.stderr)
+    say(f"kernelmean: {said(text)}", sys.stderr)
 
 
 def said(error: object) -> str:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import csv
 import os
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from kernelmean.files import transforms
+from kernelmean.files.faults import not_numeric
 from kernelmean.files.images import image_format, read_image, write_image
-from kernelmean.files.opening import open_reader, short_name
+from kernelmean.files.opening import open_reader, readable, short_name
 from kernelmean.files.reader import Labels, Reader
 from kernelmean.files.source import Batch, Source, Table, column_values
-from kernelmean.files.tables import not_numeric
 from kernelmean.files.whole import whole
 from kernelmean.files.writing import TableWriter, table_writer
 
@@ -26,6 +27,7 @@ __all__ = [
     "read",
     "read_columns",
     "read_image",
+    "readable",
     "short_name",
     "table_writer",
     "whole",
@@ -46,7 +48,8 @@ def read(
 
     Formats by the name's ending: npy (mapped), npz, csv and tsv (also .gz, .bz2, .zst), parquet (a file or a folder of them),
     feather and arrow, FCS 2.0 to 3.1, idx (MNIST, also .gz), and png, jpg, tiff, webp as one row per pixel. Csv, parquet
-    and arrow are streamed. ``file.npz:NAME`` is one array of several.
+    and arrow are streamed. ``file.npz:NAME`` is one array of several. Arrays, idx, csv and tsv need nothing but the core;
+    the others, and .zst, the extra ``files``.
 
     Parameters
     ----------
@@ -110,26 +113,26 @@ class _Names:
 
     def __init__(self, reader: Reader, path: str) -> None:
         self._reader, self._path = reader, path
+        self._names = {*reader.names, *reader.extras}
 
     def find(self, name: str) -> str:
         """The column of this name or alias."""
         name = self._reader.aliases.get(name, name)
-        if name not in self._reader.names and name not in self._reader.extras:
+        if name not in self._names:
             raise ValueError(f"{self._path} has no column {name!r}; its columns are {self._known()}.")
         return name
 
     def listed(self, columns: Sequence[str] | str) -> list[str]:
         """Several, each once."""
         found = [self.find(name) for name in _split(columns)]
-        twice = next((name for name in found if found.count(name) > 1), None)
+        twice = _twice(found)
         if twice is not None:
             raise ValueError(f"columns names {twice!r} twice.")
         return found
 
     def labels(self, name: str) -> tuple[str | None, Labels | None]:
         """The column, or the values of another file."""
-        known = {*self._reader.names, *self._reader.extras, *self._reader.aliases}
-        if name in known or not Path(name).exists():
+        if name in self._names or name in self._reader.aliases or not Path(name).exists():
             return self.find(name), None
         other = open_reader(name)
         if len(other.names) != 1:
@@ -153,6 +156,12 @@ def _split(columns: Sequence[str] | str) -> list[str]:
 
 
 def _no_twins(reader: Reader, path: str) -> None:
-    twice = next((name for name in reader.names if reader.names.count(name) > 1), None)
+    twice = _twice(reader.names)
     if twice is not None:
         raise ValueError(f"{path} has two columns called {twice!r}; rename one.")
+
+
+def _twice(names: list[str]) -> str | None:
+    """The first name that is there more than once."""
+    counts = Counter(names)
+    return next((name for name in names if counts[name] > 1), None)

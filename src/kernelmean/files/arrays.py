@@ -1,22 +1,44 @@
-"""Arrays as tables: npy (mapped, not loaded), npz, and idx, the format of MNIST."""
+"""Arrays as tables: npy (mapped, not loaded), npz, and idx, the format of MNIST.
+
+Headers are believed as far as the bytes behind them go: nothing is allocated for values that the file does not hold.
+"""
 
 from __future__ import annotations
 
 import gzip
 import math
 import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernelmean.files.reader import ArrayReader
+from kernelmean.files.faults import first_line
+from kernelmean.files.reader import ArrayReader, Labels, refuse_beyond_memory
 
 Array = np.ndarray[Any, Any]
 
 MAIN = ("X", "data")  # keys of an npz that hold the points, where there are several tables
 NAMES = ("columns", "channels", "feature_names")  # keys that may hold the names of its columns
 IDX_TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+COLUMNS = 1 << 20  # at most: each has a name, though the file may have spent a byte on it
+PIECE = 1 << 24  # bytes unpacked at a time
+LISTED = 20  # arrays in a sentence
+
+
+class Header(NamedTuple):
+    """What an npy file says of itself."""
+
+    shape: tuple[int, ...]
+    fortran: bool
+    dtype: np.dtype[Any]
+
+    @property
+    def nbytes(self) -> int:
+        """Of the values."""
+        return math.prod(self.shape) * self.dtype.itemsize
 
 
 def read_npy(path: Path) -> ArrayReader:
@@ -26,53 +48,140 @@ def read_npy(path: Path) -> ArrayReader:
 
 def load_npy(path: Path) -> Array:
     """The array of an npy file, mapped."""
-    _begins(path, b"\x93NUMPY", "npy")
+    with path.open("rb") as file:
+        if file.read(6) != b"\x93NUMPY":
+            raise ValueError(f"{path} cannot be read as npy: it does not begin like one.")
+        file.seek(0)
+        header = _header(file, f"{path} cannot be read as npy")
+        held = path.stat().st_size - file.tell()
+    _refuse_untrue(header.shape, header.nbytes, held, str(path))
     try:
         values: Array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise ValueError(f"{path} cannot be read as npy: {error}") from error
+    except (ValueError, TypeError, EOFError) as error:
+        raise ValueError(f"{path} cannot be read as npy: {first_line(error)}.") from error
     return values
+
+
+def _header(file: Any, wrong: str) -> Header:
+    try:
+        version = np.lib.format.read_magic(file)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        header = Header(*read(file))
+    except Exception as error:  # the header is a Python literal, and may be wrong in every way that one can be
+        raise ValueError(f"{wrong}: {first_line(error)}.") from error
+    if min(header.shape, default=0) < 0:
+        raise ValueError(f"{wrong}: its shape is {_shown(header.shape)}.")
+    return header
+
+
+def _shown(shape: tuple[int, ...]) -> str:
+    """A shape in a sentence."""
+    return str(shape) if len(shape) <= 6 else f"({', '.join(map(str, shape[:6]))}, …)"
+
+
+def _refuse_untrue(shape: tuple[int, ...], needed: int, held: int, name: str) -> None:
+    if needed > held:
+        raise ValueError(f"{name} is damaged or incomplete: it should hold {_shown(shape)} values and has {held} bytes of them.")
+    if math.prod(shape) == 0 or needed == 0:
+        raise ValueError(f"{name} has the shape {_shown(shape)}: at least one row and one column are needed.")
+
+
+class Archive:
+    """The arrays of an npz file: their shapes at once, their values when asked for. Members that are no arrays are left out."""
+
+    def __init__(self, path: Path) -> None:
+        if not zipfile.is_zipfile(path):
+            raise ValueError(f"{path} cannot be read as npz: it is no zip archive, or a damaged one.")
+        self.path = path
+        self.headers: dict[str, Header] = {}
+        self._members: dict[str, str] = {}
+        self.broken: dict[str, str] = {}  # members that are no arrays, or none that can be read, and why
+        try:
+            with path.open("rb") as raw, zipfile.ZipFile(raw) as archive:
+                for member in archive.namelist():
+                    self._add(archive, member)
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise ValueError(f"{path} cannot be read as npz: {first_line(error)}.") from error
+
+    def _add(self, archive: zipfile.ZipFile, member: str) -> None:
+        name = member.removesuffix(".npy")
+        try:
+            with archive.open(member) as file:
+                self.headers[name], self._members[name] = _header(file, member), member
+        except Exception as error:  # an error only where it is asked for
+            self.broken[name] = first_line(error)
+
+    def load(self, name: str) -> Array:
+        """The values of one array; as many are unpacked as there are, whatever the header says."""
+        header, label = self.headers[name], f"{self.path}:{name}"
+        refuse_beyond_memory(header.nbytes, label)
+        buffer = bytearray()
+        try:
+            with self.path.open("rb") as raw, zipfile.ZipFile(raw) as archive, archive.open(self._members[name]) as file:
+                _header(file, label)
+                while len(buffer) < header.nbytes and (piece := file.read(min(PIECE, header.nbytes - len(buffer)))):
+                    buffer += piece
+                file.read(1)  # at the end the checksum is compared
+            if len(buffer) < header.nbytes:
+                raise ValueError(f"it should hold {_shown(header.shape)} values and has {len(buffer)} bytes of them")
+            flat: Array = np.frombuffer(buffer, header.dtype) if header.nbytes else np.empty(0, header.dtype)
+            return flat.reshape(header.shape, order="F" if header.fortran else "C")
+        except Exception as error:  # a damaged archive fails in many ways
+            raise ValueError(f"{label} cannot be read: {first_line(error)}.") from error
+
+
+class _Further(Mapping[str, Labels]):
+    """Arrays of one value per row, unpacked when they are asked for."""
+
+    def __init__(self, archive: Archive, names: list[str]) -> None:
+        self._archive, self._names, self._loaded = archive, names, dict[str, Labels]()
+
+    def __getitem__(self, name: str) -> Labels:
+        if name not in self._names:
+            raise KeyError(name)
+        if name not in self._loaded:
+            self._loaded[name] = self._archive.load(name)
+        return self._loaded[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 def read_npz(path: Path, key: str | None) -> ArrayReader:
     """The table under ``key``, or X, or data, or the only one; arrays of one value per row are further columns."""
-    arrays = load_npz(path)
-    chosen = _chosen(arrays, key, path)
-    values = _table(arrays[chosen], f"{path}:{chosen}")
-    rest = {name: array for name, array in arrays.items() if name != chosen and array.ndim == 1}
-    lists = (rest[name] for name in NAMES if name in rest and rest[name].dtype.kind == "U")
-    names = next((found for found in lists if len(found) == values.shape[1]), None)
-    others = {name: array for name, array in rest.items() if len(array) == len(values)}
-    return ArrayReader(values, None if names is None else names.tolist(), {}, others)
+    archive = Archive(path)
+    chosen = _chosen(archive, key)
+    _refuse_unfit(archive.headers[chosen].shape, archive.headers[chosen].dtype, f"{path}:{chosen}")
+    values = _table(archive.load(chosen), f"{path}:{chosen}")
+    rest = {name: header for name, header in archive.headers.items() if name != chosen and len(header.shape) == 1}
+    lists = (name for name in NAMES if name in rest and rest[name].dtype.kind == "U")
+    names = next((name for name in lists if rest[name].shape[0] == values.shape[1]), None)
+    others = [name for name, header in rest.items() if header.shape[0] == len(values)]
+    return ArrayReader(values, None if names is None else archive.load(names).tolist(), {}, _Further(archive, others))
 
 
-def load_npz(path: Path) -> dict[str, Array]:
-    """Every array of an npz file."""
-    if not zipfile.is_zipfile(path):
-        raise ValueError(f"{path} cannot be read as npz: it is no zip archive, or a damaged one.")
-    try:
-        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    except (ValueError, EOFError, zipfile.BadZipFile, AttributeError) as error:
-        raise ValueError(f"{path} cannot be read as npz: {error}") from error
-
-
-def _begins(path: Path, start: bytes, kind: str) -> None:
-    with path.open("rb") as file:
-        if file.read(len(start)) != start:
-            raise ValueError(f"{path} cannot be read as {kind}: it does not begin like one.")
-
-
-def _chosen(arrays: dict[str, Array], key: str | None, path: Path) -> str:
-    shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+def _chosen(archive: Archive, key: str | None) -> str:
+    headers, path = archive.headers, archive.path
+    shapes = ", ".join(f"{name} {_shown(header.shape)}" for name, header in list(headers.items())[:LISTED])
+    if not headers:
+        raise ValueError(f"{path} cannot be read as npz: {next(iter(archive.broken.values()), 'it is empty')}.")
     if key is not None:
-        if key not in arrays:
-            raise ValueError(f"{path} has no array {key!r}; it holds {shapes}.")
+        if key not in headers:
+            why = f" ({archive.broken[key]})" if key in archive.broken else ""
+            raise ValueError(f"{path} has no array {key!r}{why}; it holds {shapes}.")
         return key
-    tables = [name for name, array in arrays.items() if array.ndim == 2 and array.dtype.kind in "biuf"]
+    tables = [name for name, header in headers.items() if len(header.shape) == 2 and header.dtype.kind in "biuf"]
     found = next((name for name in MAIN if name in tables), tables[0] if len(tables) == 1 else None)
-    if found is None and len(arrays) == 1:
-        return next(iter(arrays))
+    if found is None and len(headers) == 1:
+        return next(iter(headers))
     if found is None:
         raise ValueError(f"which array of {path} holds the points? Say {path}:NAME; it holds {shapes}.")
     return found
@@ -80,28 +189,55 @@ def _chosen(arrays: dict[str, Array], key: str | None, path: Path) -> str:
 
 def _table(values: Array, name: str) -> Array:
     """(n, d); one dimension is one column, further ones are flattened."""
-    if values.dtype.kind not in "biuf":
-        raise ValueError(f"{name} holds values of type {values.dtype}, but real numbers are needed.")
-    if values.ndim == 0:
-        raise ValueError(f"{name} is a single number; a table with one row per point is needed.")
+    _refuse_unfit(values.shape, values.dtype, name)
     return values.reshape(len(values), -1) if values.ndim != 2 else values
+
+
+def _refuse_unfit(shape: tuple[int, ...], dtype: np.dtype[Any], name: str) -> None:
+    """A ValueError where an array is no table of points."""
+    if dtype.kind not in "biuf":
+        raise ValueError(f"{name} holds values of type {dtype}, but real numbers are needed.")
+    if not shape:
+        raise ValueError(f"{name} is a single number; a table with one row per point is needed.")
+    if 0 in shape:
+        raise ValueError(f"{name} has the shape {_shown(shape)}: at least one row and one column are needed.")
+    if math.prod(shape[1:]) > COLUMNS:
+        raise ValueError(f"{name} has {math.prod(shape[1:])} columns, but at most {COLUMNS} are read; is it to be transposed?")
 
 
 def read_idx(path: Path) -> ArrayReader:
     """Two zero bytes, a type, the number of dimensions, their sizes (4 bytes each, big-endian), the values."""
-    compressed = path.suffix == ".gz"
+    compressed = path.suffix.lower() == ".gz"
     try:
         with gzip.open(path) if compressed else path.open("rb") as file:
             head = file.read(4)
             if len(head) < 4 or head[:2] != b"\0\0" or head[2] not in IDX_TYPES or head[3] == 0:
                 raise ValueError(f"{path} cannot be read as idx: its first bytes are {head.hex(' ')}.")
-            shape = tuple(np.frombuffer(file.read(4 * head[3]), ">u4").tolist())
-            dtype = np.dtype(IDX_TYPES[head[2]])
-            values = np.frombuffer(file.read(), np.uint8) if compressed else np.memmap(path, np.uint8, "r", 4 + 4 * head[3])
-    except (OSError, EOFError) as error:
+            sizes, dtype = file.read(4 * head[3]), np.dtype(IDX_TYPES[head[2]])
+            if len(sizes) < 4 * head[3]:
+                raise ValueError(f"{path} is damaged or incomplete: it ends within its header.")
+            shape = tuple(np.frombuffer(sizes, ">u4").tolist())
+            values = _unpacked(file, math.prod(shape) * dtype.itemsize, path) if compressed else _mapped(path, 4 + 4 * head[3])
+    except (OSError, EOFError, zlib.error) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        raise ValueError(f"{path} cannot be read as idx: {error}") from error
-    if len(shape) != head[3] or values.size != dtype.itemsize * math.prod(shape):
-        raise ValueError(f"{path} is damaged or incomplete: it should hold {shape} values and has {values.size} bytes of them.")
-    return ArrayReader(_table(values.view(dtype).reshape(shape), str(path)))
+        raise ValueError(f"{path} cannot be read as idx: {first_line(error)}.") from error
+    if values.size != dtype.itemsize * math.prod(shape):
+        raise ValueError(
+            f"{path} is damaged or incomplete: it should hold {_shown(shape)} values and has {values.size} bytes of them."
+        )
+    _refuse_unfit(shape, dtype, str(path))
+    return ArrayReader(values.view(dtype).reshape(shape[0], -1))
+
+
+def _mapped(path: Path, start: int) -> Array:
+    return np.memmap(path, np.uint8, "r", start) if path.stat().st_size > start else np.empty(0, np.uint8)
+
+
+def _unpacked(file: Any, size: int, path: Path) -> Array:
+    """So many bytes, or as many as there are; one more where there are more."""
+    refuse_beyond_memory(size, str(path))
+    buffer = bytearray()
+    while len(buffer) <= size and (piece := file.read(min(PIECE, size + 1 - len(buffer)))):
+        buffer += piece
+    return np.frombuffer(buffer, np.uint8)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import struct
+import os
+import warnings
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+
+from kernelmean.files.faults import first_line
 from kernelmean.files.needing import need
 from kernelmean.files.reader import ArrayReader
 
-LENIENT = {"ignore_offset_discrepancy": True}  # instruments whose header and text disagree: the text is right
+# Instruments whose header and text disagree: the text is right. Of several data sets the first is read, and the way to the
+# others, which may lead in a circle, is not followed.
+LENIENT = {"ignore_offset_discrepancy": True, "nextdata_offset": 0}
 
 
 def read_fcs(path: Path) -> ArrayReader:
@@ -18,21 +24,36 @@ def read_fcs(path: Path) -> ArrayReader:
     Of several data sets in one file it is the first.
     """
     flowio = need("flowio", f"reading {path}")
-    broken = (flowio.exceptions.FlowIOException, ValueError, KeyError, EOFError, IndexError, TypeError, struct.error)
     try:
-        with path.open("rb") as handle:  # flowio leaves its own open where it fails
-            file = _first_data_set(flowio, handle)
-            events = file.as_array(preprocess=True)
-    except broken as error:
-        raise ValueError(f"{path} cannot be read as FCS: {error}") from error
+        with path.open("rb") as handle, warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            file = flowio.FlowData(_Bounded(handle), **LENIENT)
+            events = _events(file)
+    except Exception as error:  # flowio believes what it reads, and fails in many ways
+        raise ValueError(f"{path} cannot be read as FCS: {first_line(error)}.") from error
     names = [name.strip() for name in file.pnn_labels]
     markers = {marker.strip(): name for name, marker in zip(names, file.pns_labels, strict=True) if marker.strip()}
     return ArrayReader(events, names, {marker: name for marker, name in markers.items() if marker not in names})
 
 
-def _first_data_set(flowio: Any, handle: BinaryIO) -> Any:
-    try:
-        return flowio.FlowData(handle, **LENIENT)
-    except flowio.exceptions.MultipleDataSetsError:
-        handle.seek(0)
-        return flowio.read_multiple_data_sets(handle, **LENIENT)[0]
+def _events(file: Any) -> Any:
+    if file.data_type.upper() not in ("I", "F", "D"):
+        raise ValueError(f"its values are of the type {file.data_type!r}")
+    if file.events is None:
+        raise ValueError("its integers have an unusual number of bits")
+    events = file.as_array(preprocess=True)
+    if events.shape[1] != len(file.pnn_labels) or not len(events):
+        raise ValueError(f"it has {len(file.pnn_labels)} names for {events.shape[1]} channels and {len(events)} events")
+    return events
+
+
+class _Bounded:
+    """An open file that reads no more than it has, however much is asked for: memory is taken before the end is met."""
+
+    def __init__(self, handle: BinaryIO) -> None:
+        self._handle, self._size = handle, os.fstat(handle.fileno()).st_size
+        self.name, self.seek, self.tell, self.close = "the file", handle.seek, handle.tell, handle.close
+
+    def read(self, size: int = -1) -> bytes:
+        """At most so many bytes."""
+        return self._handle.read(min(size, self._size))

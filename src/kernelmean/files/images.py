@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kernelmean.files.arrays import load_npy, load_npz
+from kernelmean.files.arrays import Archive, load_npy
+from kernelmean.files.faults import first_line
 from kernelmean.files.needing import need
 from kernelmean.files.reader import ArrayReader
 from kernelmean.files.whole import whole
 
 FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".tif": "TIFF", ".tiff": "TIFF", ".webp": "WEBP"}
+SMALL = 1 << 24  # bytes that any picture may take in memory
+PACKED = 1500  # bytes of a picture for one of its file, at most: zlib reaches 1032, of channels that take three bytes of four
 PLAIN = ("1", "L", "I", "F", "I;16", "RGB", "RGBA")  # modes whose arrays mean what they say
 
 
@@ -27,13 +31,14 @@ def read_pixels(path: Path) -> ArrayReader:
 def read_image(path: str | Path) -> np.ndarray[Any, Any]:
     """(rows, columns) or (rows, columns, channels); the array of an npy or npz file is taken as a picture too."""
     path = Path(path)
-    if path.suffix == ".npy":
+    if path.suffix.lower() == ".npy":
         return np.asarray(load_npy(path))
-    if path.suffix == ".npz":
-        pictures = [array for array in load_npz(path).values() if array.ndim == 3 and array.shape[2] in (3, 4)]
+    if path.suffix.lower() == ".npz":
+        archive = Archive(path)
+        pictures = [name for name, header in archive.headers.items() if len(header.shape) == 3 and header.shape[2] in (3, 4)]
         if len(pictures) != 1:
             raise ValueError(f"{path} holds {len(pictures)} arrays of shape (rows, columns, 3), but one picture is needed.")
-        return pictures[0]
+        return archive.load(pictures[0])
     if path.suffix.lower() not in FORMATS:
         raise ValueError(f"{path} is no picture that can be read; the formats are {', '.join(FORMATS)}, .npy and .npz.")
     return _decoded(path)
@@ -42,14 +47,24 @@ def read_image(path: str | Path) -> np.ndarray[Any, Any]:
 def _decoded(path: Path) -> np.ndarray[Any, Any]:
     pillow = need("PIL.Image", f"reading {path}")
     try:
-        with pillow.open(path) as image:
-            palette = image.mode not in PLAIN
-            turned = need("PIL.ImageOps", f"reading {path}").exif_transpose(image)
-            return np.asarray(turned.convert("RGBA" if image.has_transparency_data else "RGB") if palette else turned)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of large pictures, which are looked at here, and of damage that does no harm
+            with pillow.open(path) as image:
+                _refuse_hollow(image, path)
+                palette = image.mode not in PLAIN
+                turned = need("PIL.ImageOps", f"reading {path}").exif_transpose(image)
+                return np.asarray(turned.convert("RGBA" if image.has_transparency_data else "RGB") if palette else turned)
     except (FileNotFoundError, PermissionError, IsADirectoryError):
         raise
-    except (OSError, ValueError, SyntaxError, pillow.DecompressionBombError) as error:
-        raise ValueError(f"{path} cannot be read as a picture: {error}") from error
+    except Exception as error:  # decoders meet damage with errors of every kind
+        raise ValueError(f"{path} cannot be read as a picture: {first_line(error)}.") from error
+
+
+def _refuse_hollow(image: Any, path: Path) -> None:
+    """A ValueError, before memory is taken, where a picture is far larger than its file can hold."""
+    decoded, held = 4 * image.width * image.height, path.stat().st_size
+    if decoded > max(SMALL, PACKED * held):
+        raise ValueError(f"it should have {image.width} times {image.height} pixels, far more than {held} bytes can hold")
 
 
 def write_image(path: str | Path, pixels: np.ndarray[Any, Any]) -> None:

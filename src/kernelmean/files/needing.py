@@ -13,3 +13,12 @@ def need(module: str, task: str) -> Any:
     except ModuleNotFoundError as error:
         package = {"PIL": "Pillow"}.get(module.partition(".")[0], module.partition(".")[0])
         raise ImportError(f"{task} needs {package}, which is not installed: pip install 'kernelmean[files]'.") from error
+
+
+def has_arrow() -> bool:
+    """Whether text can be read and written by pyarrow, which is several times as fast as the standard library."""
+    try:
+        importlib.import_module("pyarrow.csv")
+    except ImportError:
+        return False
+    return True

@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from kernelmean.files import arrays, cytometry, images, tables
+from kernelmean.files import arrays, cytometry, images, tables, text
 from kernelmean.files.reader import Reader
 
 ENDINGS: dict[str, Callable[[Path], Reader]] = {
     ".npy": arrays.read_npy,
-    **dict.fromkeys(tables.ENDINGS, tables.read_text),
+    **dict.fromkeys(text.ENDINGS, text.read_text),
     ".parquet": tables.read_parquet,
     ".pq": tables.read_parquet,
     ".feather": tables.read_ipc,
@@ -27,16 +27,17 @@ STARTS: dict[bytes, Callable[[Path], Reader]] = {
     b"ARROW1": tables.read_ipc,
     b"FCS": cytometry.read_fcs,
 }
+ODD = re.compile("[\ud800-\udfff]")  # how Python keeps bytes of a name that are not UTF-8
 IDX = re.compile(r"(^|[.-])idx\d*(-u?(byte|short|int|float|double))?$")
 
 
 def open_reader(path: str | os.PathLike[str]) -> Reader:
     """The reader of a file; ``file.npz:NAME`` is one array of several."""
-    text = os.fspath(path)
-    archive, colon, key = text.rpartition(":")
-    if colon and archive.endswith(".npz") and not Path(text).exists():
+    name = os.fspath(path)
+    archive, colon, key = name.rpartition(":")
+    if colon and archive.endswith(".npz") and not Path(name).exists():
         return arrays.read_npz(_present(Path(archive)), key)
-    file = _present(Path(text))
+    file = _present(Path(name))
     if file.is_dir():
         return tables.read_parquet(file)
     if file.suffix.lower() == ".npz":
@@ -44,10 +45,15 @@ def open_reader(path: str | os.PathLike[str]) -> Reader:
     return _by_name(file)(file)
 
 
+def readable(name: str) -> str:
+    """A name, or text with names in it, that can be shown and written: U+FFFD for every byte that is not UTF-8."""
+    return ODD.sub("\ufffd", name)
+
+
 def short_name(path: str | os.PathLike[str]) -> str:
     """The name of a file without its folder and without the ending that says its format; other dots belong to the name."""
     file = Path(path)
-    if file.suffix.lower() in tables.COMPRESSIONS:
+    if file.suffix.lower() in text.COMPRESSIONS:
         file = file.with_suffix("")
     return file.stem if file.suffix.lower() in {".npz", *ENDINGS} else file.name
 
@@ -61,12 +67,12 @@ def _present(path: Path) -> Path:
 
 
 def _by_name(file: Path) -> Callable[[Path], Reader]:
-    compressed = file.suffix.lower() in tables.COMPRESSIONS
+    compressed = file.suffix.lower() in text.COMPRESSIONS
     name = (file.stem if compressed else file.name).lower()
     if IDX.search(name):
         return arrays.read_idx
     found = ENDINGS.get(Path(name).suffix)
-    if found is not None and (not compressed or Path(name).suffix in tables.ENDINGS):
+    if found is not None and (not compressed or Path(name).suffix in text.ENDINGS):
         return found
     with file.open("rb") as opened:
         head = opened.read(8)

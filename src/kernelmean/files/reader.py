@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
@@ -13,6 +14,15 @@ from kernelmean._types import Points
 Labels = np.ndarray[Any, Any]  # (m,) of any kind
 
 BLOCK = 1 << 21  # numbers in a block of an array: 16 MiB
+
+
+def refuse_beyond_memory(nbytes: int, name: str) -> None:
+    """A ValueError before more is read than this machine can hold, together with one copy of it."""
+    limit = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    if nbytes > limit:
+        raise ValueError(
+            f"{name} takes {min(nbytes, 10**18) // 10**9} GB or more, and {limit // 10**9} GB can be held in memory."
+        )
 
 
 class Block(NamedTuple):
@@ -90,9 +100,9 @@ class ArrayReader:
 
     def blocks(self, columns: Sequence[str], label: str | None) -> Iterator[Block]:
         """Slices of the array."""
-        names = self.names
-        inside = [names.index(name) for name in columns if name not in self.others]
-        everything = inside == list(range(len(names)))
+        places = {name: j for j, name in enumerate(self.names)}
+        inside = [places[name] for name in columns if name not in self.others]
+        everything = inside == list(range(len(places)))
         step = max(1, BLOCK // max(1, self.values.shape[1]))
         for start in range(0, len(self.values), step):
             rows = slice(start, min(start + step, len(self.values)))

@@ -13,13 +13,14 @@ import numpy as np
 from kernelmean import _checks, _progress
 from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Points, Vector
-from kernelmean.files.reader import Labels, Reader
+from kernelmean.files.reader import Labels, Reader, refuse_beyond_memory
 from kernelmean.files.transforms import Transform
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]  # (m,)
 
 BATCH = 1 << 21  # numbers in a batch, by default: 16 MiB
 LEAST = 1024  # rows in a batch, however wide
+WIDTH = 1 << 24  # characters that labels may take as an array of text, however unequal their lengths
 EXPANSION = 16  # how much larger than its file a table may be in memory, compressed or in few bits
 
 
@@ -127,24 +128,33 @@ class Source:
         return _regrouped(self._kept(), size)
 
     def load(self) -> Table:
-        """Everything in one pass."""
+        """Everything in one pass; a ValueError where that is more than the memory of this machine."""
+        batches = []
+        for batch, held in self._gathered():
+            refuse_beyond_memory(held, self.path)
+            batches.append(batch)
+        return _table(batches)
+
+    def _gathered(self) -> Iterator[tuple[Batch, int]]:
+        """The batches, and how many bytes they take so far."""
+        held = 0
         with _progress.share(f"reading {self.path}") as progress:
-            batches = []
             for batch in self._kept():
-                batches.append(batch)
+                held += batch.points.nbytes
+                yield batch, held
                 progress.reach(batch.done)
-        points = np.concatenate([batch.points for batch in batches])
-        weighted = [batch.weights for batch in batches if batch.weights is not None]
-        labelled = [batch.labels for batch in batches if batch.labels is not None]
-        weights = np.concatenate(weighted) if weighted else None
-        return Table(points, weights, _natural(np.concatenate(labelled)) if labelled else None)
 
     def sample(self) -> tuple[Points | Source, Vector | None]:
         """What to fit, and its weights: all points where they take a quarter of the free memory or less, else this source."""
         limit = _free_memory() // 4
         if _bytes_on_disk(self.path) * EXPANSION > limit and 8 * self.shape[0] * self.shape[1] > limit:
             return self, self.weights
-        points, weights, _ = self.load()
+        batches = []
+        for batch, held in self._gathered():
+            if held > limit:  # a small file may hold a large table
+                return self, self.weights
+            batches.append(batch)
+        points, weights, _ = _table(batches)
         return points, weights
 
     @lazy
@@ -205,6 +215,14 @@ class Source:
         return f"{self.path}: {rows} {what}; leave them out by drop_na=True (--drop-na), or fill them in first."
 
 
+def _table(batches: list[Batch]) -> Table:
+    points = np.concatenate([batch.points for batch in batches])
+    weighted = [batch.weights for batch in batches if batch.weights is not None]
+    labelled = [batch.labels for batch in batches if batch.labels is not None]
+    weights = np.concatenate(weighted) if weighted else None
+    return Table(points, weights, _natural(np.concatenate(labelled)) if labelled else None)
+
+
 def _free_memory() -> int:
     """Bytes that can be had without swapping, about."""
     return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -263,7 +281,12 @@ def _natural(labels: Labels) -> Labels:
     """Text as text, and as whole numbers where every label is one (all that a csv says of its types)."""
     if labels.dtype.kind != "O":
         return labels
-    text = labels.astype(str)
+    words = list(map(str, labels.tolist()))
+    if len(words) * max(map(len, words), default=0) > max(
+        WIDTH, 4 * sum(map(len, set(words)))
+    ):  # each would take the room of the longest
+        return np.array(words, dtype=object)
+    text = np.array(words)
     try:
         numbers = text.astype(np.int64)
     except (ValueError, OverflowError):

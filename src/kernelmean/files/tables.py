@@ -1,8 +1,9 @@
-"""Tables that are streamed, through pyarrow: csv and tsv (also compressed), parquet (a file or a folder), feather and arrow."""
+"""Tables with types that are streamed, through pyarrow: parquet (a file or a folder), feather and arrow."""
 
 from __future__ import annotations
 
-import csv
+import mmap
+import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,16 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kernelmean._types import Vector
+from kernelmean.files.faults import first_line
 from kernelmean.files.needing import need
 from kernelmean.files.reader import Block, Labels
 
-COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
-ENDINGS = (".csv", ".tsv", ".txt")  # of text, also compressed
-DELIMITERS = ",;\t|"
-BYTES = 1 << 23  # of a text file per block
 ROWS = 1 << 16  # of a parquet file per block
-COMMAS = re.compile(r"\s*[+-]?\d[\d.,' ]*\s*")  # a number as some countries and spreadsheets write it
-START = 1 << 20  # bytes in which the first line of a text file must end
 
 
 class Piece(NamedTuple):
@@ -55,7 +51,7 @@ class ArrowReader(ABC):
 
     def blocks(self, columns: Sequence[str], label: str | None) -> Iterator[Block]:
         """The record batches as numbers."""
-        with _explained(self):
+        with _opening(self.path):
             for batch, done in self.pieces(columns, label):
                 numbers = np.empty((batch.num_rows, len(columns)))
                 for j, name in enumerate(columns):
@@ -74,9 +70,11 @@ class ParquetReader(ArrowReader):
         """Only the columns asked for are decoded."""
         wanted, read = _distinct(columns, label), 0
         for path in parquet_files(self.path):
-            for batch in _parquet_batches(path, wanted):
+            for batch in _parquet_batches(path, wanted, label):
                 read += batch.num_rows
                 yield Piece(batch, read / max(1, self.count or 0))
+        if read != self.count:
+            raise ValueError(f"{self.path} is damaged or incomplete: it should hold {self.count} rows and has {read}.")
 
 
 class IpcReader(ArrowReader):
@@ -85,56 +83,54 @@ class IpcReader(ArrowReader):
     def pieces(self, columns: Sequence[str], label: str | None) -> Iterator[Piece]:
         """Record batch by record batch, from a mapped file."""
         wanted = _distinct(columns, label)
-        with need("pyarrow", f"reading {self.path}").memory_map(str(self.path)) as source:
+        with _mapped(self.path) as source:
             _, batches = _ipc_batches(source, self.path)
-            yield from (Piece(batch.select(wanted), done) for batch, done in batches)
-
-
-@dataclass(frozen=True, eq=False)
-class TextReader(ArrowReader):
-    """Lines of values; a first line that holds anything but numbers is the header."""
-
-    delimiter: str = ","
-    skipped: int = 0  # lines before the first row
-
-    def pieces(self, columns: Sequence[str], label: str | None) -> Iterator[Piece]:
-        """Numbers are read as numbers, and labels as text, from the first row on: nothing depends on what comes first."""
-        arrow, text = need("pyarrow", f"reading {self.path}"), need("pyarrow.csv", f"reading {self.path}")
-        types = {name: arrow.float64() for name in columns} | ({} if label is None else {label: arrow.string()})
-        how = (
-            text.ReadOptions(column_names=self.names, skip_rows=self.skipped, block_size=BYTES),
-            text.ParseOptions(delimiter=self.delimiter),
-            text.ConvertOptions(column_types=types, include_columns=list(types), strings_can_be_null=True),
-        )
-        size = max(1, self.path.stat().st_size)
-        with self.path.open("rb") as raw:
-            for batch in text.open_csv(_decompressed(arrow, raw, self.path), *how):
-                yield Piece(batch, raw.tell() / size)
+            for batch, done in batches:
+                part = batch.select(wanted)
+                part.validate(full=True)  # pyarrow follows offsets and indices that it has not looked at
+                yield Piece(part, done)
 
 
 def read_parquet(path: Path) -> ParquetReader:
     """Columns and rows are in the footer of each file."""
     parquet, files = need("pyarrow.parquet", f"reading {path}"), parquet_files(path)
-    with _opening(path):
-        footers = [parquet.read_metadata(file) for file in files]
-        schemas = [parquet.read_schema(file) for file in files]
-    odd = next((i for i, schema in enumerate(schemas) if schema.names != schemas[0].names), None)
+    footers, schemas, names = [], [], []
+    for file in files:
+        with _opening(file), _mapped(file) as source:
+            footers.append(parquet.read_metadata(source))
+            schemas.append(footers[-1].schema.to_arrow_schema())
+            names.append(schemas[-1].names)
+    odd = next((i for i, listed in enumerate(names) if listed != names[0]), None)
     if odd is not None:
         raise ValueError(f"the files of {path} differ in their columns: {files[0].name} and {files[odd].name}.")
-    return ParquetReader(path, schemas[0].names, count=sum(footer.num_rows for footer in footers), schema=schemas[0])
+    return ParquetReader(path, names[0], count=sum(footer.num_rows for footer in footers), schema=schemas[0])
 
 
-def _parquet_batches(path: Path, columns: list[str]) -> Iterator[Any]:
+def _parquet_batches(path: Path, columns: list[str], label: str | None) -> Iterator[Any]:
     """Record batches, one row group after the other.
 
     pyarrow keeps what it has read of all the row groups it was asked for until the last one: so it is asked for one at a time.
     The file is mapped, and opened anew for each: the pages of a row group are the system's to take back, however large it is.
+    Labels that the file keeps once for many rows are kept so here.
     """
     parquet = need("pyarrow.parquet", f"reading {path}")
-    footer = parquet.read_metadata(path)
+    shared = [] if label is None else [label]
+    with _mapped(path) as source:
+        footer = parquet.read_metadata(source)
     for group in range(footer.num_row_groups):
-        with parquet.ParquetFile(path, metadata=footer, memory_map=True) as file:
+        with _mapped(path) as source, parquet.ParquetFile(source, metadata=footer, read_dictionary=shared) as file:
             yield from file.iter_batches(ROWS, row_groups=[group], columns=columns)
+
+
+@contextmanager
+def _mapped(path: Path) -> Iterator[Any]:
+    """A file for pyarrow to read from, mapped here: it takes no name that is not UTF-8."""
+    arrow = need("pyarrow", f"reading {path}")
+    with path.open("rb") as file:
+        if os.fstat(file.fileno()).st_size == 0:
+            raise ValueError(f"{path} is empty.")
+        with arrow.BufferReader(arrow.py_buffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))) as source:
+            yield source
 
 
 def parquet_files(path: Path) -> list[Path]:
@@ -149,32 +145,9 @@ def parquet_files(path: Path) -> list[Path]:
 
 def read_ipc(path: Path) -> IpcReader:
     """The schema is known before the rows."""
-    arrow = need("pyarrow", f"reading {path}")
-    with _opening(path), arrow.memory_map(str(path)) as source:
+    with _opening(path), _mapped(path) as source:
         schema, _ = _ipc_batches(source, path)
-    return IpcReader(path, schema.names, schema=schema)
-
-
-def read_text(path: Path) -> TextReader:
-    """Delimiter and header from the first line that is not empty."""
-    arrow = need("pyarrow", f"reading {path}")
-    with _opening(path), path.open("rb") as raw:
-        head = _decompressed(arrow, raw, path).read(START).decode("utf-8-sig", errors="replace")
-    lines = head.splitlines()
-    at = next((i for i, line in enumerate(lines) if line.strip()), None)
-    if at is None:
-        raise ValueError(f"{path} is empty.")
-    tabs = path.name.removesuffix(path.suffix if path.suffix in COMPRESSIONS else "").endswith(".tsv")
-    delimiter = "\t" if tabs else max(DELIMITERS, key=lines[at].count)
-    cells = next(csv.reader([lines[at]], delimiter=delimiter))
-    headed = not all(_parses(cell) for cell in cells)
-    names = [cell.strip() for cell in cells] if headed else list(map(str, range(len(cells))))
-    return TextReader(path, names, headed, delimiter=delimiter, skipped=at + headed)
-
-
-def _decompressed(arrow: Any, raw: Any, path: Path) -> Any:
-    kind = COMPRESSIONS.get(path.suffix)
-    return arrow.PythonFile(raw) if kind is None else arrow.CompressedInputStream(arrow.PythonFile(raw), kind)
+        return IpcReader(path, schema.names, schema=schema)
 
 
 def _ipc_batches(source: Any, path: Path) -> tuple[Any, Iterator[Piece]]:
@@ -196,15 +169,6 @@ def _distinct(columns: Sequence[str], label: str | None) -> list[str]:
 def _runs(file: Path) -> list[str]:
     """Runs of digits and of anything else."""
     return re.findall(r"\d+|\D+", str(file))
-
-
-def _parses(cell: str) -> bool:
-    """Whether a cell of the first line could be a value rather than a name."""
-    try:
-        float(cell)
-    except ValueError:
-        return not cell.strip()
-    return True
 
 
 def _is_number(kind: Any) -> bool:
@@ -229,6 +193,10 @@ def _numbers(column: Any) -> Vector:
 def _labels(column: Any) -> Labels:
     """As they are; objects where they are text or some are missing."""
     if need("pyarrow.types", "reading tables").is_dictionary(column.type):
+        if column.type.value_type == "string":  # each kept once, however many rows have it
+            places = column.indices.fill_null(len(column.dictionary)).to_numpy(zero_copy_only=False)
+            words: Labels = np.array([*column.dictionary.to_pylist(), None], dtype=object)[places]
+            return words
         column = column.dictionary_decode()
     if column.null_count:
         return np.array(column.to_pylist(), dtype=object)
@@ -238,39 +206,11 @@ def _labels(column: Any) -> Labels:
 
 @contextmanager
 def _opening(path: Path) -> Iterator[None]:
-    """pyarrow's words under the name of the file."""
-    arrow = need("pyarrow", f"reading {path}")
+    """Errors of every kind, as damaged files make them, under the name of the file."""
+    need("pyarrow", f"reading {path}")
     try:
         yield
-    except (FileNotFoundError, PermissionError, IsADirectoryError):
-        raise
-    except (arrow.ArrowException, OSError, EOFError) as error:
-        raise ValueError(f"{path} cannot be read: {_line(error)}") from error
-
-
-@contextmanager
-def _explained(reader: ArrowReader) -> Iterator[None]:
-    """A value that is no number is named with its column; anything else is pyarrow's to say."""
-    arrow = need("pyarrow", f"reading {reader.path}")
-    with _opening(reader.path):
-        try:
-            yield
-        except arrow.ArrowInvalid as error:
-            found = re.search(r"CSV column #(\d+):.*conversion error to double: invalid value '(.*)'", str(error), re.DOTALL)
-            if found is None:
-                raise
-            name, value = reader.names[int(found[1])], found[2]
-            what = f"column {name!r} holds {value!r}"
-            if COMMAS.fullmatch(value):
-                raise ValueError(f"{reader.path}: {what}; numbers need a point for the decimals and no other mark.") from error
-            raise ValueError(not_numeric(reader.path, what)) from error
-
-
-def not_numeric(path: Path | str, what: str) -> str:
-    """What to do about a column that holds something else."""
-    return f"{path}: {what}, but coordinates are numbers: name the numeric columns (columns=[...], --columns A,B)."
-
-
-def _line(error: Exception) -> str:
-    """The first line of what a library says, without a full stop."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")[:200]
+    except Exception as error:
+        if str(path) in str(error) or (isinstance(error, OSError) and error.errno is not None):
+            raise
+        raise ValueError(f"{path} cannot be read: {first_line(error)}.") from error

@@ -1,7 +1,10 @@
-"""Tables out, row block by row block: parquet, feather or arrow, csv or tsv (also .gz)."""
+"""Tables out, row block by row block: parquet, feather or arrow, csv or tsv (also .gz); the latter two without pyarrow too."""
 
 from __future__ import annotations
 
+import csv
+import gzip
+import io
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -10,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from kernelmean.files.needing import need
+from kernelmean.files.needing import has_arrow, need
 from kernelmean.files.whole import whole
 
 Columns = Mapping[str, np.ndarray[Any, Any] | list[Any]]
@@ -28,19 +31,19 @@ class TableWriter(Protocol):
 def table_writer(path: str | os.PathLike[str]) -> Iterator[TableWriter]:
     """A function that appends rows to a file which appears, whole, at the end."""
     target = Path(path)
-    table_format(target)
-    arrow = need("pyarrow", f"writing {target}")
+    begin = _by_csv if table_format(target).startswith((".csv", ".tsv")) and not has_arrow() else _by_arrow
+    if begin is _by_arrow:
+        need("pyarrow", f"writing {target}")  # said before there is anything to write
+    begun: list[TableWriter] = []
     with whole(target) as beside, ExitStack() as stack:
-        opened: list[Any] = []
 
         def append(columns: Columns) -> None:
-            batch = arrow.record_batch({name: arrow.array(values) for name, values in columns.items()})
-            if not opened:
-                opened.append(stack.enter_context(_writer(arrow, target, beside, batch.schema, stack)))
-            opened[0].write_batch(batch) if hasattr(opened[0], "write_batch") else opened[0].write(batch)
+            if not begun:  # opened here: pyarrow takes no name that is not UTF-8
+                begun.append(begin(target, stack.enter_context(beside.open("wb")), stack))
+            begun[0](columns)
 
         yield append
-        if not opened:
+        if not begun:
             raise ValueError(f"nothing to write to {target}.")
 
 
@@ -53,14 +56,51 @@ def table_format(path: str | os.PathLike[str]) -> str:
     return found
 
 
-def _writer(arrow: Any, target: Path, beside: Path, schema: Any, stack: ExitStack) -> Any:
+def _by_csv(target: Path, file: Any, stack: ExitStack) -> TableWriter:
+    """Numbers with all their digits, text in quotes where it needs them, nothing where a value is missing."""
+    ending = table_format(target)
+    if ending.endswith(".gz"):
+        file = stack.enter_context(gzip.GzipFile(fileobj=file, mode="wb", filename=""))
+    text = stack.enter_context(io.TextIOWrapper(file, encoding="utf-8", newline=""))
+    writer = csv.writer(text, delimiter="\t" if ending.startswith(".tsv") else ",", lineterminator="\n")
+    headed: list[str] = []
+
+    def write(columns: Columns) -> None:
+        if not headed:
+            headed.extend(columns)
+            writer.writerow(headed)
+        writer.writerows(zip(*map(_plain, columns.values()), strict=True))
+
+    return write
+
+
+def _plain(values: np.ndarray[Any, Any] | list[Any]) -> list[Any]:
+    """As pyarrow writes them: true and false in small letters."""
+    listed = values.tolist() if isinstance(values, np.ndarray) else values
+    return [str(value).lower() if isinstance(value, bool | np.bool_) else value for value in listed]
+
+
+def _by_arrow(target: Path, file: Any, stack: ExitStack) -> TableWriter:
+    arrow = need("pyarrow", f"writing {target}")
+    opened: list[Any] = []
+
+    def write(columns: Columns) -> None:
+        batch = arrow.record_batch({name: arrow.array(values) for name, values in columns.items()})
+        if not opened:
+            opened.append(stack.enter_context(_arrow_writer(arrow, target, file, batch.schema, stack)))
+        opened[0].write_batch(batch) if hasattr(opened[0], "write_batch") else opened[0].write(batch)
+
+    return write
+
+
+def _arrow_writer(arrow: Any, target: Path, file: Any, schema: Any, stack: ExitStack) -> Any:
     ending = table_format(target)
     if ending == ".parquet":
-        return need("pyarrow.parquet", f"writing {target}").ParquetWriter(beside, schema)
+        return need("pyarrow.parquet", f"writing {target}").ParquetWriter(file, schema)
     if ending in (".feather", ".arrow"):
-        return need("pyarrow.ipc", f"writing {target}").new_file(str(beside), schema)
+        return need("pyarrow.ipc", f"writing {target}").new_file(file, schema)
     text = need("pyarrow.csv", f"writing {target}")
     delimiter = "\t" if ending.startswith(".tsv") else ","
     compression = "gzip" if ending.endswith(".gz") else None
-    stream = stack.enter_context(arrow.output_stream(str(beside), compression=compression))
+    stream = stack.enter_context(arrow.output_stream(file, compression=compression))
     return text.CSVWriter(stream, schema, write_options=text.WriteOptions(delimiter=delimiter, quoting_style="needed"))

@@ -230,11 +230,13 @@ class Student(_StudentFamily):
 
     def l2_radial(self, d: int) -> Table:
         """2F1(2α−d/2, α; α+½; −r²/4β)."""
+        self._refuse_gaussian()
         self.log_density_constant(d)
         return Table(quadrature.student_table(self.alpha, d), quadrature.STEP, 0.25 / self.beta)
 
     def l2_log_peak(self, d: int) -> float:
         """log c² (πβ)^{d/2} Γ(2α−d/2)/Γ(2α)."""
+        self._refuse_gaussian()
         volume = 0.5 * d * math.log(math.pi * self.beta)
         return 2 * self.log_density_constant(d) + volume + math.lgamma(2 * self.alpha - d / 2) - math.lgamma(2 * self.alpha)
 
@@ -242,10 +244,19 @@ class Student(_StudentFamily):
         """L2: −dg/dz = pα/(α+½) · 2F1(p+1, α+1; α+3/2; −z), p = 2α − d/2: g of α + 1 in d + 2 dimensions."""
         if space == "rkhs":
             return self.profile_slope(d)
+        self._refuse_gaussian()
         self.log_density_constant(d)
         rate = 0.25 / self.beta
         factor = (2 * self.alpha - d / 2) * self.alpha / (self.alpha + 0.5)
         return Slope(factor * rate, Table(quadrature.student_table(self.alpha + 1, d + 2), quadrature.STEP, rate))
+
+    def _refuse_gaussian(self) -> None:
+        """φ → c exp(−αr²/β) as α → ∞."""
+        if self.alpha > quadrature.STUDENT_LARGEST:
+            raise ValueError(
+                f"space='l2' takes a Student kernel with alpha up to {quadrature.STUDENT_LARGEST:g}, got {self.alpha:g}; "
+                f"it is a Gaussian to six digits: km.Gaussian({math.sqrt(self.beta / self.alpha / 2):.6g})."
+            )
 
     def rescaled(self, bandwidth: float, d: int) -> Self:
         return replace(self, beta=bandwidth**2)

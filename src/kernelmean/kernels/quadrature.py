@@ -16,6 +16,8 @@ from kernelmean._types import Matrix, Vector
 
 STEP = 1.0 / 512.0
 LAPLACIAN_REACH = 2000.0  # t = r/γ beyond which g is zero in float64, up to d = 2000 or so
+STUDENT_LARGEST = 1e6  # α up to which the nodes, some √α of them, are few enough; from there on the kernel is a Gaussian
+NODES = 1 << 22  # in memory at a time
 STUDENT_REACH = 1e6  # √z beyond which log g is straight in log r
 
 
@@ -28,7 +30,8 @@ def laplacian_table(d: int) -> Matrix:
 @lru_cache(maxsize=32)
 def student_table(alpha: float, d: int) -> Matrix:
     """Spline of log g/g(0) for the L2 product of two Student densities, against log(1 + r/(2√β))."""
-    return _spline(lambda t: student_log_inner(t**2, alpha, d), STUDENT_REACH)
+    rows = min(1000, max(1, NODES // len(_student_nodes(STUDENT_REACH**2, alpha, d)[0])))
+    return _spline(lambda t: student_log_inner(t**2, alpha, d), STUDENT_REACH, rows)
 
 
 def laplacian_log_inner(t: Vector, d: int) -> Vector:
@@ -44,13 +47,18 @@ def laplacian_log_inner(t: Vector, d: int) -> Vector:
 def student_log_inner(z: Vector, alpha: float, d: int) -> Vector:
     """log g/g(0), z = r²/4β, p = 2α − d/2:  2F1(p, α; α+½; −z) = Γ(2α)/Γ(α)² ∫ t^α (1 + 4zt)^{−p} dv, t = 1/(4cosh²(v/2))."""
     p = 2 * alpha - d / 2
-    h = 0.5 / math.sqrt(max(alpha, p, 4.0))
-    reach = math.log1p(4 * float(z.max())) + 42 / alpha + 14 / math.sqrt(alpha)
-    v = h * np.arange(int(reach / h) + 2)
+    v, h = _student_nodes(float(z.max()), alpha, d)
     log_t = -v - 2 * np.log1p(np.exp(-v))  # log 1/(4cosh²(v/2)) without overflow
     exponent = alpha * log_t - p * np.log1p(4 * z[:, None] * np.exp(log_t))
     exponent[:, 1:] += math.log(2)  # even integrand: both half lines, the node v = 0 once
     return _log_sum(exponent) + math.log(h) + math.lgamma(2 * alpha) - 2 * math.lgamma(alpha)
+
+
+def _student_nodes(z: float, alpha: float, d: int) -> tuple[Vector, float]:
+    """Nodes v ≥ 0 and their distance h, for all values up to z."""
+    h = 0.5 / math.sqrt(max(alpha, 2 * alpha - d / 2, 4.0))
+    reach = math.log1p(4 * z) + 42 / alpha + 14 / math.sqrt(alpha)
+    return h * np.arange(int(reach / h) + 2, dtype=np.float64), h
 
 
 def _log_sum(exponent: Matrix) -> Vector:
@@ -59,12 +67,12 @@ def _log_sum(exponent: Matrix) -> Vector:
     return total
 
 
-def _spline(log_inner: Callable[[Vector], Vector], reach: float) -> Matrix:
+def _spline(log_inner: Callable[[Vector], Vector], reach: float, rows: int = 1000) -> Matrix:
     """Quintic spline through log g/g(0) at √s = e^u − 1, u = 0, STEP, … up to √s = reach."""
     from scipy.interpolate import make_interp_spline
 
     u = STEP * np.arange(int(math.log1p(reach) / STEP) + 2)
-    values = np.concatenate([log_inner(np.expm1(part)) for part in np.array_split(u, len(u) // 1000 + 1)])
+    values = np.concatenate([log_inner(np.expm1(part)) for part in np.array_split(u, len(u) // rows + 1)])
     spline = make_interp_spline(u / STEP, values - values[0], k=5)
     starts = np.arange(len(u) - 1.0)  # Taylor coefficients at the start of each cell
     coefficients = np.stack([spline(starts, nu=power) / math.factorial(power) for power in range(6)], axis=1)

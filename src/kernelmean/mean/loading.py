@@ -10,6 +10,7 @@ import numpy as np
 
 from kernelmean import coefficients, kernels
 from kernelmean._types import IntVector, Points
+from kernelmean.files import transforms
 from kernelmean.kernels import Kernel
 from kernelmean.mean import storage
 from kernelmean.mean.value import ARRAYS, LEVELS, NUMBERS, WORDS, SparseKernelMean
@@ -61,7 +62,11 @@ def unpacked(header: dict[str, Any], arrays: storage.Arrays, kernel: Kernel | No
         raise ValueError("it uses a kernel of its author's own: give the same one, load(path, kernel=km.Radial(...))")
     if fields["columns"] is not None and len(fields["columns"]) != fields["centers"].shape[1]:
         raise ValueError("there is not one name per column")
-    return SparseKernelMean(**fields, kernel=kernels.restore(described, kernel))
+    restored = kernels.restore(described, kernel)
+    if fields["space"] == "l2" and kernel is None:
+        restored.l2_log_peak(fields["centers"].shape[1])  # an error where its parameters have no inner product there
+    transforms.parse(fields["transform"])
+    return SparseKernelMean(**fields, kernel=restored)
 
 
 def _words(header: dict[str, Any]) -> dict[str, Any]:

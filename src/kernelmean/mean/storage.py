@@ -32,10 +32,11 @@ def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: Arrays) 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
     """Header and arrays; a ValueError that says what is wrong with any other file."""
-    contents = Path(path).read_bytes()
     name = os.fspath(path)
-    if not contents.startswith(MAGIC):
-        raise ValueError(f"{name} is not a kernelmean model.")
+    with Path(path).open("rb") as file:
+        if file.read(len(MAGIC)) != MAGIC:  # before the rest of what may be any file is read
+            raise ValueError(f"{name} is not a kernelmean model.")
+        contents = MAGIC + file.read()
     version, _, rest = contents[len(MAGIC) :].partition(b"\n")
     if version != str(VERSION).encode():
         shown = version[:20].decode("ascii", "replace")

@@ -16,6 +16,7 @@ from importlib import resources
 from typing import Any, NamedTuple
 
 from kernelmean import __version__
+from kernelmean.files import readable
 
 EXTRA = "a report needs Plotly and Pillow: pip install 'kernelmean[report]'."
 
@@ -36,7 +37,7 @@ def render(page: Page) -> str:
     if page.charts:
         scripts.insert(0, plotly_source())
     figures = f'<script type="application/json" id="charts">{embedded(list(page.charts))}</script>'
-    return "\n".join(
+    parts = "\n".join(
         [
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{_policy(scripts)}">',
@@ -55,6 +56,7 @@ def render(page: Page) -> str:
             "</body>\n</html>\n",
         ]
     )
+    return readable(parts)
 
 
 def text(value: object) -> str:

@@ -1,0 +1,59 @@
+"""Run the blocks of a page, one after the other, and write what each printed: ``python -m pages.running PAGE OUTPUT.json``.
+
+A process of its own, so that it can be given the environment that the page promises.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+from pages.blocks import INSTALL, blocks
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def run(page: Path) -> list[str]:
+    """What each block printed; nothing for those that are text."""
+    space: dict[str, object] = {"__name__": "page"}
+    printed = []
+    for block in blocks(page):
+        output = io.StringIO()
+        if block.language == "python":
+            with contextlib.redirect_stdout(output):
+                exec(compile("\n" * block.line + block.text, str(page), "exec", dont_inherit=True), space)
+        elif block.language == "shell":
+            shell(block.text)
+        printed.append(output.getvalue())
+    return printed
+
+
+def shell(text: str) -> None:
+    """Lines of a shell block: what is installed is there already, make targets are planned, the rest is run."""
+    for line in text.replace("\\\n", " ").splitlines():
+        if INSTALL.match(line):
+            continue
+        where = ROOT if line.startswith("make --dry-run") else Path.cwd()
+        done = subprocess.run(["bash", "-c", line], cwd=where, capture_output=True, text=True, timeout=300, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"{line}\n{done.stderr}")
+
+
+def main(page: str, output: str) -> None:
+    """Run a page in the folder that this process was started in."""
+    import kernelmean  # noqa: F401  (imports of others may warn; what the page does may not)
+
+    if "import dask" not in Path(page).read_text():  # which warns on every start and end of a process
+        warnings.simplefilter("error")
+    Path(output).write_text(json.dumps(run(Path(page))))
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("MPLBACKEND", "agg")
+    main(*sys.argv[1:])
