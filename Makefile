@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEERS := .venv-peers
 
-.PHONY: demo test lint docs bench bench-peers paper paper-quick clean
+.PHONY: demo test lint docs fuzz bench bench-peers paper paper-quick clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/kernelmean demo --figure demo.png
@@ -13,6 +13,10 @@ demo: $(VENV)/demo.stamp
 # Two processes side by side: one BLAS thread each, or those that wait would take the cores from those that work.
 test: lint
 	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal -m "not slow"
+
+# New random cases for every property, EXAMPLES of each: half an hour with 500 on two cores.
+fuzz: $(VENV)/dev.stamp
+	$(BIN)/python -m tests.fuzzing --examples $(or $(EXAMPLES),500) --output docs/development/fuzzing.md
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
