@@ -12,12 +12,12 @@ import kernelmean as km
 from tests import brute
 
 
-def rational(s):
+def one_over_one_plus(s):
     """The profile of a kernel of the user's own."""
     return 1.0 / (1.0 + s)
 
 
-def rational_decay(s):
+def decay_of_one_over_one_plus(s):
     return 1.0 / (1.0 + s) ** 2
 
 
@@ -28,7 +28,7 @@ def profile(kernel: km.kernels.Kernel, d: int) -> brute.Profile:
     if isinstance(kernel, km.Laplacian):
         return brute.laplacian(kernel.scale)
     if isinstance(kernel, km.Radial):
-        return lambda r2: rational(r2 / kernel.bandwidth**2)
+        return lambda r2: one_over_one_plus(r2 / kernel.bandwidth**2)
     return brute.student(_exponent(kernel, d), kernel.beta)
 
 

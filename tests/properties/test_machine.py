@@ -5,7 +5,10 @@ Single operations have tests of their own; what breaks are combinations, such as
 
 from __future__ import annotations
 
+import atexit
 import copy
+import functools
+import importlib.util
 import math
 import pickle
 import tempfile
@@ -15,7 +18,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import assume
+from hypothesis import assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, precondition, rule
 
@@ -23,16 +26,20 @@ import kernelmean as km
 from kernelmean import _checks
 from kernelmean._types import EPS
 from tests import brute
-from tests.properties.oracle import Measure, Oracle, rational, rational_decay
+from tests.properties.oracle import Measure, Oracle, decay_of_one_over_one_plus, one_over_one_plus
 
 pytestmark = pytest.mark.fuzz
 
 DIMENSION = 2  # loops are compiled for each dimension
 KERNELS = [km.Gaussian(0.7), km.Gaussian(2.0), km.Laplacian(0.8), km.Cauchy(0.5), km.Student(2.3, 0.9)]
-OWN = km.Radial(rational, 0.8, decay_function=rational_decay)
+OWN = km.Radial(one_over_one_plus, 0.8, decay_function=decay_of_one_over_one_plus)
 SELECTIONS = ("kcenter", "greedy", "kmeans++", "kmeans", "random", "auto")
 CONSTRAINTS = (None, "simplex", "sum-to-one", "simplex-projection")
-ENGINES = ("naive", "cpu", "mapped")
+ENGINES = ["naive", "cpu", "mapped"]
+if importlib.util.find_spec("torch") is not None and importlib.import_module("torch").cuda.is_available():
+    ENGINES.append("gpu")
+if settings.default.max_examples > 100 and importlib.util.find_spec("distributed") is not None:
+    ENGINES.append("cluster")  # workers take a second to start, and each question a few milliseconds
 SIGMAS = 6.0  # standard errors that an estimate may be off: one in 10⁹ for a normal law, more for the tails of a spectrum
 
 
@@ -60,6 +67,16 @@ def sample_weights(n: int) -> st.SearchStrategy:
     """None, counts, or shares; some rows may be absent."""
     shares = st.lists(st.sampled_from([0.0, 0.25, 0.3, 1.7]), min_size=n, max_size=n).filter(any).map(np.array)
     return st.one_of(st.none(), row_counts(n), shares)
+
+
+@functools.cache
+def workers():
+    """A client with two workers in this process, for all examples."""
+    distributed = importlib.import_module("distributed")
+    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0")
+    client = distributed.Client(cluster)
+    atexit.register(lambda: (client.close(), cluster.close()))
+    return client
 
 
 class Tracked(NamedTuple):
@@ -141,12 +158,17 @@ class Means(RuleBasedStateMachine):
     def __init__(self):
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
-        self.small = mock.patch.object(_checks, "MAPPED", 8)  # a mapped array of this size is read part by part
-        self.small.start()
+        # However small, a mapped array is read part by part, and what is on a cluster stays there.
+        self.patches = [mock.patch.object(_checks, "MAPPED", 8)]
+        if "cluster" in ENGINES:
+            self.patches.append(mock.patch("kernelmean.engines.cluster.tables.HERE", 0))
+        for patch in self.patches:
+            patch.start()
         self.count = 0
 
     def teardown(self):
-        self.small.stop()
+        for patch in self.patches:
+            patch.stop()
         self.folder.cleanup()
 
     def path(self) -> Path:
@@ -154,7 +176,10 @@ class Means(RuleBasedStateMachine):
         return Path(self.folder.name) / str(self.count)
 
     def placed(self, X: np.ndarray, engine: str):
-        """X where the engine takes it from: memory, or a file that is read batch by batch."""
+        """X where the engine takes it from: memory, a file that is read batch by batch, or the workers of a cluster."""
+        if engine == "cluster":
+            workers()
+            return importlib.import_module("dask.array").from_array(X, chunks=(max(1, len(X) // 3), X.shape[1])), "cpu"
         if engine != "mapped":
             return X, engine
         path = self.path()

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
-from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from kernelmean import _checks
 from kernelmean._types import Points, Space, Vector
 from kernelmean.kernels.base import Kernel
 from kernelmean.kernels.families import LOG2
-from kernelmean.kernels.radials import Factor, Formula, Slope, log_one
+from kernelmean.kernels.radials import Formula, Slope, log_one
 
 ScalarProfile = Callable[[float], float]
 SpectralScales = Callable[[int, int, np.random.Generator], Vector]
@@ -118,7 +117,7 @@ class Radial(Kernel):
         return replace(self, bandwidth=sigma * math.sqrt(2 * LOG2) / half)
 
     def _formula(self, scalar: ScalarProfile) -> Formula:
-        return Formula(log_one, self.bandwidth**-2, factor=as_factor(scalar))
+        return Formula(log_one, self.bandwidth**-2, factor=UserFactor(scalar))
 
     def _needed(self, value: Any, what: str, argument: str, otherwise: str = "") -> Any:
         if value is None:
@@ -126,24 +125,14 @@ class Radial(Kernel):
         return value
 
 
-_factors: WeakValueDictionary[ScalarProfile, Factor] = WeakValueDictionary()
-
-
-def as_factor(scalar: ScalarProfile) -> Factor:
+@dataclass(frozen=True)
+class UserFactor:
     """The user's scalar function as a factor: elementwise in NumPy, and the very function for compilers.
 
-    One and the same as long as anybody holds it, so that formulas of one function are equal.
+    Factors of one function are equal, also after they have travelled to another process.
     """
-    found = _factors.get(scalar)
-    return _factors.setdefault(scalar, _new_factor(scalar)) if found is None else found
 
+    scalar: ScalarProfile
 
-def _new_factor(scalar: ScalarProfile) -> Factor:
-    plain = getattr(scalar, "py_func", scalar)
-    elementwise = np.vectorize(plain, otypes=[np.float64])
-
-    def factor(s: Any, shape: float, sqrt: Any) -> Any:
-        return elementwise(s)
-
-    factor.scalar = scalar  # type: ignore[attr-defined]
-    return factor
+    def __call__(self, s: Any, shape: float, sqrt: Any) -> Any:
+        return np.vectorize(getattr(self.scalar, "py_func", self.scalar), otypes=[np.float64])(s)
