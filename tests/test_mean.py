@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
+import math
 import pickle
 
 import numpy as np
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 
 import kernelmean as km
+from kernelmean import _checks
 from kernelmean.kernels import Kernel
 from tests import brute
 from tests.strategies import weighted_clouds
@@ -668,3 +670,116 @@ def test_a_sparse_mean_and_a_full_one_can_be_compared():
     assert km.distance_matrix([full, sparse])[0, 1] == pytest.approx(certified, rel=1e-4)
     with pytest.raises(TypeError, match="sparse means can be merged"):
         km.merge([full, sparse])
+
+
+# --- combinations that were wrong -------------------------------------------------------------------------------------
+
+
+def test_a_bound_after_refit_and_truncate_is_that_of_the_new_data():
+    """The radii of the first selection cover the data it was made on; other data may lie anywhere."""
+    rng = np.random.default_rng(0)
+    X, other = rng.normal(size=(400, 2)), 2.0 * rng.normal(size=(300, 2))
+    mean = km.sparse_kernel_mean(X, kernel=km.Gaussian(1.5), k=60, selection="kcenter", random_state=0)
+    for data in (other, np.concatenate([X, other])):  # rows elsewhere, and the same rows with more behind them
+        refitted = mean.refit(data)
+        assert not refitted.nested
+        for m in (60, 20, 5):
+            short = refitted.truncate(m)
+            error = short.certificate(data, method="exact").error
+            assert short.bound is None or error <= short.bound * (1 + 1e-9)
+    assert mean.refit(other).indices is None
+    np.testing.assert_array_equal(mean.refit(np.concatenate([X, other])).indices, mean.indices)
+    again = mean.refit(X, bandwidth=0.9)
+    assert again.nested
+    assert again.truncate(20).cover == mean.truncate(20).cover
+
+
+@pytest.mark.parametrize("kernel", [km.Laplacian(0.7), km.Student(2.3, 0.9)], ids=str)
+@pytest.mark.parametrize("selection", ["greedy", "random", "kmeans", "kmeans++", "auto"])
+def test_a_truncated_mean_whose_cover_is_unknown_says_so(kernel, selection):
+    X = np.random.default_rng(1).normal(size=(200, 2))
+    mean = km.sparse_kernel_mean(X, kernel=kernel, space="l2", k=12, selection=selection, random_state=0)
+    for short in (mean.truncate(5), km.merge([mean, mean], k=10).truncate(4)):
+        assert math.isnan(short.cover)
+        assert math.isnan(short.incoherence)
+        assert short.bound is None
+
+
+def test_a_table_takes_nan_for_what_it_is():
+    table = km.Laplacian(0.7).radial(2, "l2")
+    np.testing.assert_array_equal(np.isnan(table(np.array([0.0, np.nan, 1.0]))), [False, True, False])
+
+
+def test_a_full_mean_does_not_change_with_the_array_behind_a_read_only_view():
+    X = np.random.default_rng(2).normal(size=(50, 2))
+    view = X[:]
+    view.flags.writeable = False
+    means = [km.kernel_mean(given, kernel=km.Gaussian(1.0)) for given in (view, X, X.astype(np.float32))]
+    before = [mean([[0.0, 0.0]])[0] for mean in means]
+    X += 100.0
+    assert [mean([[0.0, 0.0]])[0] for mean in means] == before
+    for mean in means:
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            mean.centers.flags.writeable = True
+
+
+def test_a_mapped_file_stays_mapped(tmp_path):
+    np.save(tmp_path / "points.npy", np.random.default_rng(2).normal(size=(50, 2)))
+    mapped = np.load(tmp_path / "points.npy", mmap_mode="r")
+    assert np.shares_memory(km.kernel_mean(mapped, kernel=km.Gaussian(1.0)).centers, mapped)
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-200, 1e-160, 0.1, 1.0, 1e140])
+def test_the_unit_of_weights_does_not_matter(unit):
+    X = np.random.default_rng(3).normal(size=(50, 2))
+    equal = km.sparse_kernel_mean(X, bandwidth=0.5, k=10, sample_weight=np.full(50, unit), random_state=0)
+    assert equal.n_points == 50
+    w = np.random.default_rng(4).uniform(0.5, 2.0, 50)
+    some, plain = (km.sparse_kernel_mean(X, bandwidth=0.5, k=10, sample_weight=v, random_state=0) for v in (unit * w, w))
+    assert some.n_points == pytest.approx(plain.n_points, rel=1e-12)
+    np.testing.assert_allclose(some.weights, plain.weights, rtol=1e-6)
+
+
+def test_weights_count_rows_where_they_are_integers_not_where_their_effective_size_is():
+    X = np.random.default_rng(5).normal(size=(64, 2))
+    for w, counted, size in (
+        (np.tile([0.5, 1.5], 32), False, 51.2),
+        (np.tile([1, 3], 32), True, 128),
+        (np.full(64, 0.3), True, 64),
+    ):
+        summary = km.engines.open("naive").load(X, _checks.weights(w, 64)).summary
+        assert (summary.counted, summary.size) == (counted, pytest.approx(size))
+
+
+def test_fewer_distinct_points_than_centres_is_said():
+    X = np.repeat(np.random.default_rng(6).normal(size=(10, 2)), 3, axis=0)
+    assert "every distinct point is a centre" in repr(km.sparse_kernel_mean(X, bandwidth=0.5, k=20, random_state=0))
+    assert "every distinct point" not in repr(km.sparse_kernel_mean(X, bandwidth=0.5, k=5, random_state=0))
+
+
+def test_each_scale_names_itself_where_a_column_is_constant():
+    X = np.column_stack([np.random.default_rng(7).normal(size=(20, 1)), np.ones(20)])
+    for scale in ("std", "cov"):
+        with pytest.raises(ValueError, match=f"scale='{scale}' needs columns that vary, but column 1 is constant"):
+            km.sparse_kernel_mean(X, scale=scale)
+
+
+def test_the_column_of_a_frame_that_is_not_numeric_is_named():
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    X = np.random.default_rng(8).normal(size=(20, 2))
+    frame = pandas.DataFrame(X, columns=["a", "b"]).assign(place="here")
+    y = np.arange(20) % 2
+    calls = [
+        km.sparse_kernel_mean,
+        km.kernel_mean,
+        km.bandwidth.scott,
+        km.SparseKDE().fit,
+        km.MeanShift().fit,
+        lambda table: km.mmd(table, table),
+        lambda table: km.ClassProportions().fit(table, y),
+        lambda table: km.SparseKDEClassifier().fit(table, y),
+    ]
+    for table in (frame, polars.from_pandas(frame)):
+        for call in calls:
+            with pytest.raises((TypeError, ValueError), match="not numeric: 'place' holds 'here'"):
+                call(table)

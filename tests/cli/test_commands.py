@@ -101,6 +101,15 @@ def test_fit_says_where_units_do_not_go_together(run, tmp_path):
     assert run("fit", "units.csv", "-o", "m.km", "--k", 5, "--columns", "km,still").err == ""
 
 
+def test_fit_says_where_there_are_fewer_distinct_points_than_centres(run, tmp_path):
+    (tmp_path / "few.csv").write_text("x\n" + "".join(f"{i % 4}\n" for i in range(40)))
+    said = "--k 9 asks for more centres than there are distinct points: each of these 4 is one."
+    assert run("fit", "few.csv", "-o", "m.km", "--k", 9).err == f"kernelmean: {said}\n"
+    assert run("fit", "few.csv", "-o", "m.km", "--k", 3).err == ""
+    km.load("m.km").truncate(2).save("short.km")
+    assert answer(run("info", "short.km", "--json"))["covering_radius"] is None
+
+
 def test_fit_signed_and_weighted(run):
     answer(run("fit", "data.csv", "-o", "m.km", "--signed", "--weights", "w", "--k", 20, "--kernel", "laplacian", "--json"))
     X, w, _ = km.read("data.csv", weights="w").load()
