@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from kernelmean.applications.embedding import Comparison
-from kernelmean.measures.divergence import halves
 from kernelmean.measures.recipe import Recipe
 from paper import embedding
 from paper.data import Missing
@@ -34,8 +33,11 @@ SETTINGS: dict[str, tuple[str | None, dict[str, Any]]] = {  # None: the library'
 
 def split(samples: Sequence[np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """The halves that densities are fitted on, and those that divergences are averaged over."""
-    pairs = [halves(X, np.random.default_rng(0), "a sample") for X in samples]
-    return [first for first, _ in pairs], [second for _, second in pairs]
+    # By the seed that the stored full matrices were made with.
+    orders = [np.random.default_rng(0).permutation(len(X)) for X in samples]
+    cuts = [(len(X) + 1) // 2 for X in samples]
+    pairs = list(zip(samples, orders, cuts, strict=True))
+    return [X[order[:cut]] for X, order, cut in pairs], [X[order[cut:]] for X, order, cut in pairs]
 
 
 def made(samples: Sequence[np.ndarray], setting: str) -> Recipe:
