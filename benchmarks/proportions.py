@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 
 import kernelmean as km
 from benchmarks.measuring import DATA, Row, run, seconds
+from kernelmean._random import Streams
 from kernelmean.applications.proportions import means, searching
 
 CLASSES = 5
@@ -138,7 +139,7 @@ def search_time() -> list[Row]:
         groups = [split.X[split.y == c] for c in range(CLASSES)]
         clock, plan, sigma = {}, model._fitted.plan, model.search_.best
         for kind, centers in (("sparse", [mean.centers for mean in means.select(groups, plan)]), ("full", None)):
-            trial = searching.Trial(groups, centers, plan, "qp", np.random.default_rng(0))
+            trial = searching.Trial(groups, centers, plan, "qp", Streams(0))
             with threadpool_limits(1, user_api="blas"):
                 clock[kind] = seconds(lambda trial=trial, sigma=sigma: trial.error(sigma), 3 if centers else 1)
         detail = f"{clock['sparse']:.3f} s against {clock['full']:.3f} s; sparse fit with {len(model.search_.errors)} bandwidths: {whole:.1f} s"

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import kernelmean as km
+from kernelmean._random import Streams
 from kernelmean.applications.embedding import classical_mds, geodesics
 from kernelmean.engines.cpu.threads import default_count
 from kernelmean.mean.fitting import default_limit
@@ -105,7 +106,7 @@ def repeated(fit: Fit, made: Recipe, D: np.ndarray, groups: Sequence[str], runs:
 
 def seeded(made: Recipe, seed: int, **options: Any) -> Recipe:
     """The same recipe with another seed, and other options."""
-    return replace(made, seed=seed, options={**made.options, **options})
+    return replace(made, streams=Streams(seed), options={**made.options, **options})
 
 
 def swept(name: str, parts: Parts, tail: str = "") -> list[Values]:
