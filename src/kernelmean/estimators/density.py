@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from kernelmean import _checks
+from kernelmean import _checks, engines
 from kernelmean._types import ArrayLike, Points, RandomState, Vector
 from kernelmean.applications import density
 from kernelmean.engines.sample import Sample
@@ -126,7 +126,8 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         settings = fit_settings(self, checked, y, weights) if old is None else settings_of(self).like(old)
         batch = settings.fit(checked, weights, self.random_state)
         stream = self._streamed(batch).add(batch)
-        self._reservoir = self._drawn_rows(checked, weights, batch.n_points / sum(mean.n_points for mean in stream.means))
+        _, present, positive = engines.present(checked, weights)
+        self._reservoir = self._drawn_rows(present, positive, batch.n_points / sum(mean.n_points for mean in stream.means))
         return self._go_on(stream)
 
     def merge(self, other: SparseKDE) -> Self:
