@@ -47,6 +47,7 @@ class Fact(NamedTuple):
     value: Any
     kind: str = "number"  # "same", "rows", "each", "each point", "points", "number", "log", "unstable"
     power: float = 0.0  # of the factor that the data are multiplied by; of "log", what is added per log factor
+    floor: float = 0.0  # differences below this are rounding
 
 
 Facts = dict[str, Fact]
@@ -111,6 +112,11 @@ class Subject:
     covers: tuple[str, ...]  # public names
     ask: Callable[[Case], Facts]
     holds: frozenset[str]
+    scaled: bool  # whether it takes a scale
+
+    def suited(self, case: Case) -> Case:
+        """The case without what the subject does not take."""
+        return case if self.scaled else replace(case, scale=None)
 
 
 SUBJECTS: dict[str, Subject] = {}
@@ -119,9 +125,11 @@ SEEDED = EVERY - {"order"}  # what chance draws goes by the place of rows
 UNWEIGHTED = EVERY - {"absent", "counts"}
 
 
-def subject(*covers: str, holds: frozenset[str] = EVERY) -> Callable[[Callable[[Case], Facts]], Callable[[Case], Facts]]:
+def subject(
+    *covers: str, holds: frozenset[str] = EVERY, scaled: bool = True
+) -> Callable[[Callable[[Case], Facts]], Callable[[Case], Facts]]:
     def register(ask: Callable[[Case], Facts]) -> Callable[[Case], Facts]:
-        SUBJECTS[ask.__name__] = Subject(covers, ask, holds)
+        SUBJECTS[ask.__name__] = Subject(covers, ask, holds, scaled)
         return ask
 
     return register
@@ -196,7 +204,7 @@ def certificate(case: Case) -> Facts:
     return facts
 
 
-@subject("merge", "distance_matrix", holds=SEEDED)
+@subject("merge", "distance_matrix", holds=SEEDED, scaled=False)
 def merge(case: Case) -> Facts:
     """With room for all centres the merged mean is the union's."""
     halves = [_plain(case), km.sparse_kernel_mean(case.Z, **_fixed(case), sample_weight=case.v)]
@@ -205,14 +213,14 @@ def merge(case: Case) -> Facts:
     return {"distances": Fact(distances, power=_norm(case)), "n": Fact(whole.n_points), **_evaluated(whole, case)}
 
 
-@subject("MeanStream", holds=SEEDED)
+@subject("MeanStream", holds=SEEDED, scaled=False)
 def stream(case: Case) -> Facts:
     halves = [_plain(case), km.sparse_kernel_mean(case.Z, **_fixed(case), sample_weight=case.v)]
     found = km.MeanStream(k=1000).add(halves[0]).add(halves[1])
     return {"error": Fact(found.error, "unstable"), "n": Fact(found.mean.n_points), **_evaluated(found.mean, case)}
 
 
-@subject("load", holds=SEEDED)
+@subject("load", holds=SEEDED, scaled=False)
 def load(case: Case) -> Facts:
     mean = _plain(case)
     with tempfile.TemporaryDirectory() as folder:
@@ -329,10 +337,12 @@ def kl_divergence(case: Case) -> Facts:
 def procrustes(case: Case) -> Facts:
     m = min(len(case.Q), len(case.Z))
     found = km.procrustes(case.Z[:m], case.Q[:m])
-    return {"residual": Fact(found.residual), "aligned": Fact(found.aligned, "points"), "scale": Fact(found.scale)}
+    flat = any(np.linalg.matrix_rank(A - A.mean(axis=0), tol=1e-3) < case.d for A in (np.asarray(case.Z[:m]), np.asarray(case.Q[:m])))
+    aligned = Fact(found.aligned, "unstable" if flat else "points")  # of flat points there are several best turns
+    return {"residual": Fact(found.residual), "aligned": aligned, "scale": Fact(found.scale)}
 
 
-@subject("discrepancy_index", holds=UNWEIGHTED - {"parts", "order", "stretch"})
+@subject("discrepancy_index", holds=UNWEIGHTED - {"parts", "order", "stretch"}, scaled=False)
 def discrepancy_index(case: Case) -> Facts:
     m = min(len(case.Q), len(case.Z))
     return {"share": Fact(km.discrepancy_index(case.Z[:m], case.Q[:m], case.kernel.length), "same")}
@@ -380,7 +390,8 @@ def weighted_names() -> Iterator[str]:
         else:
             members = [(name, value)]
         for inner, member in members:
-            if inspect.isroutine(member) and callable(member) and "sample_weight" in inspect.signature(member).parameters:
+            routed = inner.endswith("_request")  # scikit-learn's own: where weights are routed to
+            if not routed and inspect.isroutine(member) and callable(member) and "sample_weight" in inspect.signature(member).parameters:
                 yield inner
 
 
@@ -422,8 +433,8 @@ def _mean(mean: km.SparseKernelMean, case: Case) -> Facts:
         "kappa": Fact(mean.kappa),
         "indicator": Fact(mean.indicator),
         "length": Fact(mean.kernel.length, power=case.unit),
-        "bound": Fact(mean.bound, power=_norm(case)),
-        "tighter": Fact(mean.tighter_bound, power=_norm(case)),
+        "bound": Fact(mean.bound, power=_norm(case), floor=1e-6),  # where all rows are centres, only the jitter is left
+        "tighter": Fact(mean.tighter_bound, power=_norm(case), floor=1e-6),
         **_evaluated(mean, case),
     }
 

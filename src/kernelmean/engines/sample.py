@@ -120,7 +120,7 @@ class Summary:
         means, squares = np.empty((2, len(strips), self.dimension))
         for i, s in enumerate(strips):
             w = p[s] * (1.0 / weights[i] if weights[i] > 0.0 else 0.0)
-            offsets = X[s] - first
+            offsets = np.subtract(X[s], first, order="C")  # the same bits however the points lie in memory
             means[i] = w @ offsets
             offsets -= means[i]
             squares[i] = w @ (offsets * offsets)
@@ -141,7 +141,7 @@ class Summary:
         """Σ p_j (x_j − place)(x_j − place)ᵀ, streamed over rows."""
         total = np.zeros((self.dimension, self.dimension))
         for start in range(0, len(self.sample.X), BLOCK):
-            part = self.sample.X[start : start + BLOCK] - place
+            part = np.subtract(self.sample.X[start : start + BLOCK], place, order="C")
             total += np.einsum("i,ij,ik->jk", self.sample.p[start : start + BLOCK], part, part, optimize=False)
         return total
 

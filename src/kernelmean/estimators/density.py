@@ -217,9 +217,11 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def _drawn_rows(self, X: Points, weights: Vector | None, share: float) -> Points:
         """Rows that stand for all batches so far: the new batch has its share of them."""
         old = self._remembered() if hasattr(self, "mean_") else X[:0]
-        fresh = min(len(X), max(1, round(share * RESERVOIR)))
+        sample = Sample(X, weights)
+        most = int(sample.size) if sample.counted else len(X)  # integer weights are repeated rows here too
+        fresh = min(most, max(1, round(share * RESERVOIR)))
         kept = min(len(old), round((1.0 - share) * fresh / share))
-        drawn = X[Sample(X, weights).locate((np.arange(fresh) + 0.5) / fresh)]
+        drawn = X[sample.locate((np.arange(fresh) + 0.5) / fresh)]
         return np.concatenate([self._kept_rows(old, kept), drawn])
 
     def _kept_rows(self, rows: Points, count: int) -> Points:
