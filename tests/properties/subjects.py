@@ -337,7 +337,9 @@ def kl_divergence(case: Case) -> Facts:
 def procrustes(case: Case) -> Facts:
     m = min(len(case.Q), len(case.Z))
     found = km.procrustes(case.Z[:m], case.Q[:m])
-    flat = any(np.linalg.matrix_rank(A - A.mean(axis=0), tol=1e-3) < case.d for A in (np.asarray(case.Z[:m]), np.asarray(case.Q[:m])))
+    flat = any(
+        np.linalg.matrix_rank(A - A.mean(axis=0), tol=1e-3) < case.d for A in (np.asarray(case.Z[:m]), np.asarray(case.Q[:m]))
+    )
     aligned = Fact(found.aligned, "unstable" if flat else "points")  # of flat points there are several best turns
     return {"residual": Fact(found.residual), "aligned": aligned, "scale": Fact(found.scale)}
 
@@ -391,7 +393,12 @@ def weighted_names() -> Iterator[str]:
             members = [(name, value)]
         for inner, member in members:
             routed = inner.endswith("_request")  # scikit-learn's own: where weights are routed to
-            if not routed and inspect.isroutine(member) and callable(member) and "sample_weight" in inspect.signature(member).parameters:
+            if (
+                not routed
+                and inspect.isroutine(member)
+                and callable(member)
+                and "sample_weight" in inspect.signature(member).parameters
+            ):
                 yield inner
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import kernelmean as km
+from kernelmean import _checks, engines
+from kernelmean.engines.parted import streaming
 from tests.properties import subjects
-from tests.properties.subjects import CPU, RULES, SUBJECTS, Case, Fact, cases, holding
+from tests.properties.subjects import CPU, SUBJECTS, Case, Fact, cases, holding
 
 pytestmark = pytest.mark.fuzz
 
@@ -156,7 +160,7 @@ def test_rows_of_weight_zero_are_as_absent(name, case, kinds, place):
 
 
 @pytest.mark.parametrize("name", holding("counts"))
-@given(cases(kinds=GENERIC, weights=("counts",)))
+@given(cases(kinds=GENERIC, selections=STABLE, weights=("counts",)))
 def test_integer_weights_are_repeated_rows(name, case):
     copies, v = case.w.astype(int), case.v.astype(int)
     back = np.repeat(np.arange(len(case.X)), copies)
@@ -197,7 +201,10 @@ def _moved(case: Case, change: Change) -> Case:
 @st.composite
 def moves(draw: st.DrawFn, d: int) -> Change:
     """Powers of two, columns in another order and reflected, and shifts up to a million: no coordinate loses a digit."""
-    turn = np.array(draw(st.permutations(range(d)))), np.array(draw(st.lists(st.sampled_from([-1.0, 1.0]), min_size=d, max_size=d)))
+    turn = (
+        np.array(draw(st.permutations(range(d)))),
+        np.array(draw(st.lists(st.sampled_from([-1.0, 1.0]), min_size=d, max_size=d))),
+    )
     shift = draw(st.lists(st.sampled_from([0.0, 1.0, -1000.0, 2.0**20]), min_size=d, max_size=d))
     factor = draw(st.sampled_from([1.0, 2.0, 0.25, 64.0]))
     return Change(factor, turn, factor * np.array(shift))
@@ -207,6 +214,8 @@ def moves(draw: st.DrawFn, d: int) -> Change:
 @given(st.data())
 def test_answers_move_with_the_data(name, data):
     case = SUBJECTS[name].suited(data.draw(cases(selections=STABLE)))
+    if case.scale == "cov":  # whitened coordinates depend on the order of columns, and so do rules that read them one by one
+        case = replace(case, rule=None)
     change = data.draw(moves(case.d))
     check(name, case, _moved(case, change), change)
 
@@ -265,3 +274,55 @@ def test_the_same_seed_gives_the_same_bits_with_any_threads(name, case):
     check(name, case, case, same)
     for threads in (2, 3):
         check(name, case, replace(case, engine=CPU[threads]), same)
+
+
+# --- in parts --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("mapped")
+
+
+def _mapped(A: np.ndarray, path: Path) -> np.ndarray:
+    np.save(path, A)
+    return np.load(path, mmap_mode="r")
+
+
+@pytest.mark.parametrize("name", holding("parts"))
+@given(cases(kinds=GENERIC, selections=STABLE), st.integers(3, 30))
+def test_mapped_files_answer_as_arrays(folder, name, case, batch):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_checks, "MAPPED", 0)
+        patch.setattr(streaming, "BATCH", batch)
+        other = replace(case, X=_mapped(case.X, folder / "X.npy"), Z=_mapped(case.Z, folder / "Z.npy"))
+        assert engines.in_parts(other.X)
+        check(name, case, other, Change())
+
+
+@pytest.fixture(scope="module")
+def client():
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed: pip install 'kernelmean[cluster]'")
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.mark.filterwarnings("default")  # of Dask itself
+@pytest.mark.parametrize("name", ["k_center", "sparse_kernel_mean", "density", "refit"])
+@pytest.mark.parametrize("selection", ["kcenter", "kmeans++"])
+def test_dask_arrays_answer_as_arrays(client, monkeypatch, name, selection):
+    import dask.array as da
+
+    from kernelmean.engines.cluster import tables
+
+    monkeypatch.setattr(tables, "HERE", 0)
+    rng = np.random.default_rng(3)
+    X, w = subjects.on_grid(rng.normal(size=(50, 2))), rng.integers(0, 3, size=50).astype(float)
+    w[7] = 1.0
+    case = Case(
+        X, X, X[:7], None, None, w, w, km.Gaussian(1.0), None, "std", "l2", "simplex", selection, 8, 0, 7, engine=CPU[2]
+    )  # fmt: skip
+    check(name, case, replace(case, X=da.from_array(X, chunks=(17, 2))), Change())

@@ -164,16 +164,39 @@ class Summary:
             return np.quantile(column, levels)
         order = np.argsort(column, kind="stable")
         w = self.sample.raw_weights[order]
-        cumulative = np.cumsum(w) * (self.size / w.sum())
-        whole_count = np.rint(cumulative)  # rounding must not move a count across an integer
-        cumulative = np.where(np.abs(cumulative - whole_count) < 1e-9 * self.size, whole_count, cumulative)
+        cumulative = rounded_counts(np.cumsum(w) * (self.size / w.sum()), self.size)
         position = np.asarray(levels) * (self.size - 1)
+        if not self.counted:
+            return window_means(column[order], cumulative, position)
         whole = np.floor(position)
         last = len(column) - 1
         low = column[order[np.minimum(np.searchsorted(cumulative, whole, side="right"), last)]]
         high = column[order[np.minimum(np.searchsorted(cumulative, whole + 1, side="right"), last)]]
         value: Vector = low + (position - whole) * (high - low)
         return value
+
+
+def rounded_counts(cumulative: Vector, size: float) -> Vector:
+    """Rounding must not move a count across an integer."""
+    whole = np.rint(cumulative)
+    return np.where(np.abs(cumulative - whole) < 1e-9 * size, whole, cumulative)
+
+
+def window_means(values: Vector, cumulative: Vector, position: Vector) -> Vector:
+    """∫ x(t) dt from ``position`` to one more, x(t) the value whose weight lies at t: values ascend, and their weights add up.
+
+    Linear interpolation for weights of one, and the same for −x from above, which steps from below are not where weights are
+    no counts (Akinshin 2023).
+    """
+    last, ends = len(values) - 1, np.append(0.0, cumulative)
+    first = np.minimum(np.searchsorted(cumulative, position, side="right"), last)
+    final = np.minimum(np.searchsorted(cumulative, position + 1.0, side="left"), last)
+    found = np.empty(len(position))
+    for i, (a, b, h) in enumerate(zip(first, final, position, strict=True)):
+        x, cuts = values[a : b + 1], np.clip(ends[a : b + 2], h, h + 1.0)
+        cuts[-1] = h + 1.0  # rounding at the end
+        found[i] = x[0] + np.diff(cuts) @ (x - x[0])
+    return found
 
 
 def pooled(p: Vector, means: Matrix, variances: Matrix) -> tuple[Vector, Vector]:
