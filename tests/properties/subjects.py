@@ -45,7 +45,7 @@ class Fact(NamedTuple):
     """A part of an answer, and how it goes with the data."""
 
     value: Any
-    kind: str = "number"  # "same", "rows", "each", "each point", "points", "number", "log", "unstable"
+    kind: str = "number"  # "same", "rows", "each", "each point", "points", "number", "log"; "unstable": only bit for bit
     power: float = 0.0  # of the factor that the data are multiplied by; of "log", what is added per log factor
     floor: float = 0.0  # differences below this are rounding
 
@@ -283,13 +283,13 @@ def mean_shift(case: Case) -> Facts:
     options = {**replace(case, kernel=kernel).chosen, "sparse": case.sparse, "tol": 1e-6}
     fitted = km.MeanShift(**options).fit(case.X, sample_weight=case.w)
     return {
-        "labels": Fact(fitted.labels_, "each"),
+        "labels": Fact(fitted.labels_, "each"),  # peaks of equal height are numbered by what rounding leaves
         "shifted": Fact(fitted.shifted_, "each point"),
-        "centers": Fact(fitted.cluster_centers_, "points"),
+        "peaks": Fact(fitted.cluster_centers_[fitted.labels_], "each point"),
         "heights": Fact(fitted.cluster_log_densities_, "log", -case.d),
         "steps": Fact(fitted.n_iter_, "unstable"),
         "length": Fact(fitted.bandwidth_, power=case.unit),
-        "predicted": Fact(fitted.predict(case.Q), "same"),
+        "predicted": Fact(fitted.cluster_centers_[fitted.predict(case.Q)], "points"),
     }
 
 
@@ -336,10 +336,9 @@ def kl_divergence(case: Case) -> Facts:
 @subject("procrustes", "Procrustes", holds=UNWEIGHTED - {"parts", "order"})
 def procrustes(case: Case) -> Facts:
     m = min(len(case.Q), len(case.Z))
-    found = km.procrustes(case.Z[:m], case.Q[:m])
-    flat = any(
-        np.linalg.matrix_rank(A - A.mean(axis=0), tol=1e-3) < case.d for A in (np.asarray(case.Z[:m]), np.asarray(case.Q[:m]))
-    )
+    A, B = case.Z[:m], case.Q[:m]
+    found = km.procrustes(A, B)
+    flat = any(np.linalg.matrix_rank(C - C.mean(axis=0), rtol=1e-3) < case.d for C in map(np.float64, (A, B)))
     aligned = Fact(found.aligned, "unstable" if flat else "points")  # of flat points there are several best turns
     return {"residual": Fact(found.residual), "aligned": aligned, "scale": Fact(found.scale)}
 
@@ -392,13 +391,9 @@ def weighted_names() -> Iterator[str]:
         else:
             members = [(name, value)]
         for inner, member in members:
-            routed = inner.endswith("_request")  # scikit-learn's own: where weights are routed to
-            if (
-                not routed
-                and inspect.isroutine(member)
-                and callable(member)
-                and "sample_weight" in inspect.signature(member).parameters
-            ):
+            routing = inner.endswith("_request")  # scikit-learn's own
+            asked = inspect.isroutine(member) and callable(member) and not routing
+            if asked and "sample_weight" in inspect.signature(member).parameters:
                 yield inner
 
 

@@ -86,8 +86,13 @@ def _class_kernel(own: Settings, X: Points, weights: Vector | None, rows: Vector
 
 
 def log_joint(densities: Sequence[Density], log_priors: Vector, X: Points) -> Matrix:
-    """(n, classes): log π_c + log f_c(x)."""
-    return np.stack([density.log(X) for density in densities], axis=1) + log_priors
+    """(n, classes): log π_c + log f_c(x).
+
+    A profile of the user's own has no logarithm, and may vanish in all classes far out: nothing is known there but the priors.
+    """
+    logs = np.stack([density.log(X) for density in densities], axis=1)
+    logs[np.isneginf(logs).all(axis=1)] = 0.0
+    return logs + log_priors
 
 
 def log_posteriors(joint: Matrix) -> Matrix:
