@@ -330,7 +330,7 @@ def kl_divergence(case: Case) -> Facts:
     kernel = case.kernel if case.kernel.name != "radial" else km.Gaussian(case.kernel.length)
     common = replace(case, kernel=kernel).common
     found = km.kl_divergence(case.X, case.Z, **common, sparse=False, random_state=case.seed)
-    return {"value": Fact(found.value), "standard_error": Fact(found.standard_error)}
+    return {"value": Fact(found.value, floor=1e-12), "standard_error": Fact(found.standard_error, floor=1e-12)}
 
 
 @subject("procrustes", "Procrustes", holds=UNWEIGHTED - {"parts", "order"})
@@ -415,7 +415,9 @@ def _plain(case: Case) -> km.SparseKernelMean:
 
 
 def _evaluated(mean: Any, case: Case) -> Facts:
-    facts = {"values": Fact(mean(case.Q), power=-case.d if case.space == "l2" else 0.0)}
+    # Weights that are free first and projected then are as unstable as the free ones, and so is what they add up to.
+    kind = "unstable" if getattr(mean, "constraint", None) == "simplex-projection" else "number"
+    facts = {"values": Fact(mean(case.Q), kind, -case.d if case.space == "l2" else 0.0)}
     if getattr(mean, "constraint", "simplex") == "simplex":
         facts["logs"] = Fact(mean.log(case.Q), "log", -case.d if case.space == "l2" else 0.0)
     return facts
@@ -472,6 +474,7 @@ def cases(
     kinds: tuple[str, ...] = ("normal", "lattice", "duplicates", "line"),
     selections: tuple[str, ...] = ("auto", "kcenter", "greedy", "kmeans++", "kmeans", "random", "given"),
     weights: tuple[str, ...] = ("none", "ones", "counts", "fractions"),
+    scales: tuple[str | None, ...] = (None, None, "std", "cov"),
 ) -> Case:
     """Small samples on a grid, with any settings."""
     n, m, d = draw(st.integers(6, 40)), draw(st.integers(4, 20)), draw(st.integers(1, 3))
@@ -487,7 +490,7 @@ def cases(
         np.arange(n) % 2 if draw(st.booleans()) else (X[:, 0] > np.median(X[:, 0])).astype(int), np.arange(m) % 2,
         _weights(kind, n, rng), _weights(kind, m, rng),
         kernel.rescaled(draw(st.sampled_from([0.5, 1.0, 2.0])), d), draw(st.sampled_from([None, *RULES[:5]])),
-        draw(st.sampled_from([None, None, "std", "cov"])), draw(st.sampled_from(["rkhs", "l2"])),
+        draw(st.sampled_from(scales)), draw(st.sampled_from(["rkhs", "l2"])),
         draw(st.sampled_from([None, "simplex", "simplex-projection", "sum-to-one"])), selection,
         draw(st.sampled_from(["auto", 1, 3, 6])), draw(st.integers(0, 100)), int(rng.integers(n)),
     )  # fmt: skip

@@ -87,7 +87,7 @@ def facts(name: str, case: Case) -> dict[str, Fact] | str:
     before = {key: np.array(value) for key, value in arrays.items() if isinstance(value, np.ndarray | list | pd.DataFrame)}
     try:
         return SUBJECTS[name].ask(case)
-    except ValueError as error:
+    except (ValueError, UserWarning) as error:  # warnings are errors here
         return type(error).__name__
     finally:
         for key, value in before.items():
@@ -216,7 +216,9 @@ def moves(draw: st.DrawFn, d: int) -> Change:
 @pytest.mark.parametrize("name", holding("move"))
 @given(st.data())
 def test_answers_move_with_the_data(name, data):
-    case = SUBJECTS[name].suited(data.draw(cases(selections=STABLE)))
+    # Points that are scaled are rounded, and then ties are no ties.
+    drawn = data.draw(cases(selections=STABLE, scales=(None,)) | cases(kinds=GENERIC, selections=STABLE, scales=("std", "cov")))
+    case = SUBJECTS[name].suited(drawn)
     if case.scale == "cov":  # whitened coordinates depend on the order of columns, and so do rules that read them one by one
         case = replace(case, rule=None)
     change = data.draw(moves(case.d))
