@@ -24,6 +24,8 @@ from tests.strategies import _cloud
 
 CPU = {threads: km.engines.open("cpu", threads=threads) for threads in (1, 2, 3)}
 GRID = 2.0**-12  # coordinates are multiples of it and below 2³: differences and their squares are exact, far off and turned too
+FINE = 2.0**-30  # so fine that no two distances tie, where something rounds them; 2²⁰ away coordinates are exact still
+OPTIMUM = 1e-6  # of the largest value: as far as optimal weights, of condition 1e12, decide what they add up to
 RULES = ("scott", "silverman", "iqr", "median", "mode", "likelihood")
 
 RADIAL = km.Radial(  # a Gaussian in the user's own words
@@ -47,7 +49,7 @@ class Fact(NamedTuple):
     value: Any
     kind: str = "number"  # "same", "rows", "each", "each point", "points", "number", "log"; "unstable": only bit for bit
     power: float = 0.0  # of the factor that the data are multiplied by; of "log", what is added per log factor
-    floor: float = 0.0  # differences below this are rounding
+    floor: float = 0.0  # differences below this are rounding; of "log", differences of what it is the logarithm of
 
 
 Facts = dict[str, Fact]
@@ -284,7 +286,7 @@ def mean_shift(case: Case) -> Facts:
     fitted = km.MeanShift(**options).fit(case.X, sample_weight=case.w)
     return {
         "labels": Fact(fitted.labels_, "each"),  # peaks of equal height are numbered by what rounding leaves
-        "shifted": Fact(fitted.shifted_, "each point"),
+        "shifted": Fact(fitted.shifted_, "each point", floor=1e-5),  # they stop within 1e-6 bandwidths, each in its own way
         "peaks": Fact(fitted.cluster_centers_[fitted.labels_], "each point"),
         "heights": Fact(fitted.cluster_log_densities_, "log", -case.d),
         "steps": Fact(fitted.n_iter_, "unstable"),
@@ -407,7 +409,8 @@ def _norm(case: Case) -> float:
 
 def _fixed(case: Case) -> dict[str, Any]:
     """A kernel of its own length, so that means of two samples can be compared; every row a candidate."""
-    return {"kernel": case.kernel, "space": case.space, "selection": "kcenter", "random_state": case.seed, "engine": case.engine}
+    own = {"kernel": case.kernel, "space": case.space, "selection": "kcenter", "random_state": case.seed, "engine": case.engine}
+    return {**own, "k": case.k}
 
 
 def _plain(case: Case) -> km.SparseKernelMean:
@@ -419,7 +422,8 @@ def _evaluated(mean: Any, case: Case) -> Facts:
     kind = "unstable" if getattr(mean, "constraint", None) == "simplex-projection" else "number"
     facts = {"values": Fact(mean(case.Q), kind, -case.d if case.space == "l2" else 0.0)}
     if getattr(mean, "constraint", "simplex") == "simplex":
-        facts["logs"] = Fact(mean.log(case.Q), "log", -case.d if case.space == "l2" else 0.0)
+        power, floor = -case.d if case.space == "l2" else 0.0, OPTIMUM if isinstance(mean, km.SparseKernelMean) else 0.0
+        facts["logs"] = Fact(mean.log(case.Q), "log", power, floor)
     return facts
 
 
@@ -444,11 +448,11 @@ def _mean(mean: km.SparseKernelMean, case: Case) -> Facts:
 
 
 def _density(fitted: km.SparseKDE, case: Case) -> Facts:
-    logs = fitted.score_samples(case.Q)
+    floor = OPTIMUM if isinstance(fitted.mean_, km.SparseKernelMean) else 0.0
     facts = {
         "length": Fact(fitted.bandwidth_, power=case.unit),
-        "logs": Fact(logs, "log", -case.d),
-        "quantiles": Fact(fitted.log_quantiles_, "log", -case.d),
+        "logs": Fact(fitted.score_samples(case.Q), "log", -case.d, floor),
+        "quantiles": Fact(fitted.log_quantiles_, "log", -case.d, floor),
     }
     if isinstance(fitted.mean_, km.SparseKernelMean):
         facts |= {"k": Fact(fitted.mean_.k, "same"), "indices": Fact(fitted.mean_.indices, "rows")}
@@ -458,8 +462,8 @@ def _density(fitted: km.SparseKDE, case: Case) -> Facts:
 # --- cases ---------------------------------------------------------------------------------------------------------------
 
 
-def on_grid(X: np.ndarray) -> np.ndarray:
-    return np.clip(np.round(X / GRID) * GRID, -7.0, 7.0) + 0.0
+def on_grid(X: np.ndarray, grid: float = GRID) -> np.ndarray:
+    return np.clip(np.round(X / grid) * grid, -7.0, 7.0) + 0.0
 
 
 def _weights(kind: str, n: int, rng: np.random.Generator) -> np.ndarray | None:
@@ -475,18 +479,19 @@ def cases(
     selections: tuple[str, ...] = ("auto", "kcenter", "greedy", "kmeans++", "kmeans", "random", "given"),
     weights: tuple[str, ...] = ("none", "ones", "counts", "fractions"),
     scales: tuple[str | None, ...] = (None, None, "std", "cov"),
+    grid: float = GRID,
 ) -> Case:
     """Small samples on a grid, with any settings."""
     n, m, d = draw(st.integers(6, 40)), draw(st.integers(4, 20)), draw(st.integers(1, 3))
     seed = draw(st.integers(0, 10**6))
     rng = np.random.default_rng(seed)
-    X, Z = (on_grid(_cloud(draw(st.sampled_from(kinds)), size, d, seed + i)) for i, size in enumerate((n, m)))
+    X, Z = (on_grid(_cloud(draw(st.sampled_from(kinds)), size, d, seed + i), grid) for i, size in enumerate((n, m)))
     kernel, kind = draw(st.sampled_from(KERNELS)), draw(st.sampled_from(weights))
     selection: Any = draw(st.sampled_from(selections))
     if selection == "given":
         selection = rng.permutation(n)[: rng.integers(1, n + 1)]
     return Case(
-        X, Z, on_grid(2.0 * rng.normal(size=(7, d))),
+        X, Z, on_grid(2.0 * rng.normal(size=(7, d)), grid),
         np.arange(n) % 2 if draw(st.booleans()) else (X[:, 0] > np.median(X[:, 0])).astype(int), np.arange(m) % 2,
         _weights(kind, n, rng), _weights(kind, m, rng),
         kernel.rescaled(draw(st.sampled_from([0.5, 1.0, 2.0])), d), draw(st.sampled_from([None, *RULES[:5]])),

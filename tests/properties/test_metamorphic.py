@@ -17,7 +17,7 @@ import kernelmean as km
 from kernelmean import _checks, engines
 from kernelmean.engines.parted import streaming
 from tests.properties import subjects
-from tests.properties.subjects import CPU, SUBJECTS, Case, Fact, cases, holding
+from tests.properties.subjects import CPU, FINE, SUBJECTS, Case, Fact, cases, holding
 
 pytestmark = pytest.mark.fuzz
 
@@ -58,11 +58,12 @@ class Change:
             b = np.asarray(b)
             b = b if self.rows is None else b[self.rows]
             a = a if self.back is None else a[self.back]
-            self._close(name, a, b)
+            self._close(name, a, b, before.floor * self.factor)
         elif before.kind == "points":
             self._close(name, self.points(np.asarray(a)), np.asarray(b))
         elif before.kind == "log":
-            self._close(name, np.asarray(a) + before.power * math.log(self.factor), np.asarray(b))
+            a = np.asarray(a) + before.power * math.log(self.factor)
+            self._close(name, a, np.asarray(b), _log_slack(a, before.floor))
         elif before.kind == "number":
             unit = self.factor**before.power
             self._close(name, np.asarray(a) * unit, np.asarray(b), before.floor * unit)
@@ -73,12 +74,21 @@ class Change:
         """Row numbers of both cases in the same terms."""
         return a if self.rows is None else self.rows[a], b if self.back is None else self.back[b]
 
-    def _close(self, name: str, a: np.ndarray, b: np.ndarray, floor: float = 0.0) -> None:
+    def _close(self, name: str, a: np.ndarray, b: np.ndarray, floor: Any = 0.0) -> None:
         if self.exact:
             np.testing.assert_array_equal(b, a, err_msg=name)
             return
         size = np.abs(a[np.isfinite(a)]).max(initial=0.0)
-        np.testing.assert_allclose(b, a, rtol=ROUNDING, atol=max(ROUNDING * size, floor), err_msg=name)
+        with np.errstate(invalid="ignore"):  # infinite ones, which must be the same
+            far = ~(np.abs(b - a) <= np.maximum(ROUNDING * size, floor)) & (a != b)
+        np.testing.assert_allclose(np.where(far, b, a), a, rtol=ROUNDING, err_msg=name)
+
+
+def _log_slack(logs: np.ndarray, floor: float) -> Any:
+    """What a difference of ``floor`` of the largest value means for each logarithm."""
+    if not floor or np.isneginf(logs).all():
+        return 0.0
+    return floor * np.exp(np.minimum(np.max(logs) - logs, 700.0))
 
 
 def facts(name: str, case: Case) -> dict[str, Fact] | str:
@@ -217,7 +227,9 @@ def moves(draw: st.DrawFn, d: int) -> Change:
 @given(st.data())
 def test_answers_move_with_the_data(name, data):
     # Points that are scaled are rounded, and then ties are no ties.
-    drawn = data.draw(cases(selections=STABLE, scales=(None,)) | cases(kinds=GENERIC, selections=STABLE, scales=("std", "cov")))
+    drawn = data.draw(
+        cases(selections=STABLE, scales=(None,)) | cases(kinds=GENERIC, selections=STABLE, scales=("std", "cov"), grid=FINE)
+    )
     case = SUBJECTS[name].suited(drawn)
     if case.scale == "cov":  # whitened coordinates depend on the order of columns, and so do rules that read them one by one
         case = replace(case, rule=None)
@@ -226,9 +238,11 @@ def test_answers_move_with_the_data(name, data):
 
 
 @pytest.mark.parametrize("name", holding("stretch"))
-@given(cases(kinds=GENERIC, selections=STABLE), st.sampled_from([0.3, 1e-5, 7e6]), st.sampled_from([0.0, 1e3]))
+@given(cases(kinds=GENERIC, selections=STABLE, grid=FINE), st.sampled_from([0.3, 1e-5, 7e6]), st.sampled_from([0.0, 1e3]))
 def test_answers_stretch_with_the_data(name, case, factor, shift):
+    # Coordinates are rounded anew: where the automatic number of centres ends may hang on that.
     case, change = SUBJECTS[name].suited(case), Change(factor, None, factor * shift)
+    case = replace(case, k=6 if case.k == "auto" else case.k)
     check(name, case, _moved(case, change), change)
 
 

@@ -12,6 +12,7 @@ from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
 
 BLOCK = 65536  # rows whose offsets are held at a time
+MAPPED = 512  # rows that are mapped at a time, in the cache
 STRIP = 8192  # numbers of which a function is taken at a time: 64 KiB, which allocators keep at hand between two strips
 
 
@@ -174,6 +175,21 @@ class Summary:
         high = column[order[np.minimum(np.searchsorted(cumulative, whole + 1, side="right"), last)]]
         value: Vector = low + (position - whole) * (high - low)
         return value
+
+
+def mapped(X: Points, matrix: Matrix, origin: Vector) -> Points:
+    """A(x − origin) for every row.
+
+    Coordinates are added in order, not by BLAS, whose sums depend on how many rows there are: a centre mapped alone must
+    coincide with its row, mapped among others.
+    """
+    result = np.empty((len(X), len(matrix)))
+    for start in range(0, len(X), MAPPED):
+        offsets, part = X[start : start + MAPPED] - origin, result[start : start + MAPPED]
+        np.multiply(offsets[:, :1], matrix[:, 0], out=part)
+        for t in range(1, len(origin)):
+            part += offsets[:, t, None] * matrix[:, t]
+    return result
 
 
 def rounded_counts(cumulative: Vector, size: float) -> Vector:

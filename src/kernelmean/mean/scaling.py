@@ -9,7 +9,7 @@ from scipy.linalg import cholesky, eigvalsh, solve_triangular
 
 from kernelmean import _checks
 from kernelmean._types import EPS, Matrix, Points, Vector
-from kernelmean.engines import Summary
+from kernelmean.engines import Summary, sample
 
 SCALES = (None, "std", "cov")
 
@@ -29,7 +29,7 @@ def apply(scale: Matrix | None, X: Any, origin: Vector) -> Points:
     """A(x − origin): only differences matter to a radial kernel, and far from the origin they keep their digits."""
     mapped: Points = X
     if scale is not None and isinstance(X, np.ndarray):
-        mapped = np.subtract(X, origin, order="C") @ scale.T  # the same bits however the points lie in memory
+        mapped = sample.mapped(X, scale, np.ravel(origin))
     elif scale is not None and hasattr(X, "mapped"):  # in parts: each is mapped where it is
         mapped = X.mapped(scale, origin)
     elif scale is not None:
