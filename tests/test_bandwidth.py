@@ -59,6 +59,16 @@ def test_integer_weights_are_repeated_rows_beyond_a_thousand_points(rule):
     assert getattr(km.bandwidth, rule)(X, w) == pytest.approx(getattr(km.bandwidth, rule)(brute.repeated(X, w)), rel=1e-12)
 
 
+def test_an_absent_row_is_nobodys_neighbour():
+    X, y = np.array([[0.0], [1.0], [5.0], [10.0], [11.0]]), [0, 0, 1, 1, 1]
+    assert km.bandwidth.jaakkola(X, y, [1, 1, 0, 1, 1]) == 9.5
+    with pytest.raises(ValueError, match="one class only"):
+        km.bandwidth.jaakkola(X, y, [1, 1, 0, 0, 0])
+    X[2] = np.nan  # checked all the same
+    with pytest.raises(ValueError, match="NaN"):
+        km.bandwidth.jaakkola(X, y, [1, 1, 0, 1, 1])
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_fractional_weights_count_by_kish(rule):
     """Halving every weight of equal weights changes nothing; unequal ones count as (Σw)²/Σw² points."""

@@ -604,6 +604,14 @@ def test_whitened_data_have_unit_covariance_and_standardised_ones_unit_variance(
     np.testing.assert_allclose(standardised.std(axis=0, ddof=1), 1.0, rtol=1e-12)
 
 
+@pytest.mark.parametrize(("factor", "shift"), [(1.0, 0.0), (0.3, 0.0), (0.3, 300.0), (1.0, 2.0**20)])
+def test_three_points_in_three_columns_have_no_covariance_to_whiten_by(factor, shift):
+    """The first two columns nearly agree: a small pivot, by which rounding in the last one is divided."""
+    corners = np.array([[-1130, 955, -4800], [-3093, 4464, -768], [3944, -7336, 2268]]) / 4096
+    with pytest.raises(ValueError, match="regular covariance"):
+        sparse_kernel_mean(factor * corners[[0, 1, 0, 0, 1, 2]] + shift, scale="cov", bandwidth=0.5)
+
+
 def test_kmeans_centroids_of_scaled_data_are_given_in_the_datas_own_units():
     X = np.random.default_rng(14).normal(size=(100, 2)) * [1.0, 1e3] + [0, 1e5]
     mean = sparse_kernel_mean(X, scale="std", selection="kmeans", bandwidth=0.5, k=4, random_state=0)

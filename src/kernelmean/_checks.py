@@ -114,13 +114,13 @@ def _in_reach(w: Vector) -> Vector:
     return scaled
 
 
-def labels(y: ArrayLike, n: int) -> IntVector:
-    """Class numbers 0, 1, … of n labels of any sortable kind; at least two classes."""
+def labels(y: ArrayLike, n: int, rows: IntVector | None = None) -> IntVector:
+    """Class numbers 0, 1, … of n labels of any sortable kind, or of those of some rows; at least two classes."""
     A = _array(y, "y")
     if A.shape != (n,):
         raise ValueError(f"y has shape {A.shape}, but one label per point is needed: ({n},).")
     try:
-        classes, numbers = np.unique(A, return_inverse=True)
+        classes, numbers = np.unique(A if rows is None else A[rows], return_inverse=True)
     except TypeError as error:
         raise TypeError("y mixes labels that cannot be ordered; use numbers or strings throughout.") from error
     if len(classes) < 2:

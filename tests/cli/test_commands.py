@@ -110,6 +110,22 @@ def test_fit_says_where_there_are_fewer_distinct_points_than_centres(run, tmp_pa
     assert answer(run("info", "short.km", "--json"))["covering_radius"] is None
 
 
+def test_fit_does_not_look_at_rows_of_weight_zero(run, tmp_path, monkeypatch):
+    """Neither for units nor for the pictures; in a file that is too large, the first batch may hold none that counts."""
+    rows = [f"{i % 7},{i % 5},{float(i > 9)}\n" for i in range(40)]
+    (tmp_path / "some.csv").write_text("x,y,w\n" + "".join(rows[10:]))
+    (tmp_path / "all.csv").write_text("x,y,w\n" + "0,1e9,0\n" * 10 + "".join(rows[10:]))
+    some = run("fit", "some.csv", "-o", "m.km", "--k", 5, "--weights", "w", "--report", "some.html")
+    for memory in (None, 0):
+        if memory is not None:
+            monkeypatch.setattr("kernelmean.files.source._free_memory", lambda: 0)
+            monkeypatch.setattr("kernelmean.files.source.BATCH", 16)
+            monkeypatch.setattr("kernelmean.files.source.LEAST", 4)
+        done = run("fit", "all.csv", "-o", "a.km", "--k", 5, "--weights", "w", "--report", "all.html")
+        assert (some.code, done.code, done.err) == (0, 0, "")
+        np.testing.assert_array_equal(km.load("a.km").weights, km.load("m.km").weights)
+
+
 def test_fit_signed_and_weighted(run):
     answer(run("fit", "data.csv", "-o", "m.km", "--signed", "--weights", "w", "--k", 20, "--kernel", "laplacian", "--json"))
     X, w, _ = km.read("data.csv", weights="w").load()

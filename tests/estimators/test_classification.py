@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 
 import numpy as np
@@ -107,3 +108,15 @@ def test_frames_and_pickle():
     assert list(fitted.feature_names_in_) == ["u", "v"]
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict(frame), fitted.predict(frame))
     assert fitted.score(frame, y) > 0.8
+
+
+def test_where_every_density_vanishes_the_priors_decide():
+    """A profile of the user's own has no logarithm: far out it is zero in all classes, and 0/0 says nothing."""
+    kernel = km.Radial(
+        lambda s: math.exp(-0.5 * s), 0.5, log_constant=lambda d: -0.5 * d * math.log(2 * math.pi),
+        l2_profile=lambda s: math.exp(-0.25 * s), l2_constant=lambda d: -0.5 * d * math.log(4 * math.pi),
+    )  # fmt: skip
+    X, y = np.array([[0.0], [0.5], [1.0], [3.0]]), [0, 0, 0, 1]
+    fitted = km.SparseKDEClassifier(kernel=kernel, random_state=0).fit(X, y)
+    np.testing.assert_allclose(fitted.predict_proba([[1e3]]), [[0.75, 0.25]])
+    assert fitted.predict_proba([[3.0]])[0, 1] > 0.99

@@ -202,11 +202,11 @@ def jaakkola(
     2.5
     """
     checked = _checks.points(X)
-    labels = _checks.labels(y, len(checked))
     measure = labelled.VARIANTS[_checks.choice(variant, "variant", tuple(labelled.VARIANTS))]
-    sample = Sample(checked, _checks.weights(sample_weight, len(checked)))
-    opened = engines.precise(engines.open(engine))
-    return _positive(LABELLED_RULE, measure(opened, sample, labels, _checks.streams(random_state).of("bandwidth jaakkola")))
+    rows, present, weights = engines.present(checked, _checks.weights(sample_weight, len(checked)))
+    labels = _checks.labels(y, len(checked), rows)
+    opened, chance = engines.precise(engines.open(engine)), _checks.streams(random_state).of("bandwidth jaakkola")
+    return _positive(LABELLED_RULE, measure(opened, Sample(present, weights), labels, chance))
 
 
 def by_rule(rule: str, room: Room) -> float:
@@ -237,7 +237,8 @@ def _positive(rule: str, sigma: float) -> float:
 
 def _room(X: ArrayLike, sample_weight: ArrayLike | None, engine: str | Engine = "naive") -> Room:
     checked = _checks.points(X)
-    return engines.precise(engines.open(engine)).load(checked, _checks.weights(sample_weight, len(checked)))
+    _, present, weights = engines.present(checked, _checks.weights(sample_weight, len(checked)))
+    return engines.precise(engines.open(engine)).load(present, weights)
 
 
 RULES: dict[str, Callable[[Room], float]] = {

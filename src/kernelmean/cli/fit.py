@@ -56,8 +56,6 @@ def command(
       kernelmean fit cells.fcs -o cells.km --columns FSC-A,CD3 --transform arcsinh:150 --scale std
       kernelmean fit data.csv -o mean.km --signed --weights w --k 100
     """
-    import numpy as np
-
     import kernelmean as km
 
     o.ready(output)
@@ -71,8 +69,8 @@ def command(
         source = km.read(data, columns=columns, transform=transform, weights=weights, drop_na=drop_na)
         X, w = source.sample() if cluster is None else clusters.sample(source)
         chosen["engine"] = chosen["engine"] if cluster is None else cluster
-        rows = X if isinstance(X, np.ndarray) else next(source.batches())  # enough for units and for the ranges of pictures
         mean = _labelled(_signed(X, w, chosen) if signed else _density(X, w, chosen), source)
+        rows = _some_rows(X, w, source)
         measured = mean.certificate(X, sample_weight=w, random_state=seed) if certificate else None
         if report is not None:
             from kernelmean.report import fit_page
@@ -85,6 +83,17 @@ def command(
     _note_few(mean, chosen["k"])
     if scale is o.Scale.none:
         _note_units(rows, source.columns)
+
+
+def _some_rows(X: Any, weights: Any, source: Source) -> Points:
+    """Rows that count, enough for units and for the ranges of pictures."""
+    import numpy as np
+
+    if isinstance(X, np.ndarray):
+        found: Points = X if weights is None else X[weights > 0]
+        return found
+    parts = (batch.points if batch.weights is None else batch.points[batch.weights > 0] for batch in source.numbered())
+    return next(rows for rows in parts if len(rows))
 
 
 def _note_units(X: Points, names: list[str] | None) -> None:

@@ -202,6 +202,15 @@ def keep(X: Points, rows: IntVector | None) -> Points:
     return kept
 
 
+def present(X: Points, weights: Vector | None) -> tuple[IntVector | None, Points, Vector | None]:
+    """The rows of checked points that count (None: all), the points and their weights: a weight of zero means an absent row.
+
+    Every public function passes here before it looks at a point, so that absent rows have no part in any result.
+    """
+    rows, positive = _checks.positive_rows(weights)
+    return rows, keep(X, rows), positive
+
+
 def in_parts(X: object, engine: str | Engine = "cpu") -> bool:
     """Whether :func:`points` leaves X where it is, in a file or on a cluster."""
     return _is_table(X) or _checks.is_collection(X) or _checks.is_streamed(X) or engine == "cluster" or _is_cluster(engine)

@@ -12,6 +12,7 @@ from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
 
 BLOCK = 65536  # rows whose offsets are held at a time
+MAPPED = 512  # rows that are mapped at a time, in the cache
 STRIP = 8192  # numbers of which a function is taken at a time: 64 KiB, which allocators keep at hand between two strips
 
 
@@ -120,7 +121,7 @@ class Summary:
         means, squares = np.empty((2, len(strips), self.dimension))
         for i, s in enumerate(strips):
             w = p[s] * (1.0 / weights[i] if weights[i] > 0.0 else 0.0)
-            offsets = X[s] - first
+            offsets = np.subtract(X[s], first, order="C")  # the same bits however the points lie in memory
             means[i] = w @ offsets
             offsets -= means[i]
             squares[i] = w @ (offsets * offsets)
@@ -141,7 +142,7 @@ class Summary:
         """Σ p_j (x_j − place)(x_j − place)ᵀ, streamed over rows."""
         total = np.zeros((self.dimension, self.dimension))
         for start in range(0, len(self.sample.X), BLOCK):
-            part = self.sample.X[start : start + BLOCK] - place
+            part = np.subtract(self.sample.X[start : start + BLOCK], place, order="C")
             total += np.einsum("i,ij,ik->jk", self.sample.p[start : start + BLOCK], part, part, optimize=False)
         return total
 
@@ -164,16 +165,54 @@ class Summary:
             return np.quantile(column, levels)
         order = np.argsort(column, kind="stable")
         w = self.sample.raw_weights[order]
-        cumulative = np.cumsum(w) * (self.size / w.sum())
-        whole_count = np.rint(cumulative)  # rounding must not move a count across an integer
-        cumulative = np.where(np.abs(cumulative - whole_count) < 1e-9 * self.size, whole_count, cumulative)
+        cumulative = rounded_counts(np.cumsum(w) * (self.size / w.sum()), self.size)
         position = np.asarray(levels) * (self.size - 1)
+        if not self.counted:
+            return window_means(column[order], cumulative, position)
         whole = np.floor(position)
         last = len(column) - 1
         low = column[order[np.minimum(np.searchsorted(cumulative, whole, side="right"), last)]]
         high = column[order[np.minimum(np.searchsorted(cumulative, whole + 1, side="right"), last)]]
         value: Vector = low + (position - whole) * (high - low)
         return value
+
+
+def mapped(X: Points, matrix: Matrix, origin: Vector) -> Points:
+    """A(x − origin) for every row.
+
+    Coordinates are added in order, not by BLAS, whose sums depend on how many rows there are: a centre mapped alone must
+    coincide with its row, mapped among others.
+    """
+    result = np.empty((len(X), len(matrix)))
+    for start in range(0, len(X), MAPPED):
+        offsets, part = X[start : start + MAPPED] - origin, result[start : start + MAPPED]
+        np.multiply(offsets[:, :1], matrix[:, 0], out=part)
+        for t in range(1, len(origin)):
+            part += offsets[:, t, None] * matrix[:, t]
+    return result
+
+
+def rounded_counts(cumulative: Vector, size: float) -> Vector:
+    """Rounding must not move a count across an integer."""
+    whole = np.rint(cumulative)
+    return np.where(np.abs(cumulative - whole) < 1e-9 * size, whole, cumulative)
+
+
+def window_means(values: Vector, cumulative: Vector, position: Vector) -> Vector:
+    """∫ x(t) dt from ``position`` to one more, x(t) the value whose weight lies at t: values ascend, and their weights add up.
+
+    Linear interpolation for weights of one, and the same for −x from above, which steps from below are not where weights are
+    no counts (Akinshin 2023).
+    """
+    last, ends = len(values) - 1, np.append(0.0, cumulative)
+    first = np.minimum(np.searchsorted(cumulative, position, side="right"), last)
+    final = np.minimum(np.searchsorted(cumulative, position + 1.0, side="left"), last)
+    found = np.empty(len(position))
+    for i, (a, b, h) in enumerate(zip(first, final, position, strict=True)):
+        x, cuts = values[a : b + 1], np.clip(ends[a : b + 2], h, h + 1.0)
+        cuts[-1] = h + 1.0  # rounding at the end
+        found[i] = x[0] + np.diff(cuts) @ (x - x[0])
+    return found
 
 
 def pooled(p: Vector, means: Matrix, variances: Matrix) -> tuple[Vector, Vector]:

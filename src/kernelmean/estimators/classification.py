@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from kernelmean import _checks
+from kernelmean import _checks, engines
 from kernelmean._types import ArrayLike, Matrix, RandomState, Vector
 from kernelmean.applications import density
 from kernelmean.estimators import checking
@@ -83,8 +83,8 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         checked, labels = checking.points_and_labels(self, X, y, checking.fewest(self.bandwidth))
         check_classification_targets(labels)
         weights = checking.weights(sample_weight, len(checked))
-        if weights is not None:
-            checked, labels, weights = checked[weights > 0], labels[weights > 0], weights[weights > 0]
+        rows, checked, weights = engines.present(checked, weights)
+        labels = labels if rows is None else labels[rows]
         self.classes_, numbers = np.unique(labels, return_inverse=True)
         self.class_prior_ = self._class_priors(numbers, weights)
         settings = fit_settings(self, checked, labels, weights)

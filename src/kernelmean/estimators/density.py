@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from kernelmean import _checks
+from kernelmean import _checks, engines
 from kernelmean._types import ArrayLike, Points, RandomState, Vector
 from kernelmean.applications import density
 from kernelmean.engines.sample import Sample
@@ -127,7 +127,8 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         settings = fit_settings(self, checked, y, weights) if old is None else settings_of(self).like(old)
         batch = settings.fit(checked, weights, self.random_state)
         stream = self._streamed(batch).add(batch)
-        self._reservoir = self._drawn_rows(checked, weights, batch.n_points / sum(mean.n_points for mean in stream.means))
+        _, present, positive = engines.present(checked, weights)
+        self._reservoir = self._drawn_rows(present, positive, batch.n_points / sum(mean.n_points for mean in stream.means))
         return self._go_on(stream)
 
     def merge(self, other: SparseKDE) -> Self:
@@ -220,9 +221,11 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def _drawn_rows(self, X: Points, weights: Vector | None, share: float) -> Points:
         """Rows that stand for all batches so far: the new batch has its share of them."""
         old = self._remembered() if hasattr(self, "mean_") else X[:0]
-        fresh = min(len(X), max(1, round(share * RESERVOIR)))
+        sample = Sample(X, weights)
+        most = int(sample.size) if sample.counted else len(X)  # integer weights are repeated rows here too
+        fresh = min(most, max(1, round(share * RESERVOIR)))
         kept = min(len(old), round((1.0 - share) * fresh / share))
-        drawn = X[Sample(X, weights).locate((np.arange(fresh) + 0.5) / fresh)]
+        drawn = X[sample.locate((np.arange(fresh) + 0.5) / fresh)]
         return np.concatenate([self._kept_rows(old, kept), drawn])
 
     def _kept_rows(self, rows: Points, count: int) -> Points:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from kernelmean import engines
 from kernelmean._types import ArrayLike, IntVector, RandomState
 from kernelmean.applications.meanshift import Rules, cluster, density
 from kernelmean.engines import Engine
@@ -79,13 +80,19 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.engine, self.random_state = engine, random_state
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the density, and climb it from every row of X; weights count in the density, not in cluster sizes."""
+        """Fit the density, and climb it from every row of X; weights count in the density, not in cluster sizes.
+
+        Rows of weight zero are absent from both; they have the label and the end that they climb to.
+        """
         rules = Rules(self.tol, self.merge_radius, self.min_cluster_size, self.max_iter).checked()
         points = checking.points(self, X, reset=True)
+        weights = checking.weights(sample_weight, len(points))
         names = ("k", "k_max", "selection", "scale", "engine", "random_state")
-        options = {name: getattr(self, name) for name in names} | {"sample_weight": sample_weight}
-        mean = density(points, sparse=self.sparse, kernel=self.kernel, bandwidth=self.bandwidth, **options)
-        self._clustering = cluster(mean, points, rules)
+        options = {name: getattr(self, name) for name in names}
+        mean = density(points, weights, sparse=self.sparse, kernel=self.kernel, bandwidth=self.bandwidth, **options)
+        rows, present, _ = engines.present(points, weights)
+        found = cluster(mean, present, rules)
+        self._clustering = found if rows is None else found.with_absent(points, rows)
         self.mean_, self.bandwidth_ = mean, mean.expansion.kernel.length
         self.labels_, self.cluster_centers_ = self._clustering.labels, self._clustering.centers
         self.cluster_log_densities_ = self._clustering.log_densities

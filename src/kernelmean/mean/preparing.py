@@ -33,8 +33,7 @@ def prepare(
 ) -> Prepared:
     """Check, drop rows of weight zero, map, load, and find the kernel."""
     checked = engines.points(X, engine)
-    rows, weights = _checks.positive_rows(_checks.weights(sample_weight, len(checked)))
-    sample = engines.keep(checked, rows)
+    rows, sample, weights = engines.present(checked, _checks.weights(sample_weight, len(checked)))
     opened = engines.precise(engines.choose(engine, sample, 3.0 * len(sample) ** 1.5))
     room = opened.load(sample, weights)
     A = scaling.resolve(scale, room.summary)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
+from scipy.linalg import cholesky, eigvalsh, solve_triangular
 
 from kernelmean import _checks
 from kernelmean._types import EPS, Matrix, Points, Vector
-from kernelmean.engines import Summary
+from kernelmean.engines import Summary, sample
 
 SCALES = (None, "std", "cov")
 
@@ -29,7 +29,7 @@ def apply(scale: Matrix | None, X: Any, origin: Vector) -> Points:
     """A(x − origin): only differences matter to a radial kernel, and far from the origin they keep their digits."""
     mapped: Points = X
     if scale is not None and isinstance(X, np.ndarray):
-        mapped = (X - origin) @ scale.T
+        mapped = sample.mapped(X, scale, np.ravel(origin))
     elif scale is not None and hasattr(X, "mapped"):  # in parts: each is mapped where it is
         mapped = X.mapped(scale, origin)
     elif scale is not None:
@@ -83,15 +83,12 @@ def _positive_std(summary: Summary, scale: str) -> Vector:
 def _whitening(summary: Summary) -> Matrix:
     sd = _positive_std(summary, "cov")
     correlation = summary.covariance / np.outer(sd, sd)
-    try:
-        L = cholesky(correlation, lower=True)
-        regular = np.diag(L).min() ** 2 > 100 * len(sd) * EPS
-    except LinAlgError:
-        regular = False
-    if not regular:
+    # By its eigenvalues: a pivot of the factor is divided by earlier ones, and rounding with it.
+    if not eigvalsh(correlation)[0] > 100 * len(sd) * EPS:
         raise ValueError(
             "scale='cov' needs a regular covariance, but some columns are linear combinations of others; "
             "drop them or use scale='std'."
         )
+    L = cholesky(correlation, lower=True)
     whitening: Matrix = solve_triangular(L, np.diag(1.0 / sd), lower=True)
     return whitening

@@ -273,9 +273,9 @@ class SparseKernelMean:
 
     def _load(self, X: ArrayLike, sample_weight: ArrayLike | None) -> _Data:
         checked = engines.points(X, self.engine, "X", self.dimension)
-        rows, weights = _checks.positive_rows(_checks.weights(sample_weight, len(checked)))
-        opened = engines.precise(engines.choose(self.engine, checked, float(len(checked)) * self.k))
-        return _Data(checked, rows, opened.load(self.expansion.map(engines.keep(checked, rows)), weights))
+        rows, sample, weights = engines.present(checked, _checks.weights(sample_weight, len(checked)))
+        opened = engines.precise(engines.choose(self.engine, sample, float(len(sample)) * self.k))
+        return _Data(checked, rows, opened.load(self.expansion.map(sample), weights))
 
     def _found_in(self, data: _Data) -> IntVector | None:
         """Where the rows named by ``indices`` are among those of positive weight; None where they are no centres there."""

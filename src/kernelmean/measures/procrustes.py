@@ -63,7 +63,7 @@ def procrustes(A: ArrayLike, B: ArrayLike, *, scaling: bool = True) -> Procruste
     if len(P) != len(Q):
         raise ValueError(f"A has {len(P)} points and B has {len(Q)}; row i of both must be the same point.")
     width = max(P.shape[1], Q.shape[1])
-    P, Q = (np.pad(M, ((0, 0), (0, width - M.shape[1]))) for M in (P, Q))
+    P, Q = (np.pad(np.ascontiguousarray(M), ((0, 0), (0, width - M.shape[1]))) for M in (P, Q))
     centers = P.mean(axis=0), Q.mean(axis=0)
     P0, Q0 = P - centers[0], Q - centers[1]
     U, singular, Vt = np.linalg.svd(Q0.T @ P0)

@@ -70,11 +70,10 @@ def k_center(
     ((50, 3), True)
     """
     checked = engines.points(X, engine)
-    rows, weights = _checks.positive_rows(_checks.weights(sample_weight, len(checked)))
+    rows, sample, weights = engines.present(checked, _checks.weights(sample_weight, len(checked)))
     if first is not None and _checks.count(first, "first", least=0) >= len(checked):
         raise ValueError(f"first must be a row of X, 0 to {len(checked) - 1}, got {first}.")
-    opened = engines.choose(engine, checked, float(len(checked)) * _checks.count(k, "k"))
-    room = opened.load(engines.keep(checked, rows), weights)
+    room = engines.choose(engine, sample, float(len(sample)) * _checks.count(k, "k")).load(sample, weights)
     start = first if first is None or rows is None else _position(rows, first)
     chance = _checks.streams(random_state)
     traversal = room.traverse(first_center(room, chance) if start is None else start)

@@ -39,10 +39,11 @@ def log_quantiles(density: Density, X: Points, weights: Vector | None = None) ->
 
     Over all points, or over as many, spread evenly over the cumulative weight, as 2·10⁸ kernel values allow.
     """
-    rows, w = scored_rows(X, weights, max(LEAST_ROWS, int(QUANTILE_WORK / density.k)))
-    if rows is None and engines.in_parts(X):
-        rows = np.arange(len(X))
-    return weighted_quantiles(density.log(X if rows is None else X[rows]), w, LEVELS)
+    _, present, positive = engines.present(X, weights)
+    rows, w = scored_rows(present, positive, max(LEAST_ROWS, int(QUANTILE_WORK / density.k)))
+    if rows is None and engines.in_parts(present):
+        rows = np.arange(len(present))
+    return weighted_quantiles(density.log(present if rows is None else present[rows]), w, LEVELS)
 
 
 def scored_rows(X: Points, weights: Vector | None, count: int) -> tuple[IntVector | None, Vector | None]:
@@ -85,8 +86,13 @@ def _class_kernel(own: Settings, X: Points, weights: Vector | None, rows: Vector
 
 
 def log_joint(densities: Sequence[Density], log_priors: Vector, X: Points) -> Matrix:
-    """(n, classes): log π_c + log f_c(x)."""
-    return np.stack([density.log(X) for density in densities], axis=1) + log_priors
+    """(n, classes): log π_c + log f_c(x).
+
+    A profile of the user's own has no logarithm, and may vanish in all classes far out: nothing is known there but the priors.
+    """
+    logs = np.stack([density.log(X) for density in densities], axis=1)
+    logs[np.isneginf(logs).all(axis=1)] = 0.0
+    return logs + log_priors
 
 
 def log_posteriors(joint: Matrix) -> Matrix:

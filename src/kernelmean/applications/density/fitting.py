@@ -36,13 +36,14 @@ class Settings:
     engine: Any = "cpu"
 
     def fit(self, X: Points, weights: Vector | None = None, random_state: RandomState = None) -> SparseKernelMean:
-        """A valid density on k centres: α ≥ 0, Σα = 1, the exact optimum in L2.
+        """A valid density on k centres: α ≥ 0, Σα = 1, the exact optimum in L2. Rows of weight zero are as absent.
 
         The centres are those for Scott's bandwidth, whatever the bandwidth: a search over bandwidths selects once (the
         paper's amortisation). Narrower kernels do no better with centres of their own; refined centres do.
         """
         own = self.resolved(X, weights)
-        room = _room(apply(own.scale, X, X[0]), weights, self.engine)
+        _, present, positive = engines.present(X, weights)
+        room = _room(apply(own.scale, present, present[0]), positive, self.engine)
         kernel = resolve_kernel(self.kernel, self.bandwidth, room)
         chosen_for = kernel if self.refine else _at_scotts_bandwidth(kernel, room)
         most = max(default_limit(room.summary.size), FEWEST) if self.k_max is None else self.k_max
@@ -62,12 +63,14 @@ class Settings:
         """The same with the scale as a matrix, found from these points."""
         if self.scale is None:
             return self
-        return replace(self, scale=resolve(self.scale, _room(X, weights, self.engine).summary))
+        _, present, positive = engines.present(X, weights)
+        return replace(self, scale=resolve(self.scale, _room(present, positive, self.engine).summary))
 
     def labelled(self, X: Points, y: ArrayLike, weights: Vector | None) -> Settings:
         """The same with the kernel whose bandwidth is Jaakkola's for these labels, in the coordinates of the kernel."""
         own = self.resolved(X, weights)
-        kernel = labelled_kernel(self.kernel, apply(own.scale, X, X[0]), y, weights, self.engine)
+        origin = engines.present(X, weights)[1][0]  # of a row that counts: absent ones may be far away
+        kernel = labelled_kernel(self.kernel, apply(own.scale, X, origin), y, weights, self.engine)
         return replace(own, kernel=kernel, bandwidth=DEFAULT_RULE)
 
     def like(self, density: Density) -> Settings:

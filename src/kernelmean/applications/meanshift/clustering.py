@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 from kernelmean import _checks, engines
 from kernelmean import bandwidth as rules_of_bandwidth
 from kernelmean._lazy import lazy
-from kernelmean._types import EPS, ArrayLike, IntVector, Matrix, Points, Vector
+from kernelmean._types import EPS, IntVector, Matrix, Points, Vector
 from kernelmean.applications.meanshift.climbing import Ascent, Hill, climb
 from kernelmean.applications.meanshift.linkage import Links, link
 from kernelmean.kernels import Kernel
@@ -46,7 +46,7 @@ class Clustering:
     labels: IntVector  # (n,) from 0, the highest peak
     centers: Points  # (c, d) the peaks
     log_densities: Vector  # (c,) the density at each
-    shifted: Points  # (n, d) where each point ended
+    shifted: Points  # (n, d) where each point ended, in the coordinates of the data
     n_iter: int
     rules: Rules
     anchors: Points  # (m, d) ends that stand for all, in the coordinates of the kernel
@@ -59,10 +59,23 @@ class Clustering:
         labels: IntVector = engines.over(expansion.map(queries), self._labels)
         return labels
 
+    def with_absent(self, X: Points, rows: IntVector) -> Clustering:
+        """The clustering of all rows of X, known for some: the others get a label and an end, and have no part in the rest."""
+        absent = np.setdiff1d(np.arange(len(X)), rows)
+        ascent = _ascent(self.mean.expansion, engines.keep(X, absent), self.rules)
+        _warn_if_cut(ascent, len(absent), self.rules)
+        labels, shifted = np.empty(len(X), dtype=np.intp), np.empty(X.shape)
+        labels[rows], shifted[rows] = self.labels, self.shifted
+        labels[absent], shifted[absent] = self._at_ends(ascent.ends), _in_data(self.mean.expansion, ascent.ends)
+        return replace(self, labels=labels, shifted=shifted)
+
     def _labels(self, mapped: Points) -> IntVector:
         ascent = climb(Hill.of(self.mean.expansion), mapped, self.rules.tol, self.rules.max_iter)
         _warn_if_cut(ascent, len(mapped), self.rules)
-        nearest: IntVector = self.anchor_labels[self._tree.query(ascent.ends)[1]]
+        return self._at_ends(ascent.ends)
+
+    def _at_ends(self, ends: Points) -> IntVector:
+        nearest: IntVector = self.anchor_labels[self._tree.query(ends)[1]]
         return nearest
 
     @lazy
@@ -70,20 +83,22 @@ class Clustering:
         return cKDTree(self.anchors)
 
 
-def density(X: ArrayLike, *, sparse: bool, kernel: str | Kernel, bandwidth: float | str, **options: Any) -> AnyMean:
+def density(
+    X: Points, weights: Vector | None = None, *, sparse: bool, kernel: str | Kernel, bandwidth: float | str, **options: Any
+) -> AnyMean:
     """The density to climb: nonnegative weights on k centres, or every point a centre.
 
     Without any spread in the data no rule gives a bandwidth; there is one cluster whatever it is, and it is set to 1.
     """
     if isinstance(kernel, Kernel):
         bandwidth = "scott" if isinstance(bandwidth, str) and bandwidth == RULE else bandwidth  # both: the kernel's own
-    elif isinstance(bandwidth, str) and not engines.in_parts(X) and not np.ptp(points := _checks.points(X), axis=0).any():
+    elif isinstance(bandwidth, str) and not engines.in_parts(X) and not np.ptp(engines.present(X, weights)[1], axis=0).any():
         _checks.choice(bandwidth, "bandwidth rule", rules_of_bandwidth.RULES)
-        X, bandwidth = points, 1.0
-    common: dict[str, Any] = {"kernel": kernel, "bandwidth": bandwidth}
+        bandwidth = 1.0
+    common: dict[str, Any] = {"kernel": kernel, "bandwidth": bandwidth, "sample_weight": weights}
     if sparse:
         return sparse_density(X, **common, **options)
-    full = {name: options[name] for name in ("scale", "sample_weight", "engine") if name in options}
+    full = {name: options[name] for name in ("scale", "engine") if name in options}
     return kernel_mean(X, space="l2", **common, **full)
 
 
@@ -102,9 +117,9 @@ def cluster(mean: AnyMean, X: Points, rules: Rules) -> Clustering:
     return Clustering(
         mean,
         anchor_labels[links.cells],
-        scaling.undo(expansion.scale, peaks.ends[kept], expansion.centers[0]),
+        _in_data(expansion, peaks.ends[kept]),
         peaks.log_values[kept] + expansion.log_constant,
-        scaling.undo(expansion.scale, ascent.ends, expansion.centers[0]),
+        _in_data(expansion, ascent.ends),
         ascent.n_iter,
         rules,
         ascent.ends[links.firsts],
@@ -125,6 +140,11 @@ def _ascent(expansion: KernelMean, X: Points, rules: Rules) -> Ascent:
         return climb(Hill.of(expansion), expansion.map(X), rules.tol, rules.max_iter)
     rows: Matrix = engines.over(expansion.map(X), climbed)
     return Ascent(np.ascontiguousarray(rows[:, :-3]), rows[:, -3].copy(), int(rows[:, -2].max()), int(rows[:, -1].sum()))
+
+
+def _in_data(expansion: KernelMean, ends: Points) -> Points:
+    """Ends in the coordinates of the data."""
+    return scaling.undo(expansion.scale, ends, expansion.centers[0])
 
 
 def _peaks(hill: Hill, ascent: Ascent, links: Links, radius: float) -> tuple[Ascent, IntVector]:

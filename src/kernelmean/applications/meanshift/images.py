@@ -95,7 +95,7 @@ def segment_image(
     _checks.choice(color, "color", COLORS)
     values = colors.as_unit_values(rgb)
     X = features(values, color, _checks.number(spatial, "spatial", least=0.0))
-    chance = {"k": k, "k_max": k_max, "random_state": random_state, "engine": engine}
+    chance: dict[str, Any] = {"k": k, "k_max": k_max, "random_state": random_state, "engine": engine}
     found = cluster(density(X, sparse=sparse, kernel=kernel, bandwidth=bandwidth, **chance), X, rules)
     sizes = np.bincount(found.labels)
     pixels = values.reshape(-1, values.shape[2])

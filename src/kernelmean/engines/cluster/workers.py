@@ -10,6 +10,7 @@ from distributed import get_worker
 
 from kernelmean import _checks, engines
 from kernelmean._types import IntVector, Matrix, Points, Vector
+from kernelmean.engines import sample
 from kernelmean.engines.cpu.threads import limited
 from kernelmean.engines.parted.part import Part
 
@@ -54,8 +55,7 @@ def rows(part: Part) -> Points:
 
 
 def _mapped(X: Points, matrix: Matrix, origin: Vector) -> Points:
-    found: Points = (X - origin) @ matrix.T
-    return found
+    return sample.mapped(X, matrix, np.ravel(origin))
 
 
 def answers(parts: Sequence[Part], question: str, arguments: tuple[Any, ...], own: Sequence[tuple[Any, ...]]) -> list[Any]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from kernelmean import _checks
 from kernelmean._types import IntVector, Matrix, Points, Vector
-from kernelmean.engines import Engine
+from kernelmean.engines import Engine, sample
 from kernelmean.engines.parted.part import Known, Part
 from kernelmean.engines.parted.table import divided, starts, wanted_rows
 
@@ -152,7 +152,7 @@ class Streamed:
 
     def _mapped(self, X: Points) -> Points:
         for matrix, origin in self.maps:
-            X = (X - origin) @ matrix.T
+            X = sample.mapped(X, matrix, np.ravel(origin))
         return X
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from kernelmean._lazy import lazy
 from kernelmean._types import Matrix, Vector
 from kernelmean.engines.parted.gathering import Holding
-from kernelmean.engines.sample import pooled
+from kernelmean.engines.sample import pooled, rounded_counts, window_means
 
 CUTS = 1024  # values per coordinate whose ranks are counted in one pass
 FEW = 65536  # values between two cuts that are fetched and sorted
@@ -74,11 +74,29 @@ class PartedSummary:
         x_(r) + (position − r)(x_(r+1) − x_(r)), position = level·(N − 1), r its whole part.
         """
         position = np.asarray(levels, dtype=np.float64) * (self.size - 1)
+        if not self.counted:
+            return self._window_means(position)
         whole = np.floor(position)
         ranks = np.concatenate([whole, np.minimum(whole + 1, self.size - 1)])
         found = self._order_statistics([(t, float(rank)) for rank in ranks for t in range(self.dimension)])
         low, high = np.reshape(found, (2, len(position), self.dimension))
         return np.asarray(low + (position - whole)[:, None] * (high - low), dtype=np.float64)
+
+    def _window_means(self, position: Vector) -> Matrix:
+        """Weights that are no counts: the values that a window holds are fetched, and the weight below them is counted."""
+        windows = [(t, float(h)) for h in position for t in range(self.dimension)]
+        least = self._order_statistics(windows)
+        most = self._order_statistics([(t, min(h + 1.0, self.size)) for t, h in windows])
+        below = np.nextafter(least, -np.inf)
+        cuts = [(t, np.array([cut])) for (t, _), cut in zip(windows, below, strict=True)]
+        counted = np.sum([np.concatenate(part) for part in self.holding.parts.each("weight_up_to", cuts)], axis=0)
+        ranges = [(t, cut, top) for (t, _), cut, top in zip(windows, below, most, strict=True)]
+        parts = self.holding.parts.each("between", ranges)
+        found = [
+            _window_mean(np.concatenate([part[i] for part in parts]), counted[i], h, self._unit, self.size)
+            for i, (_, h) in enumerate(windows)
+        ]
+        return np.reshape(found, (len(position), self.dimension))
 
     def quantile_range(self, low: float, high: float) -> Vector:
         """Distance of two quantiles in each coordinate."""
@@ -125,7 +143,7 @@ class Bracket:
 
     def close_in(self, cuts: Vector, counted: Vector, size: float) -> None:
         """Between two neighbouring cuts."""
-        at = min(int(np.searchsorted(_rounded(counted, size), self.rank, side="right")), len(cuts) - 1)
+        at = min(int(np.searchsorted(rounded_counts(counted, size), self.rank, side="right")), len(cuts) - 1)
         if at:
             self.below, self.low = float(counted[at - 1]), float(cuts[at - 1])
         self.inside, self.high = float(counted[at]) - self.below, float(cuts[at])
@@ -133,11 +151,12 @@ class Bracket:
     def settle(self, found: Matrix, unit: float, size: float) -> None:
         """At one of the values inside, given with their weights."""
         found = found[np.argsort(found[:, 0], kind="stable")]
-        cumulative = _rounded(self.below + unit * np.cumsum(found[:, 1]), size)
+        cumulative = rounded_counts(self.below + unit * np.cumsum(found[:, 1]), size)
         self.high = float(found[min(int(np.searchsorted(cumulative, self.rank, side="right")), len(found) - 1), 0])
 
 
-def _rounded(cumulative: Vector, size: float) -> Vector:
-    """Rounding must not move a count across an integer."""
-    whole = np.rint(cumulative)
-    return np.where(np.abs(cumulative - whole) < 1e-9 * size, whole, cumulative)
+def _window_mean(found: Matrix, below: float, position: float, unit: float, size: float) -> float:
+    """The mean of a window of values that are given with their weights; ``below`` is the weight below all of them."""
+    found = found[np.argsort(found[:, 0], kind="stable")]
+    cumulative = rounded_counts(unit * (below + np.cumsum(found[:, 1])), size)
+    return float(window_means(found[:, 0], cumulative, np.array([position]))[0])
