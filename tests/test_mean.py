@@ -16,6 +16,7 @@ from scipy.special import logsumexp
 
 import kernelmean as km
 from kernelmean import _checks
+from kernelmean.engines.sample import mapped
 from kernelmean.kernels import Kernel
 from tests import brute
 from tests.strategies import weighted_clouds
@@ -791,3 +792,15 @@ def test_the_column_of_a_frame_that_is_not_numeric_is_named():
         for call in calls:
             with pytest.raises((TypeError, ValueError), match="not numeric: 'place' holds 'here'"):
                 call(table)
+
+
+@pytest.mark.parametrize("d", [1, 2, 7, 16, 17, 40])
+@pytest.mark.parametrize("scale", ["std", "cov"])
+def test_a_row_is_mapped_to_the_same_bits_alone_and_among_others(d, scale):
+    """Else a centre would not be found among its own rows."""
+    X = np.random.default_rng(d).normal(size=(700, d)) @ np.random.default_rng(0).normal(size=(d, d)) + 5.0
+    A = km.sparse_kernel_mean(X, scale=scale, bandwidth=1.0, k=1).scale
+    together = mapped(X, A, X[0])
+    np.testing.assert_allclose(together, (X - X[0]) @ A.T, rtol=1e-9, atol=1e-9)
+    for rows in ([0], [699], [3, 511, 512], range(100, 613), np.arange(700)[::-1]):
+        np.testing.assert_array_equal(mapped(X[list(rows)], A, X[0]), together[list(rows)])

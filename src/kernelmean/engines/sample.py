@@ -13,6 +13,8 @@ from kernelmean._types import IntVector, Matrix, Points, Vector
 
 BLOCK = 65536  # rows whose offsets are held at a time
 MAPPED = 512  # rows that are mapped at a time, in the cache
+MAPPED_BY_BLAS = 64  # the same by BLAS: a single query pays for as many
+FEW_COORDINATES = 16  # up to which a map is faster without BLAS
 STRIP = 8192  # numbers of which a function is taken at a time: 64 KiB, which allocators keep at hand between two strips
 
 
@@ -178,17 +180,33 @@ class Summary:
 
 
 def mapped(X: Points, matrix: Matrix, origin: Vector) -> Points:
-    """A(x − origin) for every row.
+    """A(x − origin) for every row, by the same sums however many rows there are.
 
-    Coordinates are added in order, not by BLAS, whose sums depend on how many rows there are: a centre mapped alone must
-    coincide with its row, mapped among others.
+    A centre mapped alone must coincide with its row, mapped among others; BLAS adds in another order for another number of
+    rows. So few coordinates are added one after the other, and many by BLAS over blocks of equal shape, the last one filled up.
     """
+    diagonal = np.diagonal(matrix)
+    if np.count_nonzero(matrix) == np.count_nonzero(diagonal):
+        return np.subtract(X, origin, order="C") * diagonal
+    return _by_blocks(X, matrix, origin) if len(origin) > FEW_COORDINATES else _in_order(X, matrix, origin)
+
+
+def _in_order(X: Points, matrix: Matrix, origin: Vector) -> Points:
     result = np.empty((len(X), len(matrix)))
     for start in range(0, len(X), MAPPED):
         offsets, part = X[start : start + MAPPED] - origin, result[start : start + MAPPED]
         np.multiply(offsets[:, :1], matrix[:, 0], out=part)
         for t in range(1, len(origin)):
             part += offsets[:, t, None] * matrix[:, t]
+    return result
+
+
+def _by_blocks(X: Points, matrix: Matrix, origin: Vector) -> Points:
+    result, block = np.empty((len(X), len(matrix))), np.zeros((MAPPED_BY_BLAS, len(origin)))
+    for start in range(0, len(X), MAPPED_BY_BLAS):
+        part = result[start : start + MAPPED_BY_BLAS]
+        np.subtract(X[start : start + MAPPED_BY_BLAS], origin, out=block[: len(part)])
+        part[:] = (block @ matrix.T)[: len(part)]
     return result
 
 
