@@ -96,13 +96,19 @@ def size_of(n: int, w: np.ndarray | None) -> float:
     return float(w.sum() ** 2 / (w**2).sum())
 
 
+def grain(mean: km.SparseKernelMean) -> float:
+    """How far rounding moves a point, in lengths of the kernel: coordinates of 10⁴ have four digits less behind the point."""
+    stretch = 1.0 if mean.scale is None else float(np.linalg.norm(mean.scale, 2))
+    return 8 * EPS * float(np.abs(mean.centers).max()) * stretch / mean.kernel.length
+
+
 def check(tracked: Tracked) -> None:
     """Everything that a mean says of itself, against the formulas."""
     mean, target = tracked.mean, tracked.target
     oracle, own = Oracle.of(mean), Measure(np.array(mean.centers), np.array(mean.weights))
     size = 1.0 + float(np.abs(own.weights).sum())
     squared, zz = oracle.inner(target - own, target - own), oracle.inner(target, target)
-    error, noise = math.sqrt(max(squared, 0.0)), 100 * EPS * size**2
+    error, noise = math.sqrt(max(squared, 0.0)), (100 * EPS + grain(mean)) * size**2
     assert mean.k == len(mean.centers) == len(np.unique(mean.centers, axis=0))
     assert mean.n_points == pytest.approx(tracked.n_points, rel=1e-12)
     np.testing.assert_allclose(mean.kappa, oracle.kappa(target, mean.centers), atol=2e-11)
@@ -127,9 +133,11 @@ def _check_values(mean, oracle, own, size):
     Q = np.concatenate([mean.centers[:3], mean.centers[:1] + np.array([[0.3, -0.2]])])
     expected = oracle.values(own, Q)
     peak = float(oracle.values(Measure(Q[:1], np.ones(1)), Q[:1])[0])
-    np.testing.assert_allclose(mean(Q), expected, rtol=0, atol=1e-11 * peak * size)
+    single = mean.engine == "gpu"  # which evaluates in float32 unless told otherwise
+    np.testing.assert_allclose(mean(Q), expected, rtol=0, atol=(2e-6 if single else 1e-11) * peak * size)
     if (own.weights >= 0).all():
-        np.testing.assert_allclose(mean.log(Q), np.log(expected), rtol=1e-9, atol=1e-9)
+        log_tolerance, seen = 1e-4 if single else 1e-9, expected > 1e-290 * peak  # the oracle's exponentials vanish farther out
+        np.testing.assert_allclose(mean.log(Q)[seen], np.log(expected[seen]), rtol=log_tolerance, atol=log_tolerance)
     if not isinstance(mean.kernel, km.Laplacian):
         h = 1e-4 * mean.kernel.length
         steps = h * np.eye(DIMENSION)
@@ -292,7 +300,7 @@ class Means(RuleBasedStateMachine):
         oracle = Oracle.of(mean)
         size = 1.0 + float(np.abs(own.weights).sum() + np.abs(target.weights).sum())
         error = math.sqrt(max(oracle.inner(target - own, target - own), 0.0)) * oracle.unit
-        assert error <= stream.error * (1 + 1e-9) + 20 * math.sqrt(EPS) * size * oracle.unit
+        assert error <= stream.error * (1 + 1e-9) + 20 * math.sqrt(EPS + grain(mean)) * size * oracle.unit
         assert again.errors == stream.errors
 
     @rule(target=tracked, one=tracked, way=st.sampled_from(["file", "pickle", "copy"]))
@@ -325,7 +333,7 @@ class Means(RuleBasedStateMachine):
         oracle, own = Oracle.of(one.mean), Measure(np.array(one.mean.centers), np.array(one.mean.weights))
         squared = oracle.inner(one.target - own, one.target - own)
         size = 1.0 + float(np.abs(own.weights).sum())
-        floor = 100 * EPS * size**2
+        floor = (100 * EPS + grain(one.mean)) * size**2
         error = math.sqrt(max(squared, 0.0)) * oracle.unit
         slack = SIGMAS * found.standard_error + math.sqrt(floor) * oracle.unit
         assert error <= found.error + slack
@@ -338,12 +346,13 @@ class Means(RuleBasedStateMachine):
         oracle = Oracle.of(first.mean)
         one, other = (Measure(np.array(t.mean.centers), np.array(t.mean.weights)) for t in (first, second))
         size = (1.0 + float(np.abs(one.weights).sum() + np.abs(other.weights).sum())) ** 2
+        coarse = max(grain(first.mean), grain(second.mean))
         inner = oracle.inner(one, other) * oracle.unit**2
         squared = oracle.inner(one - other, one - other) * oracle.unit**2
         assert first.mean.inner(second.mean) == pytest.approx(inner, abs=1e-11 * size * oracle.unit**2)
         D = km.distance_matrix([first.mean, second.mean])[0, 1]
         for distance in (first.mean.distance(second.mean), D):
-            assert distance**2 == pytest.approx(squared, abs=100 * EPS * size * oracle.unit**2)
+            assert distance**2 == pytest.approx(squared, abs=(100 * EPS + 2 * coarse) * size * oracle.unit**2)
 
 
 class Densities(RuleBasedStateMachine):
@@ -376,7 +385,7 @@ class Densities(RuleBasedStateMachine):
         assert mean.n_points == pytest.approx(w.sum())
         squared = oracle.inner(target - own, target - own)
         allowed = getattr(estimator, "merging_error_", 0.0) / oracle.unit
-        assert math.sqrt(max(squared, 0.0)) <= allowed + 3e-6
+        assert math.sqrt(max(squared, 0.0)) <= allowed + 3e-6 + 10 * math.sqrt(grain(mean))
         Q = X[:4] + 0.1
         np.testing.assert_allclose(estimator.score_samples(Q), np.log(oracle.values(own, Q)), rtol=1e-9, atol=1e-9)
         assert estimator.log_quantiles_.shape == (1001,)
