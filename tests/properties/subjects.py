@@ -418,10 +418,15 @@ def _plain(case: Case) -> km.SparseKernelMean:
     return km.sparse_kernel_mean(case.X, **_fixed(case), sample_weight=case.w)
 
 
+def _jitter_slack(mean: Any) -> float:
+    """√(λ‖α‖²): what a jitter λ can add to the error, and whether it is needed hangs on rounding."""
+    return math.sqrt(getattr(mean, "jitter", 0.0)) * float(np.linalg.norm(mean.weights))
+
+
 def _evaluated(mean: Any, case: Case) -> Facts:
     # Weights that are free first and projected then are as unstable as the free ones, and so is what they add up to.
     kind = "unstable" if getattr(mean, "constraint", None) == "simplex-projection" else "number"
-    facts = {"values": Fact(mean(case.Q), kind, -case.d if case.space == "l2" else 0.0)}
+    facts = {"values": Fact(mean(case.Q), kind, -case.d if case.space == "l2" else 0.0, _jitter_slack(mean))}
     if getattr(mean, "constraint", "simplex") == "simplex":
         power, floor = -case.d if case.space == "l2" else 0.0, OPTIMUM if isinstance(mean, km.SparseKernelMean) else 0.0
         facts["logs"] = Fact(mean.log(case.Q), "log", power, floor)
@@ -440,7 +445,8 @@ def _mean(mean: km.SparseKernelMean, case: Case) -> Facts:
         "radii": Fact(mean.radii, power=case.unit),
         "cover": Fact(mean.cover, power=case.unit),
         "kappa": Fact(mean.kappa),
-        "indicator": Fact(mean.indicator),
+        # Of the free optimum, whatever the constraint: where given centres crowd, a pivot near the jitter keeps few digits.
+        "indicator": Fact(mean.indicator, floor=max(1e-5, _jitter_slack(mean))),
         "length": Fact(mean.kernel.length, power=case.unit),
         "bound": Fact(mean.bound, power=_norm(case), floor=1e-6),  # where all rows are centres, only the jitter is left
         "tighter": Fact(mean.tighter_bound, power=_norm(case), floor=1e-6),

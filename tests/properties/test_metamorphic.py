@@ -51,7 +51,7 @@ class Change:
         return self.factor * turned + self.shift
 
     def compare(self, name: str, before: Fact, after: Fact) -> None:
-        a, b = before.value, after.value
+        a, b, floor = before.value, after.value, max(before.floor, after.floor)
         if before.kind in self.skip or (a is None and b is None):
             return
         if before.kind == "rows" and a is not None and b is not None:
@@ -66,15 +66,15 @@ class Change:
             b = np.asarray(b)
             b = b if self.rows is None else b[self.rows]
             a = a if self.back is None else a[self.back]
-            self._close(name, a, b, before.floor * self.factor)
+            self._close(name, a, b, floor * self.factor)
         elif before.kind == "points":
             self._close(name, self.points(np.asarray(a)), np.asarray(b))
         elif before.kind == "log":
             a = np.asarray(a) + before.power * math.log(self.factor)
-            self._close(name, a, np.asarray(b), _log_slack(a, before.floor))
+            self._close(name, a, np.asarray(b), _log_slack(a, floor))
         elif before.kind == "number":
             unit = self.factor**before.power
-            self._close(name, np.asarray(a) * unit, np.asarray(b), before.floor * unit)
+            self._close(name, np.asarray(a) * unit, np.asarray(b), floor * unit)
         elif self.exact:
             np.testing.assert_array_equal(b, a, err_msg=name)
 
