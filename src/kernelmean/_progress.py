@@ -1,10 +1,13 @@
 """Progress bars on stderr, with the remaining time, for work that takes longer than a second: only where they are asked for.
 
-``with shown():`` asks, for everything that runs inside it, in this thread.
+``with shown():`` asks, for everything that runs inside it, in this thread. Where progress is told is also where work can end:
+Ctrl-C is lost where it meets compiled code that ignores errors, and is remembered until then.
 """
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -15,6 +18,7 @@ T = TypeVar("T")
 DELAY = 1.0  # seconds: shorter work needs no bar
 SHARE = "{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 
+_stopping = threading.Event()
 _wanted: ContextVar[bool] = ContextVar("progress bars wanted", default=False)
 
 
@@ -28,6 +32,31 @@ def shown(show: bool = True) -> Iterator[None]:
         _wanted.reset(before)
 
 
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Ctrl-C ends the work inside at once, or where it next tells its progress; for the main thread of a program."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    _stopping.clear()
+    before = signal.signal(signal.SIGINT, _stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        _stopping.clear()
+
+
+def _stop(*_: Any) -> None:
+    _stopping.set()
+    raise KeyboardInterrupt
+
+
+def _go_on() -> None:
+    if _stopping.is_set():
+        raise KeyboardInterrupt
+
+
 def wanted() -> bool:
     """Whether bars were asked for."""
     return _wanted.get()
@@ -36,11 +65,14 @@ def wanted() -> bool:
 def track(items: Iterable[T], name: str, total: int) -> Iterator[T]:
     """The items, one step of the bar each."""
     if not wanted():
-        yield from items
+        for item in items:
+            yield item
+            _go_on()
         return
     with bar(name, total=total) as steps:
         for item in items:
             yield item
+            _go_on()
             steps.update()
 
 
@@ -52,6 +84,7 @@ class Share:
 
     def reach(self, done: float) -> None:
         """Move the bar to this share."""
+        _go_on()
         if self._steps is not None:
             self._steps.update(max(done - self._steps.n, 0.0))
 

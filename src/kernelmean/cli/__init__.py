@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kernelmean import __version__
+from kernelmean import __version__, _progress
 from kernelmean.cli import compare, embed, fit, info, proportions, results, score, segment
 from kernelmean.cli.options import Debug, Quiet, ready
 
@@ -100,7 +100,7 @@ def demo(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; bad input ends in one line and exit code 2, never in a traceback unless that is asked for."""
     given = sys.argv[1:] if arguments is None else list(arguments)
-    with warnings.catch_warnings(), results.called(given):
+    with warnings.catch_warnings(), results.called(given), _progress.stoppable():
         warnings.showwarning = _one_line
         try:
             app(given, prog_name="kernelmean")
