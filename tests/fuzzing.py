@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 BEGIN, END = "<!-- last run: written by make fuzz -->", "<!-- end -->"
 EXAMPLES = re.compile(r"- (\d+) passing, (\d+) failing, and (\d+) invalid test cases")
 TEST = re.compile(r"^(tests/[\w/]+\.py)::", re.MULTILINE)
-FAILED = re.compile(r"^FAILED (\S+)", re.MULTILINE)
+FAILED = re.compile(r"^FAILED (.*?)(?: - .*)?$", re.MULTILINE)
 
 
 class Run(NamedTuple):
@@ -62,14 +62,18 @@ def table(result: Run, examples: int) -> str:
     total = sum(result.examples.values())
     today = datetime.datetime.now(datetime.UTC).date()
     lines = [
-        f"{today}: {total:,} examples in {result.minutes:.0f} minutes on two cores, at most {examples:,} for each test; "
-        f"{len(result.failed)} tests failed.".replace(",", "\u202f"),
+        f"{today}: {_grouped(total)} examples in {result.minutes:.0f} minutes on two cores, at most {_grouped(examples)} for "
+        f"each test, and {_grouped(2 * examples)} seeds or more for each test of calibration; {len(result.failed)} tests failed.",
         "",
         "| tests | examples |",
         "| --- | ---: |",
-        *(f"| `{name}` | {count:,} |".replace(",", "\u202f") for name, count in result.examples.items()),
+        *(f"| `{name}` | {_grouped(count)} |" for name, count in result.examples.items()),
     ]
     return "\n".join([*lines, *(["", "Failed:", "", *(f"- `{name}`" for name in result.failed)] if result.failed else [])])
+
+
+def _grouped(number: int) -> str:
+    return f"{number:,}".replace(",", "\u202f")
 
 
 def rewritten(page: str, result: Run, examples: int) -> str:

@@ -44,5 +44,6 @@ def weighted_clouds(draw: st.DrawFn, max_points: int = 20, min_points: int = 2, 
 
 
 def vectors(max_size: int = 12, size: float = 5.0) -> st.SearchStrategy:
-    """Vectors of moderate numbers."""
-    return st.lists(st.floats(-size, size, allow_nan=False), min_size=1, max_size=max_size).map(np.array)
+    """Vectors of moderate numbers, whose squares are numbers too."""
+    numbers = st.floats(-size, size, allow_nan=False).map(lambda v: v if abs(v) > 1e-100 else 0.0)
+    return st.lists(numbers, min_size=1, max_size=max_size).map(np.array)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kernelmean as km
+from kernelmean._types import EPS
 from tests import brute
 from tests.strategies import clouds
 
@@ -236,7 +237,9 @@ def test_the_squared_error_is_the_nystrom_residual(X, k, space):
     assert truth == pytest.approx(residual, abs=1e-12)
     assert -mean.indicator[-1] == pytest.approx(p @ approximated @ p, abs=1e-12)  # the only term that depends on I
     Q = np.eye(len(X))[:, mean.indices]
-    np.testing.assert_allclose(mean.weights, np.linalg.solve(Q.T @ K @ Q, Q.T @ K @ p), rtol=1e-5, atol=1e-8)
+    solved = np.linalg.solve(Q.T @ K @ Q, Q.T @ K @ p)
+    rounding = 100 * EPS * np.linalg.cond(Q.T @ K @ Q) * np.abs(solved).max()  # near points leave weights undetermined
+    np.testing.assert_allclose(mean.weights, solved, rtol=1e-5, atol=1e-8 + rounding)
     if space == "rkhs":
         np.testing.assert_allclose(mean(X), approximated @ p, atol=1e-10)
 
