@@ -139,7 +139,9 @@ def test_coefficients_do_not_depend_on_the_constant_of_the_kernel(X, k):
     l2 = sparse_kernel_mean(X, bandwidth=0.5, space="l2", k=k, random_state=0)
     rkhs = sparse_kernel_mean(X, bandwidth=0.5 * np.sqrt(2), k=k, random_state=0)
     scale = np.abs(rkhs.weights).max()
-    np.testing.assert_allclose(l2.weights, rkhs.weights, rtol=1e-6, atol=1e-6 * scale)
+    K = brute.gram(brute.gaussian(0.5 * np.sqrt(2)), rkhs.centers, rkhs.centers)
+    rounding = max(1e-6, 100 * EPS * np.linalg.cond(K))  # near points leave weights undetermined
+    np.testing.assert_allclose(l2.weights, rkhs.weights, rtol=1e-6, atol=rounding * scale)
     np.testing.assert_allclose(l2.indicator, rkhs.indicator, rtol=1e-12)
 
 
