@@ -14,7 +14,7 @@ demo: $(VENV)/demo.stamp
 test: lint
 	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal -m "not slow"
 
-# New random cases for every property, EXAMPLES of each: half an hour with 500 on two cores.
+# New random cases for every property, EXAMPLES of each: eight minutes with 200 on two cores.
 fuzz: $(VENV)/dev.stamp
 	$(BIN)/python -m tests.fuzzing --examples $(or $(EXAMPLES),500) --output docs/development/fuzzing.md
 

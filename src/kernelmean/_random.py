@@ -2,7 +2,7 @@
 
 Two consumers that start from one seed with one generator draw the same numbers: a certificate would sample the very centres
 that it is to judge. So nobody draws from the seed itself. A purpose names a stream, and streams of different purposes are
-independent, whatever was drawn before and in whichever order (Salmon et al. 2011; NumPy's ``SeedSequence`` spawns them).
+independent, whatever was drawn before and in whichever order; NumPy's ``SeedSequence`` spawns them.
 """
 
 from __future__ import annotations
