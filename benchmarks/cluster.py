@@ -71,7 +71,7 @@ def cluster(processes: int, n: int, d: int, k: int) -> dict[str, Any]:
     import distributed
     from dask import delayed
 
-    from kernelmean.engines.cluster import tables
+    from kernelmean.samples.cluster import collections as tables
 
     def spread(parts: list[int]) -> Any:
         blocks = [da.from_delayed(delayed(rows)(i, size, d), (size, d), float) for i, size in enumerate(parts)]
@@ -208,9 +208,9 @@ def stream(n: int, d: int, k: int, folder: Path) -> dict[str, Any]:
 def rounds(n: int, d: int, k: int, counts: list[int]) -> dict[str, Any]:
     """Questions of a fit and the bytes of their arguments and answers, by the number of parts, in this process."""
     import kernelmean as km
-    from kernelmean.engines.parted import Room
-    from kernelmean.engines.parted.gathering import Holding
-    from kernelmean.engines.parted.part import Part
+    from kernelmean.engines.parts import Room
+    from kernelmean.engines.parts.part import Part
+    from kernelmean.engines.parts.part_index import Holding
 
     engine = km.engines.open("cpu")
     X = np.concatenate([rows(i, size, d) for i, size in enumerate(sizes(n))])
@@ -249,7 +249,7 @@ def latency(processes: int) -> dict[str, Any]:
     import distributed
 
     from kernelmean import engines
-    from kernelmean.engines.cluster import tables
+    from kernelmean.samples.cluster import collections as tables
 
     tables.HERE = 0
     with (

@@ -18,7 +18,7 @@ from scipy.spatial.distance import cdist
 import kernelmean as km
 from benchmarks.exact import profile
 from kernelmean import coefficients, engines
-from kernelmean.factor import Factor
+from kernelmean.linalg.factor import Factor
 
 CONSTRAINTS = {"signed": None, "simplex": "simplex"}
 SEED = 0

@@ -10,8 +10,8 @@ import numpy as np
 import kernelmean as km
 from benchmarks.measuring import DATA, Row, run, seconds
 from kernelmean import engines
-from kernelmean.engines.cpu.threads import default_count
-from kernelmean.measures.recipe import Recipe, common
+from kernelmean.compiled.threads import default_count
+from kernelmean.fitting.recipe import Recipe, common
 
 SAMPLES = 36
 SELECTIONS = ("auto", "kcenter", "kmeans++", "kmeans")

@@ -10,10 +10,11 @@ import numpy as np
 import kernelmean as km
 from benchmarks import lsh
 from benchmarks.measuring import DATA, Row, fresh_growth, run
-from kernelmean.applications.meanshift import Ascent, Hill, Rules, climb, cluster, density
-from kernelmean.applications.meanshift.colors import as_unit_values
-from kernelmean.applications.meanshift.images import features
-from kernelmean.applications.meanshift.linkage import link
+from kernelmean.mean.climbing import Ascent, Hill, climb
+from kernelmean.meanshift.clustering import Rules, cluster, density
+from kernelmean.meanshift.colors import as_unit_values
+from kernelmean.meanshift.images import features
+from kernelmean.meanshift.linkage import link
 
 IMAGE = DATA / "images" / "mondrian_composition_a_487x500.npz"
 STARTS = 1000  # of the full density, and of LSH

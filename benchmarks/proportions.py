@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 import kernelmean as km
 from benchmarks.measuring import DATA, Row, run, seconds
 from kernelmean._random import Streams
-from kernelmean.applications.proportions import means, searching
+from kernelmean.proportions import means, searching
 
 CLASSES = 5
 CONCENTRATIONS = (0.1, 1.0, 3.1)

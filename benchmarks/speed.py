@@ -14,9 +14,9 @@ from numba import njit
 import kernelmean as km
 from benchmarks.measuring import DATA, Row, fresh_growth, run, seconds
 from kernelmean import engines
-from kernelmean.coefficients import simplex
-from kernelmean.engines.cpu import narrow
-from kernelmean.factor import Factor, gram
+from kernelmean.engines.cpu import truncated_sums as narrow
+from kernelmean.linalg import simplex
+from kernelmean.linalg.factor import Factor, gram
 
 HERE = Path(__file__).parent
 

@@ -13,10 +13,10 @@ import numpy as np
 
 import kernelmean as km
 from kernelmean._random import Streams
-from kernelmean.applications.embedding import classical_mds, geodesics
-from kernelmean.engines.cpu.threads import default_count
-from kernelmean.mean.fitting import default_limit
-from kernelmean.measures.recipe import Recipe, common
+from kernelmean.compiled.threads import default_count
+from kernelmean.embedding.coordinates import classical_mds, geodesics
+from kernelmean.fitting.fit import default_limit
+from kernelmean.fitting.recipe import Recipe, common
 from paper.experiment import Parts, Picture, Row, Values
 
 SETS = {"lakes36": "flow_lakes36", "itn15": "flow_itn15"}

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from kernelmean.applications.embedding import Comparison
-from kernelmean.measures.recipe import Recipe
+from kernelmean.embedding.distances import Comparison
+from kernelmean.fitting.recipe import Recipe
 from paper import embedding
 from paper.data import Missing
 from paper.embedding import BEST, FEW, PAPER, SETS, timed, timed_on_all_cores

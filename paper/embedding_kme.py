@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 import kernelmean as km
-from kernelmean.mean import KernelMean
-from kernelmean.measures.recipe import Recipe
+from kernelmean.fitting.recipe import Recipe
+from kernelmean.mean.expansion import KernelMean
 from paper import embedding
 from paper.data import Missing
 from paper.embedding import BEST, FEW, PAPER, SETS, timed, timed_on_all_cores

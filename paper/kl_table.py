@@ -11,8 +11,9 @@ import numpy as np
 from scipy.stats import wilcoxon
 
 import kernelmean as km
-from kernelmean.mean import SparseKernelMean, sparse_density
+from kernelmean.fitting.fit import sparse_density
 from kernelmean.mean.expansion import KernelMean
+from kernelmean.mean.value import SparseKernelMean
 from paper.data import BENCHMARKS
 from paper.experiment import Claim, Desk, Experiment, Parts, Picture, Row, Values
 from paper.generators import ringnorm, twonorm, waveform

@@ -10,9 +10,9 @@ import numpy as np
 from benchmarks import lsh
 
 import kernelmean as km
-from kernelmean.applications.meanshift import Hill, climb
-from kernelmean.applications.meanshift.linkage import link
-from kernelmean.mean import sparse_density
+from kernelmean.fitting.fit import sparse_density
+from kernelmean.mean.climbing import Hill, climb
+from kernelmean.meanshift.linkage import link
 from paper import segments
 from paper.data import Missing
 from paper.embedding import timed, timed_on_all_cores

@@ -16,11 +16,11 @@ from scipy.spatial.distance import cdist
 import kernelmean as km
 from kernelmean import coefficients
 from kernelmean._types import EPS
-from kernelmean.applications.proportions.searching import Pairs
-from kernelmean.applications.proportions.solving import linear_system
-from kernelmean.coefficients import simplex
+from kernelmean.fitting.fit import default_limit
 from kernelmean.kernels import RadialFunction
-from kernelmean.mean.fitting import default_limit
+from kernelmean.linalg import simplex
+from kernelmean.proportions.searching import Pairs
+from kernelmean.proportions.solving import linear_system
 from paper.experiment import Values
 
 CLASSES = 5

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 import kernelmean as km
-from kernelmean.applications.proportions import means, solving
+from kernelmean.proportions import means, solving
 from paper import proportions_rows
 from paper.experiment import Claim, Desk, Experiment, Values
 from paper.mixtures import CLASSES, OMEGAS, TESTS, Classes, Half, Pool, Task, bounds_for, halves, mean_of

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from kernelmean.engines.parted import Room
-from kernelmean.engines.parted.gathering import Holding
-from kernelmean.engines.parted.part import Part
+from kernelmean.engines.parts import Room
+from kernelmean.engines.parts.part import Part
+from kernelmean.engines.parts.part_index import Holding
 
 KINDS = ("kept", "lean", "forgetful")
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.engines.cpu import threads
+from kernelmean.compiled import threads
 
 needs_fork = pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this platform cannot fork")
 

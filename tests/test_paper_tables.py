@@ -6,7 +6,7 @@ from paper import error_indicator, kl_table, mixtures, proportions, proportions_
 from scipy.spatial.distance import cdist
 
 import kernelmean as km
-from kernelmean.coefficients import simplex
+from kernelmean.linalg import simplex
 
 
 @pytest.fixture(scope="module")

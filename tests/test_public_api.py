@@ -83,8 +83,8 @@ def test_every_public_method_is_documented(name):
         "kernelmean.engines",
         "kernelmean.kernels",
         "kernelmean.mean",
-        "kernelmean.plot",
-        "kernelmean.report",
+        "kernelmean.pictures.matplotlib",
+        "kernelmean.pictures.html",
     ],
 )
 def test_modules_keep_their_promises(module):

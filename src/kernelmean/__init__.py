@@ -11,31 +11,29 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kernelmean import bandwidth, engines, plot, report
-    from kernelmean.applications.meanshift import Segmentation, segment_image
-    from kernelmean.certificates import Certificate
-    from kernelmean.estimators.classification import SparseKDEClassifier
-    from kernelmean.estimators.density import SparseKDE
-    from kernelmean.estimators.embedding import DistributionEmbedding
-    from kernelmean.estimators.meanshift import MeanShift
-    from kernelmean.estimators.outliers import SparseKDEOutlierDetector
-    from kernelmean.estimators.proportions import ClassProportions
+    from kernelmean.comparison.discrepancy import mmd
+    from kernelmean.comparison.divergence import Divergence, kl_divergence
+    from kernelmean.comparison.two_sample import TwoSampleTest, mmd_test
+    from kernelmean.density.classifier import SparseKDEClassifier
+    from kernelmean.density.estimator import SparseKDE
+    from kernelmean.density.outliers import SparseKDEOutlierDetector
+    from kernelmean.embedding.estimator import DistributionEmbedding
+    from kernelmean.embedding.procrustes import Procrustes, procrustes
     from kernelmean.files import Source, read
+    from kernelmean.fitting.fit import sparse_kernel_mean
+    from kernelmean.fitting.merge import merge
+    from kernelmean.fitting.prepare import kernel_mean
+    from kernelmean.fitting.stream import MeanStream
     from kernelmean.kernels import Cauchy, Gaussian, Laplacian, Radial, Student
-    from kernelmean.mean import (
-        KernelMean,
-        MeanStream,
-        SparseKernelMean,
-        distance_matrix,
-        kernel_mean,
-        load,
-        merge,
-        sparse_kernel_mean,
-    )
-    from kernelmean.measures.clusterings import clustering_hausdorff, discrepancy_index
-    from kernelmean.measures.discrepancy import mmd
-    from kernelmean.measures.divergence import Divergence, kl_divergence
-    from kernelmean.measures.procrustes import Procrustes, procrustes
-    from kernelmean.measures.two_sample import TwoSampleTest, mmd_test
+    from kernelmean.mean.certificate import Certificate
+    from kernelmean.mean.compare import distance_matrix
+    from kernelmean.mean.expansion import KernelMean
+    from kernelmean.mean.loading import load
+    from kernelmean.mean.value import SparseKernelMean
+    from kernelmean.meanshift.agreement import clustering_hausdorff, discrepancy_index
+    from kernelmean.meanshift.estimator import MeanShift
+    from kernelmean.meanshift.images import Segmentation, segment_image
+    from kernelmean.proportions.estimator import ClassProportions
     from kernelmean.selection import Centers, k_center
 
 __version__ = "0.1.0"
@@ -45,15 +43,15 @@ _HOMES = {
     "engines": "kernelmean.engines",
     "plot": "kernelmean.plot",
     "report": "kernelmean.report",
-    "Segmentation": "kernelmean.applications.meanshift",
-    "segment_image": "kernelmean.applications.meanshift",
-    "Certificate": "kernelmean.certificates",
-    "SparseKDE": "kernelmean.estimators.density",
-    "SparseKDEClassifier": "kernelmean.estimators.classification",
-    "SparseKDEOutlierDetector": "kernelmean.estimators.outliers",
-    "MeanShift": "kernelmean.estimators.meanshift",
-    "DistributionEmbedding": "kernelmean.estimators.embedding",
-    "ClassProportions": "kernelmean.estimators.proportions",
+    "Segmentation": "kernelmean.meanshift.images",
+    "segment_image": "kernelmean.meanshift.images",
+    "Certificate": "kernelmean.mean.certificate",
+    "SparseKDE": "kernelmean.density.estimator",
+    "SparseKDEClassifier": "kernelmean.density.classifier",
+    "SparseKDEOutlierDetector": "kernelmean.density.outliers",
+    "MeanShift": "kernelmean.meanshift.estimator",
+    "DistributionEmbedding": "kernelmean.embedding.estimator",
+    "ClassProportions": "kernelmean.proportions.estimator",
     "Source": "kernelmean.files",
     "read": "kernelmean.files",
     "Cauchy": "kernelmean.kernels",
@@ -62,22 +60,22 @@ _HOMES = {
     "Radial": "kernelmean.kernels",
     "Student": "kernelmean.kernels",
     "KernelMean": "kernelmean.mean",
-    "MeanStream": "kernelmean.mean",
+    "MeanStream": "kernelmean.fitting",
     "SparseKernelMean": "kernelmean.mean",
     "distance_matrix": "kernelmean.mean",
-    "kernel_mean": "kernelmean.mean",
+    "kernel_mean": "kernelmean.fitting",
     "load": "kernelmean.mean",
-    "merge": "kernelmean.mean",
-    "sparse_kernel_mean": "kernelmean.mean",
-    "clustering_hausdorff": "kernelmean.measures.clusterings",
-    "discrepancy_index": "kernelmean.measures.clusterings",
-    "mmd": "kernelmean.measures.discrepancy",
-    "Divergence": "kernelmean.measures.divergence",
-    "kl_divergence": "kernelmean.measures.divergence",
-    "Procrustes": "kernelmean.measures.procrustes",
-    "procrustes": "kernelmean.measures.procrustes",
-    "TwoSampleTest": "kernelmean.measures.two_sample",
-    "mmd_test": "kernelmean.measures.two_sample",
+    "merge": "kernelmean.fitting",
+    "sparse_kernel_mean": "kernelmean.fitting",
+    "clustering_hausdorff": "kernelmean.meanshift.agreement",
+    "discrepancy_index": "kernelmean.meanshift.agreement",
+    "mmd": "kernelmean.comparison.discrepancy",
+    "Divergence": "kernelmean.comparison.divergence",
+    "kl_divergence": "kernelmean.comparison.divergence",
+    "Procrustes": "kernelmean.embedding.procrustes",
+    "procrustes": "kernelmean.embedding.procrustes",
+    "TwoSampleTest": "kernelmean.comparison.two_sample",
+    "mmd_test": "kernelmean.comparison.two_sample",
     "Centers": "kernelmean.selection",
     "k_center": "kernelmean.selection",
 }

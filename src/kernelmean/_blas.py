@@ -35,7 +35,7 @@ def one_thread() -> Iterator[None]:
 
 
 def _enter() -> None:
-    global _inside, _saved  # noqa: PLW0603 (of the process there is one)
+    global _inside, _saved  # noqa: PLW0603
     if _depth() == 0:
         with _lock:
             libraries = ThreadpoolController().select(user_api="blas").lib_controllers

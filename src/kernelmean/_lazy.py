@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar, overload
 T = TypeVar("T")
 
 
-class lazy(Generic[T]):  # noqa: N801 (a decorator, named like property)
+class lazy(Generic[T]):  # noqa: N801
     """``@lazy`` on a method without arguments: computed once, then kept in the instance's ``__dict__``."""
 
     def __init__(self, compute: Callable[[Any], T]) -> None:

@@ -11,7 +11,7 @@ from tests.files.formats import pa
 
 distributed = pytest.importorskip("distributed")
 
-from kernelmean.engines.cluster import tables  # noqa: E402 (needs distributed)
+from kernelmean.samples.cluster import collections as tables  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("default")  # of Dask itself, on every start and end of a process
 OPTIONS = ("--k", 15, "--selection", "kcenter", "--no-certificate", "--json")

@@ -462,7 +462,7 @@ def test_what_nobody_expected_is_one_line_too(run, monkeypatch):
 
 
 def test_a_missing_library_is_named(run, tmp_path, monkeypatch):
-    from kernelmean.files import needing
+    from kernelmean.files import optional_imports as needing
 
     def missing(name, package=None):
         raise ModuleNotFoundError(name=name)

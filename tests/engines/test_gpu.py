@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import kernelmean as km
 from kernelmean import _checks, engines
-from kernelmean.factor import Factor
-from kernelmean.selection.pursuit import HostDirections
+from kernelmean.linalg.factor import Factor
+from kernelmean.linalg.pursuit import HostDirections
 from tests.strategies import clouds
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'kernelmean[gpu]'")

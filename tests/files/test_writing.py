@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.files import image_format, table_writer, whole, write_image, writing
+from kernelmean.files import atomic_write as whole
+from kernelmean.files import image_format, table_writer, write_image, writing
 from tests.files.formats import Image, pa
 
 ENDINGS = ["parquet", "feather", "arrow", "csv", "tsv", "csv.gz", "tsv.gz"]

@@ -169,7 +169,7 @@ class Means(RuleBasedStateMachine):
         # However small, a mapped array is read part by part, and what is on a cluster stays there.
         self.patches = [mock.patch.object(_checks, "MAPPED", 8)]
         if "cluster" in ENGINES:
-            self.patches.append(mock.patch("kernelmean.engines.cluster.tables.HERE", 0))
+            self.patches.append(mock.patch("kernelmean.samples.cluster.collections.HERE", 0))
         for patch in self.patches:
             patch.start()
         self.count = 0

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import kernelmean as km
 from kernelmean import _checks, engines
-from kernelmean.engines.parted import streaming
+from kernelmean.samples import files as streaming
 from tests.properties import subjects
 from tests.properties.subjects import CPU, FINE, SUBJECTS, Case, Fact, cases, holding
 
@@ -342,7 +342,7 @@ def client():
 def test_dask_arrays_answer_as_arrays(client, monkeypatch, name, selection):
     import dask.array as da
 
-    from kernelmean.engines.cluster import tables
+    from kernelmean.samples.cluster import collections as tables
 
     monkeypatch.setattr(tables, "HERE", 0)
     rng = np.random.default_rng(3)

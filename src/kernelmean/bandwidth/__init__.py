@@ -19,7 +19,7 @@ from kernelmean._random import Streams
 from kernelmean._types import ArrayLike, RandomState
 from kernelmean.bandwidth import labelled, leave_one_out, moments
 from kernelmean.engines import Engine, Room
-from kernelmean.engines.sample import Sample
+from kernelmean.engines.arrays import Sample
 
 LABELLED_RULE = "jaakkola"
 

@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 from kernelmean._types import IntVector, Points, Vector
 from kernelmean.bandwidth.moments import positions
 from kernelmean.engines import Engine
-from kernelmean.engines.sample import Sample
+from kernelmean.engines.arrays import Sample
 
 WORK = 1e9  # distances; beyond, fewer points look for their nearest
 LEAST_ROWS = 1000

@@ -19,7 +19,7 @@ from kernelmean.cli.options import Debug, Quiet, ready
 INTERRUPTED = 130  # 128 + SIGINT, as shells count
 
 
-class Interrupted(Exception):  # noqa: N818 (no error)
+class Interrupted(Exception):  # noqa: N818
     """Ctrl-C, under a name that Typer leaves alone."""
 
 

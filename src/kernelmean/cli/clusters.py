@@ -34,7 +34,7 @@ def engine(scheduler: str | None, workers: int | None) -> Iterator[Any]:
     if scheduler is not None:
         yield km.engines.open("cluster", client=scheduler)
         return
-    from kernelmean.engines.cluster import clients
+    from kernelmean.samples.cluster import clients
 
     with clients.processes(workers or 1) as client:
         yield km.engines.open("cluster", client=client)
@@ -52,7 +52,7 @@ def sample(source: Source) -> tuple[Any, Any]:
         or source.drop_na
     ):
         return source, source.weights
-    from kernelmean.engines.cluster import clients
     from kernelmean.files.tables import parquet_files
+    from kernelmean.samples.cluster import clients
 
     return clients.parquet([str(file.resolve()) for file in parquet_files(path)], source.wanted, source.weight)

@@ -15,7 +15,9 @@ import numpy as np
 from kernelmean import engines
 from kernelmean._types import Points, Vector
 from kernelmean.cli import results
-from kernelmean.mean import SparseKernelMean, load, sparse_density
+from kernelmean.fitting.fit import sparse_density
+from kernelmean.mean.loading import load
+from kernelmean.mean.value import SparseKernelMean
 
 QUERIES = 20_000
 EXACT_QUERIES = 500
@@ -134,7 +136,7 @@ def _print_table(facts: dict[str, str]) -> None:
 def _refuse_unknown_format(figure: Path) -> None:
     """Before the work is done; without Matplotlib there will be no figure."""
     try:
-        from kernelmean.report.figures import figure_format
+        from kernelmean.pictures.html.figures import figure_format
     except ImportError:
         return
     figure_format(figure)
@@ -142,7 +144,7 @@ def _refuse_unknown_format(figure: Path) -> None:
 
 def _draw(mean: SparseKernelMean, X: Points, figure: Path) -> None:
     try:
-        from kernelmean.report.figures import draw_fit
+        from kernelmean.pictures.html.figures import draw_fit
     except ImportError:
         print("no figure: Matplotlib is not installed (pip install 'kernelmean[report]').")
         return

@@ -14,7 +14,7 @@ from kernelmean.cli.samples import alike
 
 if TYPE_CHECKING:
     from kernelmean._types import Points
-    from kernelmean.estimators.embedding import DistributionEmbedding
+    from kernelmean.embedding.estimator import DistributionEmbedding
 
 
 class Samples(NamedTuple):
@@ -193,7 +193,7 @@ def _write(path: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def _report(path: Path, embedding: DistributionEmbedding, samples: Samples, color: str | None, settings: dict[str, Any]) -> None:
-    from kernelmean.report import embedding_page
+    from kernelmean.pictures.html import embedding_page
 
     page = embedding_page(
         embedding, metadata=samples.metadata or None, color=color, settings=settings, command=results.command_line()

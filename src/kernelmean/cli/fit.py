@@ -14,7 +14,7 @@ from kernelmean.cli import options as o
 if TYPE_CHECKING:
     from kernelmean._types import Points, Vector
     from kernelmean.files import Source
-    from kernelmean.mean import SparseKernelMean
+    from kernelmean.mean.value import SparseKernelMean
 
 UNLIKE = 30.0  # ratio of the spreads of two columns from which on one bandwidth suits only one of them
 
@@ -73,7 +73,7 @@ def command(
         rows = _some_rows(X, w, source)
         measured = mean.certificate(X, sample_weight=w, random_state=seed) if certificate else None
         if report is not None:
-            from kernelmean.report import fit_page
+            from kernelmean.pictures.html import fit_page
 
             settings = {"file": data, "transform": mean.transform or "none", "seed": seed}
             page = fit_page(mean, rows, certificate=measured, settings=settings, command=results.command_line())

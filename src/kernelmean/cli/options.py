@@ -101,7 +101,7 @@ def ready_for_report(path: Path | None) -> None:
     """The same for a page, and an ImportError where what it needs is not installed."""
     ready(path)
     if path is not None and importlib.util.find_spec("plotly") is None:
-        from kernelmean.report.page import EXTRA
+        from kernelmean.pictures.html.page import EXTRA
 
         raise ImportError(EXTRA)
 
@@ -128,7 +128,7 @@ def ready(path: Path | None) -> None:
     """A ValueError, before any work is done, where nothing can be written to this path."""
     if path is None:
         return
-    from kernelmean.files.whole import refuse_other_than_files
+    from kernelmean.files.atomic_write import refuse_other_than_files
 
     folder = path.parent
     if not folder.is_dir():

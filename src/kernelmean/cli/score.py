@@ -13,7 +13,7 @@ from kernelmean.cli import results
 
 if TYPE_CHECKING:
     from kernelmean.files import Source, TableWriter
-    from kernelmean.mean import SparseKernelMean
+    from kernelmean.mean.value import SparseKernelMean
 
 
 def command(
@@ -88,7 +88,7 @@ def _cutoff(mean: SparseKernelMean, model: Path, level: float) -> float:
     """The quantile of the training points' log-density, which the model carries."""
     import numpy as np
 
-    from kernelmean.mean import LEVELS
+    from kernelmean.mean.value import LEVELS
 
     if not 0.0 < level < 1.0:
         raise ValueError(f"--threshold must lie between 0 and 1, got {level:g}.")

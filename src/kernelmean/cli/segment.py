@@ -12,7 +12,7 @@ from kernelmean.cli import results
 
 if TYPE_CHECKING:
     from kernelmean._types import Vector
-    from kernelmean.applications.meanshift import Segmentation
+    from kernelmean.meanshift.images import Segmentation
 
 LISTED = 20  # segments in the table
 
@@ -64,7 +64,7 @@ def command(
             **width,
         )
         if report is not None:
-            from kernelmean.report import segmentation_page
+            from kernelmean.pictures.html import segmentation_page
 
             results.write_text(report, segmentation_page(rgb, found, settings={"file": image}, command=results.command_line()))
         colors = np.round(255.0 * found.colors).astype(np.uint8)

@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 
 from kernelmean import _checks
-from kernelmean._types import ArrayLike, IntVector, Matrix, Points, Vector
-from kernelmean.engines.doors import Directions, Elimination, Engine, Nearest, Picks, Room, Shares, Shift, Traversal
-from kernelmean.engines.frontier import Frontier, RoomFrontier
-from kernelmean.engines.sample import Distances, Summary
-from kernelmean.kernels import RadialFunction, Table
+from kernelmean._types import ArrayLike, IntVector, Points, Vector
+from kernelmean.engines.arrays import Distances, Summary
+from kernelmean.engines.protocols import Directions, Elimination, Engine, Nearest, Picks, Room, Shares, Shift, Traversal
+from kernelmean.engines.rounds import Frontier, RoomFrontier
+from kernelmean.kernels import RadialFunction
 
 ENGINES = ("naive", "cpu", "gpu", "cluster", "auto")
 EXTRAS = {"torch": "gpu", "dask": "cluster", "distributed": "cluster"}  # which extra brings a package
@@ -57,7 +57,6 @@ __all__ = [
     "over",
     "points",
     "precise",
-    "profile",
     "queries",
     "together",
 ]
@@ -110,7 +109,7 @@ def choose(engine: str | Engine, X: object, count: float) -> Engine:
     A sample in parts gets an engine that asks every part's own room.
     """
     if _is_table(X):
-        opened: Engine = importlib.import_module("kernelmean.engines.parted").Engine(open(engine))
+        opened: Engine = importlib.import_module("kernelmean.engines.parts").Engine(open(engine))
         return opened
     if engine == "auto" and not _checks.on_device(X):
         return open("gpu" if count >= WORTH and _device_present() else "cpu")
@@ -122,14 +121,6 @@ def precise(engine: Engine) -> Engine:
     switch = getattr(engine, "precise", None)
     exact: Engine = engine if switch is None else switch()
     return exact
-
-
-def profile(radial: RadialFunction, r2: Matrix) -> Matrix:
-    """g(r²), elementwise, and r2 is used up: a formula by NumPy, a table by a compiled loop, ten times faster."""
-    if not isinstance(radial, Table):
-        return radial(r2)
-    importlib.import_module("kernelmean.engines.cpu.sums").profile(radial, r2.reshape(-1))
-    return r2
 
 
 def elimination(room: Room, radial: RadialFunction, size: int) -> Elimination | None:
@@ -162,7 +153,7 @@ def frontier(room: Room, squared: Vector | None = None) -> Frontier:
 def points(X: ArrayLike, engine: str | Engine, name: str = "X", columns: int | None = None) -> Points:
     """:func:`kernelmean._checks.points` for an engine: what is on a device, in a file or on a cluster stays there.
 
-    Where that is not in one piece, what comes back stands in for an array (:class:`kernelmean.engines.parted.table.Table`).
+    Where that is not in one piece, what comes back stands in for an array (:class:`kernelmean.engines.parts.protocol.Table`).
     """
     if _is_table(X):
         _checks.table_shape(X.shape, name, columns)  # type: ignore[union-attr]
@@ -180,7 +171,7 @@ def queries(X: ArrayLike, engine: str | Engine, name: str = "Q", columns: int | 
         lazily: Points = _cluster().queries(X, name, columns)
         return lazily
     if _checks.is_streamed(X):
-        streamed: Points = importlib.import_module("kernelmean.engines.parted.streaming").take_in(X, name, columns)
+        streamed: Points = importlib.import_module("kernelmean.samples.files").take_in(X, name, columns)
         return streamed
     if not _checks.on_device(X):
         return _checks.points(X, name, columns)
@@ -248,7 +239,7 @@ def _spread(X: ArrayLike, engine: str | Engine, name: str, columns: int | None) 
 
 def _cluster() -> Any:
     open("cluster")  # says what is missing, if anything is
-    return importlib.import_module("kernelmean.engines.cluster.tables")
+    return importlib.import_module("kernelmean.samples.cluster.collections")
 
 
 def _is_cluster(engine: str | Engine) -> bool:

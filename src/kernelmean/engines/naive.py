@@ -9,7 +9,7 @@ import numpy as np
 
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.engines import Picks, Shift
-from kernelmean.engines.sample import Distances, Sample, Summary
+from kernelmean.engines.arrays import Distances, Sample, Summary
 from kernelmean.kernels import Formula, RadialFunction
 
 BLOCK = 4096

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kernelmean.files import transforms
+from kernelmean.files.atomic_write import whole
 from kernelmean.files.faults import not_numeric
 from kernelmean.files.images import image_format, read_image, write_image
 from kernelmean.files.opening import open_reader, readable, short_name
 from kernelmean.files.reader import Labels, Reader
 from kernelmean.files.source import Batch, Source, Table, column_values
-from kernelmean.files.whole import whole
 from kernelmean.files.writing import TableWriter, table_writer
 
 __all__ = [

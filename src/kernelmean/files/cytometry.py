@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from kernelmean.files.faults import first_line
-from kernelmean.files.needing import need
+from kernelmean.files.optional_imports import need
 from kernelmean.files.reader import ArrayReader
 
 # Instruments whose header and text disagree: the text is right. Of several data sets the first is read, and the way to the

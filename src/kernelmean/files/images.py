@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from kernelmean.files.arrays import Archive, load_npy
+from kernelmean.files.atomic_write import whole
 from kernelmean.files.faults import first_line
-from kernelmean.files.needing import need
+from kernelmean.files.optional_imports import need
 from kernelmean.files.reader import ArrayReader
-from kernelmean.files.whole import whole
 
 FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".tif": "TIFF", ".tiff": "TIFF", ".webp": "WEBP"}
 SMALL = 1 << 24  # bytes that any picture may take in memory

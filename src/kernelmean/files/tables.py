@@ -16,7 +16,7 @@ import numpy as np
 
 from kernelmean._types import Vector
 from kernelmean.files.faults import first_line
-from kernelmean.files.needing import need
+from kernelmean.files.optional_imports import need
 from kernelmean.files.reader import Block, Labels
 
 ROWS = 1 << 16  # of a parquet file per block

@@ -17,7 +17,7 @@ import numpy as np
 from kernelmean._types import Points
 from kernelmean.files import cells, faults
 from kernelmean.files.faults import Faults, first_line
-from kernelmean.files.needing import has_arrow, need
+from kernelmean.files.optional_imports import has_arrow, need
 from kernelmean.files.reader import Block, Labels
 
 COMPRESSIONS = (".gz", ".bz2", ".zst")

@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from kernelmean.files.needing import has_arrow, need
-from kernelmean.files.whole import whole
+from kernelmean.files.atomic_write import whole
+from kernelmean.files.optional_imports import has_arrow, need
 
 Columns = Mapping[str, np.ndarray[Any, Any] | list[Any]]
 

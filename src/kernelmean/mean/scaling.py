@@ -9,7 +9,8 @@ from scipy.linalg import cholesky, eigvalsh, solve_triangular
 
 from kernelmean import _checks
 from kernelmean._types import EPS, Matrix, Points, Vector
-from kernelmean.engines import Summary, sample
+from kernelmean.engines import Summary
+from kernelmean.engines import arrays as sample
 
 SCALES = (None, "std", "cov")
 

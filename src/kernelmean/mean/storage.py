@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelmean.files.whole import whole
+from kernelmean.files.atomic_write import whole
 
 MAGIC = b"kernelmean model "
 VERSION = 1

@@ -9,16 +9,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernelmean import _checks, certificates, coefficients, engines, kernels
+from kernelmean import _checks, coefficients, engines, kernels
 from kernelmean._lazy import lazy
 from kernelmean._types import ArrayLike, Constraint, IntVector, Matrix, Points, RandomState, Solver, Space, StopReason, Vector
-from kernelmean.certificates import Certificate, Comparison
+from kernelmean.bandwidth.resolve import DEFAULT_RULE, rescaled, resolve_kernel
 from kernelmean.engines import Distances, Engine, Room
-from kernelmean.factor import Factor
 from kernelmean.kernels import Kernel, RadialFunction
+from kernelmean.linalg.factor import Factor
+from kernelmean.mean import certificate as certificates
 from kernelmean.mean import scaling, storage
+from kernelmean.mean.certificate import Certificate, Comparison
 from kernelmean.mean.expansion import AnyMean, KernelMean, freeze
-from kernelmean.mean.resolving import DEFAULT_RULE, rescaled, resolve_kernel
 
 ARRAYS = ("centers", "weights", "scale", "indices", "radii", "kappa", "indicator", "center_mass", "log_quantiles")
 NUMBERS = ("cover", "incoherence", "jitter", "n_points", "nearest_bound")

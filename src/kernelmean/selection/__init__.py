@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from kernelmean import _checks
 from kernelmean._types import IntVector
-from kernelmean.selection.base import Batch, Source, Task, first_center, first_row, picking_radii
+from kernelmean.coefficients.sources import Source
+from kernelmean.selection.base import Task, first_center, first_row
 from kernelmean.selection.greedy import Greedy
 from kernelmean.selection.kcenter import Centers, KCenter, k_center
 from kernelmean.selection.kmeans import OffData, kmeans
@@ -14,19 +15,16 @@ SELECTIONS = ("auto", "kcenter", "greedy", "kmeans++", "kmeans", "random")
 
 __all__ = [
     "SELECTIONS",
-    "Batch",
     "Centers",
     "Greedy",
     "KCenter",
     "Listed",
     "OffData",
-    "Source",
     "Task",
     "first_center",
     "first_row",
     "k_center",
     "open_source",
-    "picking_radii",
 ]
 
 

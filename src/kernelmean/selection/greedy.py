@@ -11,10 +11,11 @@ from collections.abc import Iterable
 import numpy as np
 
 from kernelmean._types import IntVector, Points, StopReason, Vector
+from kernelmean.coefficients.sources import Batch
 from kernelmean.engines import Distances, Room, directions
-from kernelmean.selection.base import Batch, Task, first_row
+from kernelmean.linalg.pursuit import Pursuit
+from kernelmean.selection.base import Task, first_row
 from kernelmean.selection.listed import d2_batches, distinct_rows
-from kernelmean.selection.pursuit import Pursuit
 
 FIRST_STAGE = 64  # centres that the first pool is made for where their number is open
 FRINGE = 4  # farthest-first rows: a quarter as many as centres

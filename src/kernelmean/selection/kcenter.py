@@ -8,8 +8,9 @@ import numpy as np
 
 from kernelmean import _checks, engines
 from kernelmean._types import ArrayLike, IntVector, Points, RandomState, Vector
+from kernelmean.coefficients.sources import Batch
 from kernelmean.engines import Distances, Engine, Room
-from kernelmean.selection.base import Batch, first_center
+from kernelmean.selection.base import first_center
 
 
 class Centers(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kernelmean._types import IntVector, Points, Vector
+from kernelmean.coefficients.sources import Batch
 from kernelmean.engines import Distances, Room
-from kernelmean.selection.base import Batch
 from kernelmean.selection.listed import Listed, d2_draws
 
 LLOYD_ITERATIONS = 20

@@ -9,8 +9,9 @@ import numpy as np
 
 from kernelmean import engines
 from kernelmean._types import IntVector, Points
+from kernelmean.coefficients.sources import Batch
 from kernelmean.engines import Distances, Room
-from kernelmean.selection.base import Batch, first_row
+from kernelmean.selection.base import first_row
 
 
 class Listed:

@@ -9,15 +9,15 @@ import numpy as np
 from kernelmean import _checks
 from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
+from kernelmean.compiled.threads import default_count
 from kernelmean.engines import Shift
+from kernelmean.engines.arrays import Sample, Summary
 from kernelmean.engines.cpu import shifts, sums
+from kernelmean.engines.cpu.block_rows import BlockRows
 from kernelmean.engines.cpu.blocks import Blocks
-from kernelmean.engines.cpu.frontier import SievedFrontier, TreeFrontier
-from kernelmean.engines.cpu.gathered import BlockRows
-from kernelmean.engines.cpu.threads import default_count
+from kernelmean.engines.cpu.offers import SievedFrontier, TreeFrontier
 from kernelmean.engines.cpu.traversal import Nearest, Traversal
-from kernelmean.engines.frontier import Frontier
-from kernelmean.engines.sample import Sample, Summary
+from kernelmean.engines.rounds import Frontier
 from kernelmean.kernels import Formula, RadialFunction
 
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from kernelmean._lazy import lazy
 from kernelmean._types import Matrix, Points, Vector
-from kernelmean.engines.cpu import threads
-from kernelmean.engines.cpu.compiling import EXACT_MATH, entry
+from kernelmean.compiled import threads
+from kernelmean.compiled.compiling import EXACT_MATH, entry
 from kernelmean.engines.cpu.tree import Tree, plant, row_type
 
 UNROLLED = 16  # up to this d, one compiled version per d keeps the distance in registers

@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernelmean.engines.cpu import elementary
+from kernelmean.compiled import elementary
+from kernelmean.compiled.compiling import ORDERED_MATH, part
+from kernelmean.compiled.elementary import LOG2_E, MAGIC
+from kernelmean.compiled.signatures import Loop
 from kernelmean.engines.cpu.blocks import CELL, width
-from kernelmean.engines.cpu.boxes import box_parts, direct_sum, sums_over_blocks
-from kernelmean.engines.cpu.compiling import ORDERED_MATH, part
-from kernelmean.engines.cpu.elementary import LOG2_E, MAGIC
-from kernelmean.engines.cpu.expansion import served_by_moments, served_by_none
-from kernelmean.engines.cpu.loops import Loop
+from kernelmean.engines.cpu.bounding_boxes import box_parts, direct_sum, sums_over_blocks
+from kernelmean.engines.cpu.box_expansion import served_by_moments, served_by_none
 from kernelmean.kernels.radials import Formula, RadialFunction, log_gaussian
 
 FINE, COARSE = 9, 6  # degrees

@@ -13,27 +13,14 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from kernelmean.engines.cpu import elementary
+from kernelmean.compiled import elementary
+from kernelmean.compiled.compiling import EXACT_MATH, SAFE_MATH, compile_function, part
+from kernelmean.compiled.radial import CompiledRadial, kept
+from kernelmean.compiled.signatures import NUMBERS, Loop, read, write
 from kernelmean.engines.cpu.blocks import STRIP, UNROLLED, width
-from kernelmean.engines.cpu.compiling import EXACT_MATH, SAFE_MATH, compile_function, part
-from kernelmean.engines.cpu.radial import CompiledRadial, kept
 
 CHUNK = 64  # blocks
 TILE = 64  # queries that share a block while it is in cache
-STRETCH = 512  # values
-
-Loop = Callable[..., None]
-
-
-def read(ndim: int) -> Any:
-    return types.Array(types.float64, ndim, "C", readonly=True)
-
-
-def write(ndim: int) -> Any:
-    return types.Array(types.float64, ndim, "C")
-
-
-NUMBERS = (types.float64, types.float64, read(2))  # rate, shape, table
 
 
 def distance_step(d: int, fastmath: set[str], cut: bool = False) -> Any:
@@ -247,21 +234,6 @@ def log_kernel_sum(radial: CompiledRadial, d: int) -> Loop:
     return compile_for(log_kernel_sum_loop, signature, radial, d)
 
 
-@kept(256)
-def profile(radial: CompiledRadial) -> Loop:
-    """g(r²) in place of every r², a stretch at a time so that it stays in cache."""
-    whole, g = radial.whole, radial.rest
-
-    def profile_loop(r2, rate, shape, table):
-        for first in range(0, len(r2), STRETCH):
-            part_of_it = r2[first : first + STRETCH]
-            whole(part_of_it, rate, shape, table)
-            for j in range(len(part_of_it)):
-                part_of_it[j] = g(part_of_it[j], rate, shape, table)
-
-    return compile_for(profile_loop, types.void(write(1), *NUMBERS), radial, 0)
-
-
 @functools.lru_cache(maxsize=64)
 def fourier_sum(B: int) -> Loop:
     """out_m += Σ_j w_j (cos, sin)(ω_m·(x_j − origin))."""
@@ -311,4 +283,5 @@ def nearest(d: int) -> Loop:
 
 
 def compile_for(loop: Callable[..., None], signature: Any, radial: CompiledRadial, d: int) -> Loop:
+    """The loop compiled for one radial function and one dimension."""
     return compile_function(loop, signature, None if radial.name is None else (radial.name, dimension_key(d)))

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numba import types
 
+from kernelmean.compiled.compiling import EXACT_MATH, compile_function, part
+from kernelmean.compiled.signatures import Loop, read, write
 from kernelmean.engines.cpu.blocks import CELL
-from kernelmean.engines.cpu.compiling import EXACT_MATH, compile_function, part
-from kernelmean.engines.cpu.loops import Loop, read, write
 
 FEWEST_CENTERS = 8  # fewer are measured against every point
 LOW_DIMENSION = 3  # up to here boxes pay for any number of points, and beyond it

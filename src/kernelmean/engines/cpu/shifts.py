@@ -14,12 +14,14 @@ from numba import types
 from numpy.typing import NDArray
 
 from kernelmean._types import Points, Vector
+from kernelmean.compiled import elementary, radial, threads
+from kernelmean.compiled.compiling import SAFE_MATH, compile_function
+from kernelmean.compiled.radial import CompiledDecay
+from kernelmean.compiled.signatures import Loop, read, write
 from kernelmean.engines import Shift
-from kernelmean.engines.cpu import elementary, radial, sums, threads
+from kernelmean.engines.cpu import sums
 from kernelmean.engines.cpu.blocks import CELL, Blocks, padded_dimension, queries, width
-from kernelmean.engines.cpu.compiling import SAFE_MATH, compile_function
-from kernelmean.engines.cpu.loops import TILE, Loop, dimension_key, distance_step, read, write
-from kernelmean.engines.cpu.radial import CompiledDecay
+from kernelmean.engines.cpu.loops import TILE, dimension_key, distance_step
 from kernelmean.kernels import Formula
 
 VALUE, PULL, HELD, STEP = 0, 1, 2, 3  # columns of the sums; from STEP on, one per coordinate

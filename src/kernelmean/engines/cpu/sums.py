@@ -8,7 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelmean._types import Matrix, Points, Vector
-from kernelmean.engines.cpu import loops, narrow, radial, threads
+from kernelmean.compiled import radial, threads
+from kernelmean.compiled.signatures import Loop
+from kernelmean.engines.cpu import loops
+from kernelmean.engines.cpu import truncated_sums as narrow
 from kernelmean.engines.cpu.blocks import CELL, Blocks, queries
 from kernelmean.kernels import RadialFunction
 
@@ -26,12 +29,6 @@ def kernel_sum(blocks: Blocks, radial_function: RadialFunction, Q: Points, W: Ma
     if (value := narrow.kernel_sum(blocks, radial_function, rows, blocks.spread(W), count)) is not None:
         return value
     return _every_term(blocks, radial_function, rows, W, count)
-
-
-def profile(radial_function: RadialFunction, r2: Vector) -> None:
-    """r2 ← g(r2) for any number of squared distances."""
-    compiled, numbers = radial.compiled(radial_function)
-    loops.profile(compiled)(r2, *numbers)
 
 
 def _every_term(blocks: Blocks, radial_function: RadialFunction, rows: Points, w: Vector, count: int) -> Vector:
@@ -78,7 +75,7 @@ def kernel_moments(blocks: Blocks, radial_function: RadialFunction, Q: Points, w
 
 
 def _rows_of_sums(
-    blocks: Blocks, loop: loops.Loop, spread: Matrix, Q: Points, numbers: tuple[float, float, Matrix], out: Matrix, count: int
+    blocks: Blocks, loop: Loop, spread: Matrix, Q: Points, numbers: tuple[float, float, Matrix], out: Matrix, count: int
 ) -> Matrix:
     """out_i += one row of sums per query, by a loop that takes one piece of the points or of the queries."""
     rows = queries(Q)

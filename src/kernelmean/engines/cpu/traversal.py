@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelmean._types import IntVector, Points, Vector
+from kernelmean.compiled import threads
 from kernelmean.engines import Picks
-from kernelmean.engines.cpu import loops, neighbours, threads
-from kernelmean.engines.cpu.batches import BatchTraversal
+from kernelmean.engines.arrays import Distances, Sample
+from kernelmean.engines.cpu import loops, neighbours
 from kernelmean.engines.cpu.blocks import Blocks, queries, read_only
-from kernelmean.engines.cpu.farthest import TreeTraversal
-from kernelmean.engines.sample import Distances, Sample
+from kernelmean.engines.cpu.distance_filter import BatchTraversal
+from kernelmean.engines.cpu.tree_traversal import TreeTraversal
 
 PASS = 2**18  # coordinates per piece of work in one pass, which is bound by memory for
 TOGETHER = 8  # centres or fewer

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelmean._types import Points
-from kernelmean.engines.cpu import threads
-from kernelmean.engines.cpu.compiling import EXACT_MATH, entry, part
+from kernelmean.compiled import threads
+from kernelmean.compiled.compiling import EXACT_MATH, entry, part
 
 LEAF = 64  # points, about: finer than what a traversal or a block needs, so that any run of points is compact
 SAMPLE_PER_LEAF = 4  # pivots are medians of this many sampled points per leaf

@@ -18,9 +18,9 @@ from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.engines import Shift
 from kernelmean.engines.gpu.arrays import to_device, vector
-from kernelmean.engines.gpu.directions import Directions
+from kernelmean.engines.gpu.basis import Directions
 from kernelmean.engines.gpu.elimination import Elimination
-from kernelmean.engines.gpu.sample import DeviceSample, DeviceSummary
+from kernelmean.engines.gpu.points import DeviceSample, DeviceSummary
 from kernelmean.engines.gpu.sums import Sums
 from kernelmean.engines.gpu.traversal import Nearest, Traversal
 from kernelmean.kernels import Formula, RadialFunction

@@ -12,7 +12,7 @@ import torch
 
 from kernelmean.engines.gpu.arrays import Tensor, double_columns, spread
 from kernelmean.engines.gpu.plan import Plan
-from kernelmean.engines.gpu.sample import DeviceSample
+from kernelmean.engines.gpu.points import DeviceSample
 from kernelmean.kernels import RadialFunction
 
 QUERIES = 64  # queries are padded to a multiple of this

@@ -21,7 +21,7 @@ from kernelmean._lazy import lazy
 from kernelmean.engines.gpu.arrays import PADDING, Frame, Tensor, middle, padded, spread
 from kernelmean.engines.gpu.double import QUERIES, Between, Double, Evaluation, loops
 from kernelmean.engines.gpu.plan import Plan, trusted, unit_for
-from kernelmean.engines.gpu.sample import DeviceSample
+from kernelmean.engines.gpu.points import DeviceSample
 from kernelmean.kernels import RadialFunction
 
 NEAR = 1.0  # root mean square of a query's coordinates, in lengths of the kernel, up to which the plain loop serves

@@ -17,7 +17,7 @@ from kernelmean._types import Matrix, Points, Vector
 from kernelmean.engines import Shift
 from kernelmean.engines.gpu.arrays import PADDING, Tensor, double_columns, padded, spread, to_device, to_host, vector
 from kernelmean.engines.gpu.double import QUERIES, Double, Evaluation, loops
-from kernelmean.engines.gpu.sample import DeviceSample
+from kernelmean.engines.gpu.points import DeviceSample
 from kernelmean.engines.gpu.single import Single
 from kernelmean.kernels import Formula, RadialFunction
 from kernelmean.kernels.radials import Factor, laplacian_decay, log_one

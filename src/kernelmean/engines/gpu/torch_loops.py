@@ -155,7 +155,7 @@ def _functions(plan: Plan) -> tuple[Callable[[Tensor], Tensor], Callable[[Tensor
 def _compiled(text: str, name: str) -> Callable[[Tensor, float], Tensor]:
     names: dict[str, Any] = {function: getattr(torch, function, None) for function in FUNCTIONS}
     names |= {"fabs": torch.abs, "where": torch.where, "zeros_like": torch.zeros_like}
-    exec(text, names)  # noqa: S102 — written by kernelmean.engines.gpu.radial from a formula
+    exec(text, names)  # noqa: S102
     compiled: Callable[[Tensor, float], Tensor] = names[name]
     return compiled
 

@@ -17,7 +17,7 @@ from kernelmean._types import Points, Vector
 from kernelmean.engines import Picks
 from kernelmean.engines.gpu.arrays import Tensor, to_device
 from kernelmean.engines.gpu.double import loops
-from kernelmean.engines.gpu.sample import DeviceDistances, DeviceSample
+from kernelmean.engines.gpu.points import DeviceDistances, DeviceSample
 
 POOL = 4096  # points among which the next centres are sought, in low dimension
 SMALL_POOL = 1024  # where their coordinates do not fit registers

@@ -232,5 +232,5 @@ def _compiled(text: str, exp: Any) -> Any:
     names: dict[str, Any] = {name: getattr(libdevice, name) for name in FUNCTIONS if name != "fabs"}
     names |= {"exp": exp, "log": tl.log, "sqrt": tl.sqrt, "fabs": code.fabs, "where": tl.where, "zeros_like": tl.zeros_like}
     names["__name__"] = __name__
-    exec(compile(text, file, "exec"), names)  # noqa: S102 — written by kernelmean.engines.gpu.radial from a formula
+    exec(compile(text, file, "exec"), names)  # noqa: S102
     return triton.jit(names[text.split("(", 1)[0].removeprefix("def ")])

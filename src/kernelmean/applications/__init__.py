@@ -1,1 +1,0 @@
-"""What sparse kernel means are good for. The applications are independent of one another."""

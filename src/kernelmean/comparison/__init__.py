@@ -1,0 +1,1 @@
+"""How far two samples are apart: discrepancy, divergence, a test."""

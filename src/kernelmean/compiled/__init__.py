@@ -1,0 +1,1 @@
+"""What several packages compile: elementary functions, threads, triangular solves, tables."""

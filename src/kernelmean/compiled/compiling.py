@@ -1,0 +1,190 @@
+"""Compile what is needed, when it is needed, and keep it on disk.
+
+A specialisation is a plain function made by a factory from constants (the dimension, the radial). Numba's own cache
+keeps one index for all specialisations of a function and numbers its files, which several processes can confuse. Here
+each specialisation has its own file, named by a hash of everything it depends on: whoever writes it writes the same.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import threading
+import types
+from collections.abc import Callable, Hashable
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from numba.core.caching import FunctionCache
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import Dispatcher
+
+SAFE_MATH = {"reassoc", "contract", "arcp", "nsz"}  # NaN and inf keep their meaning
+EXACT_MATH: set[str] = set()  # bit for bit what NumPy computes
+ORDERED_MATH = {"contract"}  # fused multiply-add, but every sum in the order written
+COMPILED_FOLDERS = ("compiled", "engines/cpu", "kernels")  # whose code ends up in compiled loops
+
+T = TypeVar("T")
+
+_lock = threading.RLock()
+
+
+def _before_fork() -> None:
+    """Wait for compilations of other threads: a child forked amid one would wait for it for ever."""
+    _lock.acquire()
+    global_compiler_lock.acquire()
+
+
+def _after_fork() -> None:
+    global_compiler_lock.release()
+    _lock.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+
+
+current_target: ContextVar[Any] = ContextVar("current_target", default=None)  # a PrivateTarget that functions are made in
+
+
+def compile_lock() -> threading.RLock:
+    """The lock of everything that compiles, for a ``with``: what two threads ask for at once is then made once."""
+    return _lock
+
+
+def shared(maxsize: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
+    """``lru_cache`` for what serves every kernel: made outside of private targets, whoever asks first."""
+
+    def decorate(make: Callable[..., T]) -> Callable[..., T]:
+        def outside(*constants: Hashable) -> T:
+            token = current_target.set(None)
+            try:
+                return make(*constants)
+            finally:
+                current_target.reset(token)
+
+        return functools.wraps(make)(functools.lru_cache(maxsize=maxsize)(outside))
+
+    return decorate
+
+
+def part(fastmath: set[str] = SAFE_MATH) -> Callable[[Callable[..., Any]], Any]:
+    """Decorator for a small function that compiled loops call: division as in NumPy, since a check stops vectorisation.
+
+    It is always inlined. Else two loops would bring one symbol, each optimised in its own surroundings, and the linker
+    would take that of the loop which happened to come first: other bits where a loop is compiled than where it is loaded.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        named = _named(function, *sorted(fastmath))
+        return _jitted(named, fastmath=fastmath or False, error_model="numpy", forceinline=True)
+
+    return decorate
+
+
+def _jitted(function: Callable[..., Any], **options: Any) -> Any:
+    return _adopted(numba.njit(**options)(function))
+
+
+def _adopted(dispatcher: Any) -> Any:
+    """The function itself, to be compiled in the target that is open, if one is."""
+    if (target := current_target.get()) is not None:
+        target.adopt(dispatcher)
+    return dispatcher
+
+
+def user_function(scalar: Any) -> Any:
+    """A user's function for compiled loops to call: a twin of it, so that they do not hold the function itself."""
+    if isinstance(scalar, Dispatcher):
+        how: Any = scalar._compiler
+        return _adopted(type(scalar)(_named(scalar.py_func), how.locals, how.targetoptions, how.pipeline_class))
+    return scalar if hasattr(scalar, "py_func") else part()(scalar)
+
+
+def _named(function: Callable[..., Any], *constants: object) -> Callable[..., Any]:
+    """A twin of the function whose symbol says what it is made of.
+
+    Numba tells the versions of a function apart by counting them within a process; machine code of two processes then
+    meets under one symbol, and the linker takes either.
+    """
+    contents = [cell.cell_contents for cell in function.__closure__ or ()]
+    parts = [getattr(getattr(part, "py_func", part), "__qualname__", repr(part)) for part in contents]
+    digest = hashlib.sha256(repr((function.__module__, function.__qualname__, parts, constants)).encode()).hexdigest()
+    twin = types.FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+    twin.__module__, twin.__doc__ = function.__module__, function.__doc__
+    twin.__qualname__ = f"{function.__qualname__}_{digest[:16]}"
+    return twin
+
+
+class _OwnFileCache(FunctionCache):
+    """Numba's cache with one file per specialisation and signature, and a key that is equal in every process."""
+
+    def __init__(self, function: Callable[..., Any], key: str) -> None:
+        super().__init__(function)
+        self._key = key
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        self._open_file(sig, target_context.codegen())
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        self._open_file(sig, data.codegen)
+        super().save_overload(sig, data)
+
+    def _open_file(self, sig: Any, codegen: Any) -> None:
+        name = hashlib.sha256(f"{self._key} {sig} {codegen.magic_tuple()}".encode()).hexdigest()
+        self._cache_file = type(self._cache_file)(
+            cache_path=self._cache_path, filename_base=f"{self._impl.filename_base}-{name[:20]}", source_stamp=name
+        )
+
+    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
+        return (sig, codegen.magic_tuple(), self._key)
+
+
+def entry(fastmath: set[str] = SAFE_MATH, constants: tuple[object, ...] | None = ()) -> Callable[[Callable[..., Any]], Any]:
+    """Decorator for a loop called from Python; ``constants`` name what it closes over (None: not cached on disk)."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        twin = _named(function, *sorted(fastmath), constants)
+        dispatcher = _jitted(twin, nogil=True, fastmath=fastmath or False, error_model="numpy")
+        if constants is not None:
+            _attach_cache(dispatcher, (function.__qualname__, sorted(fastmath), *constants))
+        return dispatcher
+
+    return decorate
+
+
+def compile_function(
+    function: Callable[..., Any], signature: Any, constants: tuple[object, ...] | None, fastmath: set[str] = SAFE_MATH
+) -> Callable[..., Any]:
+    """``function`` compiled for one signature, now."""
+    with _lock:
+        dispatcher = entry(fastmath, constants)(function)
+        dispatcher.compile(signature)
+        dispatcher.disable_compile()
+    compiled: Callable[..., Any] = dispatcher
+    return compiled
+
+
+def _attach_cache(dispatcher: Any, parts: tuple[object, ...]) -> None:
+    key = hashlib.sha256(repr((_source_hash(), numba.__version__, parts)).encode()).hexdigest()
+    try:
+        dispatcher._cache = _OwnFileCache(dispatcher.py_func, key)
+    except RuntimeError:  # no directory that can be written to: compile in every process
+        return
+
+
+@functools.cache
+def _source_hash() -> str:
+    """Hash of every source file whose code ends up in compiled loops."""
+    package = Path(__file__).parents[1]
+    files = [file for folder in COMPILED_FOLDERS for file in sorted((package / folder).glob("*.py"))]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()

@@ -1,0 +1,38 @@
+"""Many values of a radial function at once: a formula by NumPy, a table by a compiled loop, ten times faster."""
+
+from __future__ import annotations
+
+from numba import types
+
+from kernelmean._types import Matrix
+from kernelmean.compiled.compiling import compile_function
+from kernelmean.compiled.radial import CompiledRadial, compiled, kept
+from kernelmean.compiled.signatures import NUMBERS, Loop, write
+from kernelmean.kernels import RadialFunction, Table
+
+STRETCH = 512  # values that are looked up at a time, so that they stay in the cache
+
+
+def profile(radial: RadialFunction, r2: Matrix) -> Matrix:
+    """g(r²), elementwise; ``r2`` is used up."""
+    if not isinstance(radial, Table):
+        return radial(r2)
+    function, numbers = compiled(radial)
+    _profile_loop(function)(r2.reshape(-1), *numbers)
+    return r2
+
+
+@kept(256)
+def _profile_loop(radial: CompiledRadial) -> Loop:
+    """g(r²) in place of every r²."""
+    whole, g = radial.whole, radial.rest
+
+    def profile_loop(r2, rate, shape, table):
+        for first in range(0, len(r2), STRETCH):
+            part_of_it = r2[first : first + STRETCH]
+            whole(part_of_it, rate, shape, table)
+            for j in range(len(part_of_it)):
+                part_of_it[j] = g(part_of_it[j], rate, shape, table)
+
+    name = None if radial.name is None else (radial.name, 0)
+    return compile_function(profile_loop, types.void(write(1), *NUMBERS), name)

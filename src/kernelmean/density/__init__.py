@@ -1,0 +1,1 @@
+"""Kernel density estimates on few centres: estimator, classifier, outlier detector."""

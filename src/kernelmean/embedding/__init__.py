@@ -1,0 +1,1 @@
+"""Many samples as points in a space of few dimensions."""

@@ -1,0 +1,56 @@
+"""Distances to centres from anywhere, and the farthest points: a tree in low dimension, matrix products else."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernelmean._types import Points, Vector
+from kernelmean.engines.arrays import Distances, Sample
+from kernelmean.engines.cpu.blocks import Blocks, read_only
+from kernelmean.engines.cpu.distance_filter import Sieve
+from kernelmean.engines.cpu.tree_traversal import FRESH, GrownTree
+from kernelmean.engines.rounds import Pool, farthest
+
+
+class TreeFrontier:
+    """Kept from round to round: a node whose box lies farther from a centre than its claim has nothing to learn."""
+
+    def __init__(self, blocks: Blocks, sample: Sample, count: int) -> None:
+        self._sample, self._tree = sample, GrownTree(blocks, count)
+        self._distances: Distances | None = None  # from the first question to the next centres
+
+    def meet(self, centers: Points) -> None:
+        """D² ← min(D², min_a ‖x − c_a‖²)."""
+        self._distances = None
+        for start in range(0, len(centers), FRESH):
+            self._tree.meet(np.ascontiguousarray(centers[start : start + FRESH]))
+
+    def farthest(self, m: int) -> Pool:
+        """The m points of largest distance, the lowest rows on ties."""
+        return self._tree.farthest(m)
+
+    def distances(self) -> Distances:
+        """The squared distances, behind reductions."""
+        if self._distances is None:
+            claims, order = self._tree.claims, self._tree.forest.order
+            self._distances = Distances(claims.nearest, self._sample.p, order, float(claims.peak[1]))
+        return self._distances
+
+
+class SievedFrontier:
+    """Writes to ``squared``, the distances to centres met before, so that it can be made anew whenever X is at hand."""
+
+    def __init__(self, sample: Sample, squared: Vector, count: int) -> None:
+        self._p, self._sieve = sample.p, Sieve(read_only(sample.X), squared, count)
+
+    def meet(self, centers: Points) -> None:
+        """D² ← min(D², min_a ‖x − c_a‖²)."""
+        self._sieve.meet(np.ascontiguousarray(centers))
+
+    def farthest(self, m: int) -> Pool:
+        """The m points of largest distance, the lowest rows on ties."""
+        return farthest(self._sieve.X, self._sieve.nearest, m)
+
+    def distances(self) -> Distances:
+        """The squared distances, behind reductions."""
+        return Distances(self._sieve.nearest, self._p)

@@ -1,0 +1,208 @@
+"""Exact farthest-first traversal in low dimension: a kd-tree that knows its farthest point.
+
+Every leaf claims the largest squared distance from its points to the centres it has *seen*. A leaf that lags behind can
+only claim too much, so whichever leaf claims most is brought up to date, until the largest claim is true: that point is
+the next centre. Every few hundred centres the whole tree catches up, subtree by subtree on all threads; a node whose
+box lies farther from a centre than the node's claim has nothing to learn from it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelmean._types import Points, Vector
+from kernelmean.compiled import threads
+from kernelmean.compiled.compiling import EXACT_MATH, entry, part
+from kernelmean.engines.cpu.blocks import Blocks
+from kernelmean.engines.cpu.node_bounds import Claims, Forest, catch_up, pull, pull_upwards, see
+from kernelmean.engines.cpu.picking import Picking
+from kernelmean.engines.rounds import Pool, farthest
+
+MERGED = 8  # leaves of the tree that make one leaf here: about 512 points
+FRESH = 256  # most centres a leaf may lag behind
+MANTISSA = 44  # bits of a distance that are dropped where it is only counted: 256 classes from a value to its double,
+CLASSES = 1 << 12  # over sixteen doublings below the largest
+PATIENCE = 2  # leaf updates per leaf before the whole tree catches up
+SUBTREE_LEVEL = 5  # the tree catches up in 2**SUBTREE_LEVEL pieces, whatever the number of threads
+
+
+class TreeTraversal(Picking):
+    """Farthest-first order of the points from row ``first``.  Memory 8 bytes a point, beside the blocks."""
+
+    def __init__(self, blocks: Blocks, X: Points, first: int, count: int) -> None:
+        super().__init__(first)
+        self._X = X
+        self._grown = GrownTree(blocks, count)
+        self._fresh = np.empty((FRESH, blocks.d))
+        self._fresh[0], self._waiting = X[first], 1
+        self._meet()
+
+    def squared_distances(self) -> Vector:
+        """min_c ‖x_i − c‖² over the centres taken so far, in the order of X."""
+        self._meet()
+        return self._grown.squared_distances()
+
+    def _room(self) -> int:
+        return FRESH - self._waiting
+
+    def _pick(self, rows: NDArray[np.int64], squares: Vector) -> int:
+        tree = self._grown
+        found: int = _pick(self._X, tree.forest, tree.claims, self._fresh, self._waiting, rows, squares)
+        self._waiting += found
+        return found
+
+    def _exhausted(self) -> bool:
+        return bool(self._grown.claims.peak[1] <= 0.0)
+
+    def _meet(self) -> None:
+        """Let every leaf see every fresh centre."""
+        self._grown.meet(self._fresh[: self._waiting])
+        self._waiting = 0
+
+
+class GrownTree:
+    """The tree with what its nodes claim; every leaf has seen every centre that was met."""
+
+    def __init__(self, blocks: Blocks, count: int) -> None:
+        self._count = count
+        self.forest = _forest(blocks, count)
+        self.claims = _boundless_claims(self.forest)
+
+    def meet(self, fresh: Points) -> None:
+        """Let every leaf see the centres that it has not seen."""
+        leaves = len(self.claims.seen)
+        top = min(1 << SUBTREE_LEVEL, leaves)
+        threads.run(catch_up, [(self.forest, self.claims, fresh, v) for v in range(top, 2 * top)], self._count)
+        pull_upwards(self.claims, top - 1)
+        self.claims.seen[:] = 0
+
+    def squared_distances(self) -> Vector:
+        """min_c ‖x_i − c‖² over the centres met, in the order of X."""
+        squares = np.empty(len(self.forest.order))
+        squares[self.forest.order] = self.claims.nearest
+        return squares
+
+    def farthest(self, m: int) -> Pool:
+        """The m points of largest distance, the lowest rows on ties; only leaves that claim as much are looked into."""
+        order, n, peaks = self.forest.order, len(self.forest.order), self.claims.peak[len(self.claims.seen) :]
+        falling, bits = np.argsort(peaks)[::-1], self.claims.nearest.view(np.int64)
+        level, found = _level(self.forest.starts, bits, peaks.view(np.int64), falling, np.zeros(CLASSES, np.int64), m)
+        places = np.empty(found, np.int64)
+        _collect(self.forest.starts, bits, np.flatnonzero(peaks.view(np.int64) >= level), level, places)
+        places = places[np.argsort(order[places])]
+        pool = farthest(np.empty((found, 0)), self.claims.nearest[places], m)
+        kept, bound, rival = places[pool.rows], pool.bound, int(order[places[pool.rival]]) if pool.rival < found else n
+        if found == m < n:  # all that was found is kept, and whatever was not is nearer
+            bound, rival = float(np.int64(level - 1).view(np.float64)), 0
+        return Pool(order[kept].astype(np.int64), self._points(kept), pool.nearest, bound, rival)
+
+    def _points(self, places: NDArray[np.int64]) -> Points:
+        """(d, p): the points at these places of the tree order."""
+        blocks, width = self.forest.points, self.forest.points.shape[2]
+        return np.ascontiguousarray(blocks[places // width, : len(self.forest.axes), places % width].T)
+
+
+def _forest(blocks: Blocks, count: int) -> Forest:
+    """Boxes of all nodes, from the leaves up."""
+    assert blocks.tree is not None
+    order, starts = blocks.tree.order, blocks.tree.starts
+    starts = np.ascontiguousarray(starts[:: min(MERGED, len(starts) - 1)])
+    leaves, d = len(starts) - 1, blocks.d
+    lower, upper = np.full((2 * leaves, d), np.inf), np.full((2 * leaves, d), -np.inf)
+    forest = Forest(blocks.points, order, starts, lower, upper, tuple(range(d)))
+    threads.run(_measure_boxes, [(forest, p.start, p.stop) for p in threads.pieces(leaves)], count)
+    level = leaves
+    while level > 1:
+        nodes, children = slice(level // 2, level), slice(level, 2 * level)
+        lower[nodes] = lower[children].reshape(-1, 2, d).min(axis=1)
+        upper[nodes] = upper[children].reshape(-1, 2, d).max(axis=1)
+        level //= 2
+    return forest
+
+
+def _boundless_claims(forest: Forest) -> Claims:
+    """Before the first centre every point is infinitely far; empty nodes claim −1."""
+    n, leaves = len(forest.order), len(forest.starts) - 1
+    peak = np.where(np.isfinite(forest.lower[:, 0]), np.inf, -1.0)
+    leaf = np.zeros(2 * leaves, np.int32)
+    leaf[leaves:] = np.arange(leaves)
+    return Claims(np.full(n, np.inf), peak, np.full(2 * leaves, n), leaf, np.zeros(leaves, np.int32))
+
+
+@entry(EXACT_MATH)
+def _measure_boxes(forest, start, stop):
+    """Bound the points of leaves start..stop."""
+    leaves, B = len(forest.starts) - 1, forest.points.shape[2]
+    for leaf in range(start, stop):
+        for position in range(forest.starts[leaf], forest.starts[leaf + 1]):
+            block, j = position // B, position % B
+            for t in range(len(forest.axes)):
+                x = forest.points[block, t, j]
+                forest.lower[leaves + leaf, t] = min(forest.lower[leaves + leaf, t], x)
+                forest.upper[leaves + leaf, t] = max(forest.upper[leaves + leaf, t], x)
+
+
+@entry(EXACT_MATH)
+def _level(starts, bits, tops, falling, counts, m):
+    """The bits of a distance that m points reach, and hardly more; how many do. ``falling`` are the leaves by what they claim.
+
+    Distances are counted by class, which is enough: squares are ordered as their bits are. All points where fewer than m do.
+    """
+    last, total, most = len(counts) - 1, 0, tops[falling[0]] >> MANTISSA
+    for leaf in falling:
+        if min(most - (tops[leaf] >> MANTISSA), len(counts) - 1) > last:  # the last class has no end
+            break
+        for i in range(starts[leaf], starts[leaf + 1]):
+            c = min(most - (bits[i] >> MANTISSA), len(counts) - 1)
+            if c <= last:
+                counts[c] += 1
+                total += 1
+        while last > 0 and total - counts[last] >= m:
+            total -= counts[last]
+            last -= 1
+    return ((most - last) << MANTISSA if last < len(counts) - 1 else np.int64(0)), total
+
+
+@entry(EXACT_MATH)
+def _collect(starts, bits, leaves, level, places):
+    """Where in these leaves distances are at least so large."""
+    count = 0
+    for leaf in leaves:
+        for i in range(starts[leaf], starts[leaf + 1]):
+            if bits[i] >= level:
+                places[count] = i
+                count += 1
+
+
+@entry(EXACT_MATH)
+def _pick(X, forest, claims, fresh, waiting, rows, squares):
+    """Fill ``rows`` with the next centres and append them to fresh[:waiting]; how many were found.
+
+    Stops early when no distinct point is left, or when so many leaves had to be updated one by one that it is time for
+    all threads to help.
+    """
+    patience = PATIENCE * len(claims.seen)
+    for k in range(len(rows)):
+        patience -= _find_farthest(forest, claims, fresh[: waiting + k])
+        if claims.peak[1] <= 0.0 or (k > 0 and patience < 0):
+            return k
+        rows[k], squares[k] = claims.row[1], claims.peak[1]
+        for t in range(X.shape[1]):
+            fresh[waiting + k, t] = X[rows[k], t]
+    return len(rows)
+
+
+@part(EXACT_MATH)
+def _find_farthest(forest, claims, fresh):
+    """Update the leaf that claims most until the root's claim is true; how many updates it took."""
+    updates = 0
+    everyone = np.arange(len(fresh))
+    while claims.seen[claims.leaf[1]] < len(fresh):
+        v = claims.leaf[1] + len(claims.seen)
+        if see(forest, claims, fresh, everyone, v):
+            updates += 1
+            while v > 1:
+                v >>= 1
+                pull(claims, v)
+    return updates

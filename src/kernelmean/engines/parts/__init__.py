@@ -1,0 +1,150 @@
+"""A room over many parts: every door asks the parts' own rooms and puts their answers together, in the order of the parts.
+
+No formula is written twice: kernel sums, distances and traversals are those of the local engine. What is added here is how parts
+combine: sums of sums weighted by each part's share, log-sum-exp, maxima, and rounds of a farthest-first traversal. The parts may
+be batches of a file that are read one after another, or live on the workers of a cluster.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernelmean import engines
+from kernelmean._lazy import lazy
+from kernelmean._types import IntVector, Matrix, Points, Vector
+from kernelmean.engines import Shift
+from kernelmean.engines.parts.part_index import Holding
+from kernelmean.engines.parts.summary import PartedSummary
+from kernelmean.engines.parts.traversal import Nearest, Traversal
+from kernelmean.kernels import Formula, RadialFunction
+
+BLOCK = 16384  # rows that are sent to all parts at a time where all pairs count
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Opens rooms for samples in parts, and rooms of the local engine for arrays."""
+
+    local: engines.Engine
+
+    @property
+    def name(self) -> str:
+        """That of the local engine."""
+        return self.local.name
+
+    @property
+    def threads(self) -> int:
+        """Those of the local engine."""
+        return int(getattr(self.local, "threads", 1))
+
+    def load(self, X: Any, weights: Vector | None = None) -> engines.Room:
+        """Take the points in."""
+        if isinstance(X, np.ndarray):
+            return self.local.load(X, weights)
+        room: Any = Room(Holding(X.parts(weights, self.local)))  # its summaries and distances have the same doors
+        opened: engines.Room = room
+        return opened
+
+    def precise(self) -> Engine:
+        """The engine whose kernel sums are in float64."""
+        exact = engines.precise(self.local)
+        return self if exact is self.local else Engine(exact)
+
+
+@dataclass(frozen=True)
+class Room:
+    """n points in parts."""
+
+    holding: Holding
+
+    @lazy
+    def summary(self) -> PartedSummary:
+        return PartedSummary(self.holding)
+
+    def rows(self, indices: IntVector) -> Points:
+        return self.holding.rows(indices)
+
+    def locate(self, u: Vector) -> IntVector:
+        return self.holding.locate(u)
+
+    def traverse(self, first: int) -> Traversal:
+        return Traversal(self.holding, first)
+
+    def nearest(self, centers: Points) -> Nearest:
+        return Nearest(self.holding, centers)
+
+    def kernel_sum(self, radial: RadialFunction, Q: Points, W: Matrix | None = None) -> Matrix:
+        """Σ_l share_l f_l over the parts l, or Σ_l f_l where W is given."""
+        if W is None:
+            return self._weighted(self._ask("kernel_sum", radial, Q))
+        return _ordered_sum(self._ask("kernel_sum", radial, Q, own=self._cut(W)))
+
+    def kernel_moments(self, radial: RadialFunction, Q: Points) -> Matrix:
+        return self._weighted(self._ask("kernel_moments", radial, Q))
+
+    def log_kernel_sum(self, radial: RadialFunction, Q: Points, w: Vector | None = None) -> Vector:
+        """log Σ_l share_l e^{f_l}."""
+        own = None if w is None else self._cut(w)
+        return _log_sum(self._ask("log_kernel_sum", radial, Q, own=own), self._log_shares(w))
+
+    def shift(self, decay: Formula, Q: Points, w: Vector | None = None) -> Shift:
+        """The parts' steps weighted by how much each pulls."""
+        found: list[Shift] = self._ask("shift", decay, Q, own=None if w is None else self._cut(w))
+        shares = self._log_shares(w)
+        value, pull, held = (_log_sum([getattr(part, name) for part in found], shares) for name in Shift._fields[:3])
+        step = np.zeros(Q.shape)
+        with np.errstate(invalid="ignore"):
+            for part, share in zip(found, shares, strict=True):
+                weight = np.exp(part.log_pull + share - pull)
+                step += np.where(pull > -np.inf, weight, 0.0)[:, None] * part.step
+        return Shift(value, pull, held, step)
+
+    def quadratic(self, radial: RadialFunction) -> float:
+        """Σ_ij p_i p_j g(‖x_i − x_j‖²): every row is sent to all parts, O(n²d) work and O(nd) bytes to each."""
+        holding, total = self.holding, 0.0
+        for share, begin, size in zip(holding.shares, holding.begins[:-1], holding.parts.sizes, strict=True):
+            for start in range(0, int(size), BLOCK):
+                rows = np.arange(start, min(start + BLOCK, int(size)))
+                values = self.kernel_sum(radial, holding.rows(begin + rows))
+                total += float(share * np.sum(self._local_weights(int(begin), rows) * values))
+        return total
+
+    def fourier_sum(self, frequencies: Points, origin: Vector) -> Matrix:
+        return self._weighted(self._ask("fourier_sum", frequencies, origin))
+
+    def _ask(self, door: str, *arguments: Any, own: list[tuple[Any, ...]] | None = None) -> list[Any]:
+        return self.holding.parts.each("ask", door, *arguments, own=own)
+
+    def _weighted(self, parts: list[Matrix]) -> Matrix:
+        return _ordered_sum([share * part for share, part in zip(self.holding.shares, parts, strict=True)])
+
+    def _log_shares(self, w: Vector | None) -> Vector:
+        return np.log(self.holding.shares) if w is None else np.zeros(len(self.holding.shares))
+
+    def _cut(self, W: Matrix) -> list[tuple[Any, ...]]:
+        return [(np.ascontiguousarray(part),) for part in np.split(W, self.holding.begins[1:-1])]
+
+    def _local_weights(self, begin: int, rows: IntVector) -> Vector:
+        which = int(np.searchsorted(self.holding.begins, begin, side="right")) - 1
+        own: list[Any] = [(rows,) if i == which else None for i in range(len(self.holding.shares))]
+        weights: Vector = self.holding.parts.each("probabilities", own=own)[which]
+        return weights
+
+
+def _ordered_sum(parts: list[Matrix]) -> Matrix:
+    """Parts added in their order."""
+    total: Matrix = np.array(parts[0])
+    for part in parts[1:]:
+        total += part
+    return total
+
+
+def _log_sum(parts: list[Vector], log_shares: Vector) -> Vector:
+    """log Σ_l e^{f_l + log share_l}, added in the order of the parts."""
+    total: Vector = parts[0] + log_shares[0]
+    for part, share in zip(parts[1:], log_shares[1:], strict=True):
+        total = np.logaddexp(total, part + share)
+    return total

@@ -1,0 +1,208 @@
+"""Exact farthest-first traversal in rounds: the parts offer, one place picks, all parts hear.
+
+Each part offers its farthest points and the best that it keeps back. While the best offer beats everything kept back (farther,
+or as far with a lower row), it is the next centre: exactly the sequential picks, ties included, whatever the parts.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelmean._types import IntVector, Points, Vector
+from kernelmean.engines import Picks
+from kernelmean.engines.cpu.distance_filter import pick
+from kernelmean.engines.cpu.picking import Picking
+from kernelmean.engines.parts.part import Heard
+from kernelmean.engines.parts.part_index import Holding
+from kernelmean.engines.rounds import Pool
+
+OFFERED = 4096  # points among which centres are sought, from all parts together
+LEAST_OFFER = 32  # from each part
+ROUND = 512  # most centres per round
+SHORT = 64  # centres: after a round of fewer, the parts that ended it offer more
+
+
+class History:
+    """The centres of one traversal, in their order, and which of them the parts have been told."""
+
+    def __init__(self, holding: Holding) -> None:
+        self.holding, self._session = holding, uuid.uuid4().hex
+        self.centers = np.empty((0, holding.parts.dimension))
+        self._told = 0
+
+    def add(self, centers: Points) -> None:
+        """Further centres, told with the next question."""
+        self.centers = np.concatenate([self.centers, centers])
+
+    def each(self, question: str, *arguments: Any, own: list[tuple[Any, ...] | None] | None = None) -> list[Any]:
+        """Every part's answer after all centres; parts that have forgotten some, or are new, hear all of them again."""
+        news = Heard(self._session, self._told, self.centers[self._told :])
+        answers = self.holding.parts.each(question, news, *arguments, own=own)
+        asked = [own is None or own[i] is not None for i in range(len(answers))]
+        forgetful = [asked[i] and answer is None for i, answer in enumerate(answers)]
+        if any(forgetful):
+            everything = Heard(self._session, 0, self.centers)
+            again: list[tuple[Any, ...] | None] = [
+                (() if own is None else own[i]) if behind else None for i, behind in enumerate(forgetful)
+            ]
+            repeated = self.holding.parts.each(question, everything, *arguments, own=again)
+            answers = [new if behind else old for old, new, behind in zip(answers, repeated, forgetful, strict=True)]
+        if all(asked):
+            self._told = len(self.centers)
+        return answers
+
+
+class Traversal(Picking):
+    """Farthest-first order from row ``first``; about k/ROUND rounds or a few more, not k."""
+
+    def __init__(self, holding: Holding, first: int) -> None:
+        super().__init__(first)
+        self._holding, self._history = holding, History(holding)
+        parts = len(holding.parts.sizes)
+        self._most = getattr(holding.parts, "offered", OFFERED)
+        self._offers = np.full(parts, max(LEAST_OFFER, self._most // parts))
+        self._ended_by = np.zeros(parts, dtype=bool)  # the parts whose next point ends the round
+        self._unmet = holding.rows(np.array([first]))
+        holding.remember(np.array([first]), self._unmet)
+        self._meet()
+
+    def take(self, m: int) -> Picks:
+        """The next m centres; fewer when every distinct point is a centre."""
+        rows, squares = super().take(m)
+        return Picks(rows, np.sqrt(squares))
+
+    def distances(self) -> PartedDistances:
+        """Each point's squared distance to the centres taken so far, behind reductions."""
+        self._settle()
+        return PartedDistances(self._history, len(self._history.centers))
+
+    def squared_distances(self) -> Vector:
+        """min_c ‖x_i − c‖² over the centres taken so far, in the order of the rows."""
+        return self.distances().values()
+
+    def _room(self) -> int:
+        return ROUND - len(self._unmet)
+
+    def _pick(self, rows: NDArray[np.int64], squares: Vector) -> int:
+        pool = self._pool
+        found: int = pick(pool, rows, squares)
+        picked = pool.points[:, np.searchsorted(pool.rows, rows[:found])].T
+        self._holding.remember(rows[:found], picked)
+        self._unmet = np.concatenate([self._unmet, picked])
+        return found
+
+    def _exhausted(self) -> bool:
+        """A new pool without a next centre."""
+        return len(self._unmet) == 0
+
+    def _meet(self) -> None:
+        """All parts hear of the centres not met, and offer anew; those that ended a short round offer more from then on."""
+        if len(self._unmet) < SHORT:
+            self._offers[self._ended_by] = np.minimum(2 * self._offers[self._ended_by], self._most)
+        self._settle()
+        pools: list[Pool] = self._history.each("offer", own=[(int(m),) for m in self._offers])
+        begins, n = self._holding.begins, int(self._holding.begins[-1])
+        bounds = np.array([pool.bound for pool in pools])
+        rivals = [pool.rival + b if pool.rival < size else n for pool, b, size in self._beside(pools)]
+        bound = float(bounds.max())
+        self._ended_by = bounds == bound
+        self._pool = Pool(
+            np.concatenate([pool.rows + b for pool, b in zip(pools, begins[:-1], strict=True)]),
+            np.ascontiguousarray(np.concatenate([pool.points for pool in pools], axis=1)),
+            np.concatenate([pool.nearest for pool in pools]),
+            bound,
+            int(min(rival for rival, own in zip(rivals, bounds, strict=True) if own == bound)),
+        )
+
+    def _settle(self) -> None:
+        self._history.add(self._unmet)
+        self._unmet = self._unmet[:0]
+
+    def _beside(self, pools: list[Pool]) -> Any:
+        return zip(pools, self._holding.begins[:-1], self._holding.parts.sizes, strict=True)
+
+
+class Nearest:
+    """Each point's nearest centre, the lowest on ties: distances are kept, groups are found when asked for."""
+
+    def __init__(self, holding: Holding, centers: Points) -> None:
+        self._holding, self._history = holding, History(holding)
+        self.add(centers)
+
+    def add(self, centers: Points) -> None:
+        """D² ← min(D², min_a ‖x − c_a‖²)."""
+        self._history.add(centers)
+
+    def distances(self) -> PartedDistances:
+        """The squared distances, behind reductions."""
+        return PartedDistances(self._history, len(self._history.centers))
+
+    def masses(self) -> Vector:
+        """Σ of p over the points of each centre."""
+        return self._groups()[0]
+
+    def means(self) -> Points:
+        """Weighted mean of the points of each centre; the centre itself where there are none."""
+        return self._groups()[1]
+
+    def _groups(self) -> tuple[Vector, Points]:
+        """m = Σ_l share_l m_l, and c + Σ_l share_l m_l (mean_l − c) / m, over the parts l."""
+        centers = self._history.centers
+        masses, pulls = np.zeros(len(centers)), np.zeros(centers.shape)
+        for share, (own, means) in zip(self._holding.shares, self._holding.parts.each("groups", centers), strict=True):
+            masses += share * own
+            pulls += (share * own)[:, None] * (means - centers)
+        moved = np.divide(pulls, masses[:, None], out=np.zeros_like(pulls), where=masses[:, None] > 0.0)
+        return masses, centers + moved
+
+
+class PartedDistances:
+    """Squared nearest-centre distances D² of all points, which stay with their parts; handed out as reductions only."""
+
+    def __init__(self, history: History, count: int) -> None:
+        self._history, self._count, self._holding = history, count, history.holding
+
+    @property
+    def cover(self) -> float:
+        """Covering radius max_j D_j."""
+        return float(max(self._each("cover")))
+
+    def values(self) -> Vector:
+        """D² of every point, on the host: 8 bytes a point."""
+        return np.concatenate(self._each("values"))
+
+    def coincident(self) -> tuple[IntVector, Vector]:
+        """Rows at distance 0 from a centre (the centres and their duplicates), and their weights."""
+        found = list(zip(self._each("coincident"), self._holding.begins, self._holding.shares, strict=False))
+        rows = np.concatenate([rows + begin for (rows, _), begin, _ in found])
+        return rows, np.concatenate([share * p for (_, p), _, share in found])
+
+    def mean(self, function: Callable[[Vector], Vector], block: int = 65536) -> float:
+        """Σ_j p_j function(D²_j)."""
+        return float(sum(share * part for share, part in zip(self._holding.shares, self._each("mean", function), strict=True)))
+
+    def draw(self, u: float) -> int | None:
+        """The point at position u of the cumulative p_j D²_j (D² sampling); None when every D² is zero."""
+        drawn = self.draws(np.array([u]))
+        return int(drawn[0]) if len(drawn) else None
+
+    def draws(self, u: Vector) -> IntVector:
+        """The points at positions u of the cumulative p_j D²_j; none when every D² is zero."""
+        masses = self._holding.shares * np.array(self._each("mean", _itself))
+        return self._holding.spread(u, masses, lambda own: self._history.each("reduce", "draws", own=own))
+
+    def _each(self, reduction: str, *arguments: Any) -> list[Any]:
+        if len(self._history.centers) > self._count:  # the traversal has gone on since
+            earlier = History(self._holding)
+            earlier.add(self._history.centers[: self._count])
+            self._history = earlier
+        return self._history.each("reduce", reduction, *arguments)
+
+
+def _itself(squared: Vector) -> Vector:
+    return squared

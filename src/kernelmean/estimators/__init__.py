@@ -1,1 +1,0 @@
-"""scikit-learn façades: constructors store, ``fit`` checks once and delegates to the applications."""

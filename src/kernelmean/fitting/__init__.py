@@ -1,0 +1,8 @@
+"""One path from a sample to a mean: settings, prepare, grow, refine; merging and streams use it too."""
+
+from kernelmean.fitting.fit import sparse_density, sparse_kernel_mean
+from kernelmean.fitting.merge import merge
+from kernelmean.fitting.prepare import kernel_mean
+from kernelmean.fitting.stream import MeanStream
+
+__all__ = ["MeanStream", "kernel_mean", "merge", "sparse_density", "sparse_kernel_mean"]

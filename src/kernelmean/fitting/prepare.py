@@ -1,0 +1,83 @@
+"""From outside arrays to a room: every fit passes this door."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kernelmean import _checks, engines, kernels
+from kernelmean._types import ArrayLike, IntVector, Matrix, Points, Space, Vector
+from kernelmean.bandwidth.resolve import resolve_kernel
+from kernelmean.engines import Engine, Room
+from kernelmean.kernels import Kernel
+from kernelmean.mean import scaling
+from kernelmean.mean.expansion import KernelMean
+
+
+class Prepared(NamedTuple):
+    """A checked sample, in the room of an engine, with its kernel."""
+
+    sample: Points  # rows of positive weight, as given
+    weights: Vector | None  # theirs, as given; None for equal ones
+    rows: IntVector | None  # which rows those are; None for all
+    total: int  # rows given
+    scale: Matrix | None
+    room: Room  # holds the sample in the coordinates of the kernel
+    kernel: Kernel
+    engine: Engine
+
+
+def prepare(
+    X: ArrayLike, sample_weight: ArrayLike | None, scale: Any, kernel: Any, bandwidth: Any, engine: str | Engine
+) -> Prepared:
+    """Check, drop rows of weight zero, map, load, and find the kernel."""
+    checked = engines.points(X, engine)
+    rows, sample, weights = engines.present(checked, _checks.weights(sample_weight, len(checked)))
+    opened = engines.precise(engines.choose(engine, sample, 3.0 * len(sample) ** 1.5))
+    room = opened.load(sample, weights)
+    A = scaling.resolve(scale, room.summary)
+    if A is not None:
+        mapped = scaling.apply(A, sample, engines.host(sample[:1])[0])
+        room = opened.load(engines.points(mapped, engine, "X, mapped by scale,"), weights)
+    return Prepared(sample, weights, rows, len(checked), A, room, resolve_kernel(kernel, bandwidth, room), opened)
+
+
+def kernel_mean(
+    X: ArrayLike,
+    *,
+    kernel: str | Kernel = "gaussian",
+    bandwidth: float | str = "scott",
+    scale: str | ArrayLike | None = None,
+    space: Space = "rkhs",
+    sample_weight: ArrayLike | None = None,
+    engine: str | Engine = "cpu",
+) -> KernelMean:
+    """The full kernel mean Σ_j p_j φ(·, x_j): every point a centre, nothing approximated.
+
+    What :func:`sparse_kernel_mean` approximates, with the same arguments.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    kernel, bandwidth, scale, space, sample_weight, engine : as in :func:`sparse_kernel_mean`.
+
+    Returns
+    -------
+    KernelMean
+        Time and memory O(n·d); then O(n·d) per evaluated point, and O(n²·d) to compare.
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> full = km.kernel_mean(np.random.default_rng(0).normal(size=(500, 2)), kernel=km.Gaussian(0.5))
+    >>> full.k
+    500
+    """
+    _checks.choice(space, "space", kernels.SPACES)
+    prepared = prepare(X, sample_weight, scale, kernel, bandwidth, engine)
+    n, w = len(prepared.sample), prepared.weights
+    p = np.full(n, 1.0 / n) if w is None else w / w.sum()
+    return KernelMean(
+        engines.host(prepared.sample), p, prepared.kernel, space, prepared.scale, prepared.room.summary.size, engine
+    )

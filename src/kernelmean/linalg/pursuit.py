@@ -1,0 +1,181 @@
+"""Orthogonal greedy selection from a pool of candidates.
+
+With P the projection on the span of the centres so far, r(x) = ⟨z̄ − Pz̄, φ_x⟩ and P²(x) = ‖φ_x − Pφ_x‖², a further
+centre x lowers the squared error by exactly y² = r(x)²/P²(x). For weights that sum to one let u(x) = 1 − Σ of the weights
+of Pφ_x and w = u/P; the best objective is −Σy² + (1 − Σwy)²/Σw², and x is scored by what that becomes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import LinAlgError
+
+from kernelmean._types import IntVector, Matrix, Points, Vector
+from kernelmean.compiled import gains as scores
+from kernelmean.engines import Directions, Shares
+from kernelmean.kernels import RadialFunction
+from kernelmean.linalg.factor import cholesky, gram, product, solve_lower
+
+LARGEST_BLOCK = 32  # picks between two updates of the whole pool, but
+CAUTION = 8  # no more than one per so many picks before
+SHORTLIST = 4  # candidates considered per pick of a block
+
+
+@dataclass
+class Residuals:
+    """What is left of z̄, of the sum and of every candidate outside the span of the centres."""
+
+    r: Vector  # ⟨z̄ − Pz̄, φ_x⟩
+    u: Vector  # 1 − 1ᵀK⁻¹k(C, x)
+    squares: Vector  # P²(x)
+    sums: Vector  # Σy², Σwy, Σw² over the centres so far
+
+    def scores(self, unit_sum: bool) -> Vector:
+        """The larger the better; −inf where P² is at the floor."""
+        squares = np.maximum(self.squares, scores.FLOOR)
+        _, wy, w2 = self.sums
+        if unit_sum:
+            value: Vector = scores.unit_sum_gain(self.r, self.u, squares, wy, w2, np.sqrt, np.where)
+        else:
+            value = scores.free_gain(self.r, squares)
+        return np.where(self.squares > scores.FLOOR, value, -np.inf)
+
+    def of(self, some: IntVector) -> Matrix:
+        """(r, u, P²) of some candidates."""
+        return np.stack([self.r[some], self.u[some], self.squares[some]])
+
+    def take_out(self, shares: Shares, coordinates: Matrix) -> None:
+        """Less what new orthonormal directions hold; ``coordinates`` of z̄ and of the sum in them."""
+        y, w = coordinates.T
+        self.r -= shares.products[0]
+        self.u -= shares.products[1]
+        self.squares -= shares.squares
+        self.sums += (y @ y, w @ y, w @ w)
+
+
+class HostDirections:
+    """V of :class:`kernelmean.engines.Directions` in NumPy.  Memory 8Pk bytes."""
+
+    def __init__(self, radial: RadialFunction) -> None:
+        self._radial, self._size = radial, 0
+        self._points: Points | None = None
+        self._rows: Matrix = np.empty((0, 0))  # row m: products of the m-th direction with all candidates
+
+    def extend(self, points: Points, picks: IntVector, coordinates: Matrix) -> Shares:
+        """New candidates: L⁻¹K of the picks with them, L = V_picksᵀ."""
+        m, old = self._size, points[:0] if self._points is None else self._points
+        rows = np.empty((m, len(points)))
+        if m:
+            L = self._rows[:m, picks].T
+            rows[:] = solve_lower(L, gram(self._radial, old[picks], points))
+        self._points = np.concatenate([old, points])
+        self._rows = np.concatenate([self._rows[:m], rows], axis=1)
+        return _shares(rows, coordinates)
+
+    def residual_gram(self, listed: IntVector) -> Matrix:
+        """K − VᵀV among some candidates."""
+        assert self._points is not None
+        G, known = gram(self._radial, self._points[listed], self._points[listed]), self._rows[: self._size, listed]
+        return G - product(known.T, known) if self._size else G
+
+    def include(self, chosen: IntVector, sides: Matrix) -> tuple[Matrix, Shares]:
+        """R = K(J, ·) − V_JᵀV, MMᵀ = R_J, V ← [V; M⁻¹R]."""
+        assert self._points is not None
+        R, m = gram(self._radial, self._points[chosen], self._points), self._size
+        R = R - product(np.ascontiguousarray(self._rows[:m, chosen].T), self._rows[:m]) if m else R
+        M = cholesky(R[:, chosen])
+        rows, coordinates = solve_lower(M, R), solve_lower(M, sides)
+        self._append(rows)
+        return coordinates, _shares(rows, coordinates)
+
+    def _append(self, rows: Matrix) -> None:
+        """Further directions, by their products with all candidates."""
+        stop = self._size + len(rows)
+        if stop > len(self._rows):
+            larger = np.empty((stop + stop // 4 + 32, self._rows.shape[1]))
+            larger[: self._size] = self._rows[: self._size]
+            self._rows = larger
+        self._rows[self._size : stop] = rows
+        self._size = stop
+
+
+def _shares(rows: Matrix, coordinates: Matrix) -> Shares:
+    """Σ over the directions."""
+    products = np.stack([product(rows.T, side) for side in coordinates.T]) if rows.size else np.zeros((2, rows.shape[1]))
+    return Shares(products, np.einsum("ij,ij->j", rows, rows))
+
+
+class Pursuit:
+    """Picks from a pool that may grow.  Time O(Pk² + Pkd) for k picks from P candidates, memory 8Pk bytes."""
+
+    def __init__(
+        self, radial: RadialFunction, unit_sum: bool, points: Points, kappa: Vector, directions: Directions | None = None
+    ) -> None:
+        self._unit_sum = unit_sum
+        self.points, self.kappa, self.picks = points, kappa, np.empty(0, np.intp)
+        self._directions = HostDirections(radial) if directions is None else directions
+        self._coordinates: Matrix = np.empty((0, 2))  # of z̄ and of the sum, in these directions
+        self._directions.extend(points, self.picks, self._coordinates)
+        self._left = Residuals(kappa.copy(), np.ones(len(kappa)), np.ones(len(kappa)), np.zeros(3))
+
+    def extend(self, points: Points, kappa: Vector) -> None:
+        """More candidates, as if they had been there from the start."""
+        new = Residuals(kappa.copy(), np.ones(len(kappa)), np.ones(len(kappa)), np.zeros(3))
+        new.take_out(self._directions.extend(points, self.picks, self._coordinates), self._coordinates)
+        self.points, self.kappa = np.concatenate([self.points, points]), np.concatenate([self.kappa, kappa])
+        for name in ("r", "u", "squares"):
+            setattr(self._left, name, np.concatenate([getattr(self._left, name), getattr(new, name)]))
+
+    def follow(self, picks: IntVector) -> None:
+        """Make these candidates centres, whatever their score; none that is at the floor."""
+        for j in picks:
+            if self._left.squares[j] > scores.FLOOR:
+                self._include(np.array([j]))
+
+    def take(self, m: int) -> IntVector:
+        """The next m picks; fewer when P² of every other candidate is at the floor."""
+        start = len(self.picks)
+        while len(self.picks) < start + m:
+            chosen = self._block(start + m - len(self.picks))
+            if not len(chosen):
+                break
+            self._include(chosen)
+        return self.picks[start:]
+
+    def _block(self, most: int) -> IntVector:
+        """The next picks: one where that is cheap, else a few that are exact within a shortlist."""
+        size = min(LARGEST_BLOCK, len(self.picks) // CAUTION, most)
+        gains = self._left.scores(self._unit_sum)
+        if size <= 1:
+            best = np.argmax(gains)
+            return np.array([best] if gains[best] > -np.inf else [], dtype=np.intp)
+        count = min(SHORTLIST * size, len(gains))
+        order = np.argpartition(-gains, (count - 1, min(count, len(gains) - 1)))
+        return self._shortlisted(np.sort(order[:count]), order[count : count + 1], size)
+
+    def _shortlisted(self, listed: IntVector, outside: IntVector, size: int) -> IntVector:
+        """At most so many picks; ``outside`` is the best candidate that is not listed, if there is one."""
+        from kernelmean.compiled.shortlist import shortlisted
+
+        left, sums, chosen = self._left.of(listed), self._left.sums[1:].copy(), np.empty(size, np.int64)
+        bar = self._left.of(outside)[:, 0] if len(outside) else np.zeros(3)
+        found = shortlisted()(self._directions.residual_gram(listed), left, sums, bar, self._unit_sum, chosen)
+        return listed[chosen[:found]]
+
+    def _include(self, chosen: IntVector) -> None:
+        """The new directions against the whole pool."""
+        sides = np.column_stack([self._left.r[chosen], self._left.u[chosen]])
+        try:
+            coordinates, shares = self._directions.include(chosen, sides)
+        except LinAlgError:  # within reach of the floor rounding may undo a block: one by one, without those at the floor
+            left = np.diagonal(self._directions.residual_gram(chosen))
+            self._left.squares[chosen] = np.minimum(self._left.squares[chosen], left)
+            if len(chosen) > 1:
+                self.follow(chosen)
+            return
+        self._coordinates = np.concatenate([self._coordinates, coordinates])
+        self._left.take_out(shares, coordinates)
+        self._left.squares[chosen] = 0.0
+        self.picks = np.concatenate([self.picks, chosen])

@@ -1,0 +1,201 @@
+"""Climbing a density: every point goes up, step by step, until it hardly moves.
+
+Mean shift (Fukunaga & Hostetler 1975; Comaniciu & Meer 2002) goes from x to the mean of the centres under the weights
+w_a ψ(s_a), ψ = −dφ/ds. Profiles are convex in s, so with w ≥ 0 the density never falls. On a ridge the steps shrink long
+before the peak is near; there the two latest steps tell how fast they shrink, and where they would end (Anderson mixing
+of depth one). Such a leap is short, and taken back if the density is lower there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from kernelmean import _progress, engines
+from kernelmean._lazy import lazy
+from kernelmean._types import EPS, IntVector, Points, Vector
+from kernelmean.engines import Room
+from kernelmean.kernels import Formula, Radial
+from kernelmean.mean.expansion import KernelMean
+
+Mask: TypeAlias = NDArray[np.bool_]
+
+CREEPING = 0.1  # bandwidths: shorter steps may be replaced by leaps
+LEAP = 0.25  # bandwidths: the longest leap, short enough to stay on the same slope
+ROUNDING = 4 * EPS  # of a logarithm: as much as a plain step may seem to fall
+TINY = float(np.finfo(np.float64).tiny)
+BATCH = 2**16  # numbers per batch of points that climb together
+
+
+class Ascent(NamedTuple):
+    """Where points end, in the coordinates of the kernel."""
+
+    ends: Points  # (n, d)
+    log_values: Vector  # (n,) log Σ_a w_a φ_a one step before the end: constants of the density are left out
+    n_iter: int  # steps of the slowest point
+    left: int  # points that still moved after max_iter steps
+
+
+class Place(NamedTuple):
+    """Points on a hill, with what one pass over the centres says of them."""
+
+    x: Points  # (q, d)
+    log_value: Vector  # (q,)
+    step: Points  # (q, d) to where plain mean shift would go
+    size: Vector  # (q,) what must be small for a point to have arrived: the step's length, at least that of the natural step
+
+    def of(self, rows: IntVector | Mask) -> Place:
+        """Some of the points."""
+        return Place(*(part[rows] for part in self))
+
+    def put(self, rows: IntVector | Mask, other: Place) -> Place:
+        """The same with some points replaced."""
+        replaced = Place(*(part.copy() for part in self))
+        for mine, theirs in zip(replaced, other, strict=True):
+            mine[rows] = theirs
+        return replaced
+
+
+@dataclass(frozen=True)
+class Hill:
+    """A density Σ_a w_a φ(‖x − c_a‖), w > 0, to be climbed in the coordinates of its kernel."""
+
+    room: Room  # holds the centres
+    centers: Points
+    weights: Vector
+    decay: Formula  # ψ
+    length: float  # of the kernel: the bandwidth
+
+    @classmethod
+    def of(cls, mean: KernelMean) -> Hill:
+        """The centres of positive weight; an error where there is no density to climb."""
+        if isinstance(mean.kernel, Radial):
+            raise ValueError(
+                "mean shift climbs Gaussian, Laplacian, Student and Cauchy kernels, not a Radial kernel of one's own."
+            )
+        if (mean.weights < 0).any():
+            raise ValueError("mean shift needs nonnegative weights: fit or refit the mean with constraint='simplex'.")
+        live = np.flatnonzero(mean.weights)
+        decay, length = mean.kernel.decay(mean.dimension), mean.kernel.length
+        if len(live) == mean.k:
+            return cls(mean.room, mean.mapped_centers, mean.weights, decay, length)
+        centers = mean.mapped_centers[live]
+        return cls(engines.precise(engines.open(mean.engine)).load(centers), centers, mean.weights[live], decay, length)
+
+    def at(self, x: Points) -> Place:
+        """log f = log Σ w_a φ_a and the step of mean shift, by Weiszfeld's rule at a kink.
+
+        Points at a kink hold x with the slope η = √rate·Σw, the others pull with R = 2·rate·Σ w_a ψ_a (c_a − x); x moves
+        only if ‖R‖ > η, by the share 1 − η/‖R‖ of the step (Vardi & Zhang 2000). Near a kink steps are short wherever they
+        lead; there the natural step ∇f/(rate·f) tells whether the point has arrived.
+        """
+        found = self.room.shift(self.decay, x, self.weights)
+        norms = _norms(found.step)
+        if not self.kinked:
+            return Place(x, found.log_value, found.step, norms)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_pull = math.log(2) + 0.5 * math.log(self.decay.rate) + found.log_pull + np.log(norms)
+            share = -np.expm1(np.minimum(np.where(np.isneginf(found.log_held), -np.inf, found.log_held - log_pull), 0.0))
+            natural = np.where(norms > 0.0, 2.0 * np.exp(found.log_pull - found.log_value), 0.0)
+        return Place(x, found.log_value, share[:, None] * found.step, share * norms * np.maximum(natural, 1.0))
+
+    @lazy
+    def tree(self) -> cKDTree:
+        """The centres, for the question which one is near."""
+        return cKDTree(self.centers)
+
+    @lazy
+    def kinked(self) -> bool:
+        """Whether the kernel has a kink at its centre."""
+        return not self.decay(np.zeros(1))[0] > 0.0
+
+
+def climb(hill: Hill, starts: Points, tol: float, max_iter: int) -> Ascent:
+    """Every start to where its step is at most ``tol`` bandwidths.  Time O(k·d) per step and point, memory O(n·d).
+
+    Points that have arrived leave the set; those that have not after ``max_iter`` steps stay where they are, and are counted.
+    """
+    n, d = starts.shape
+    ends, log_values, n_iter, left = np.empty((n, d)), np.empty(n), 0, 0
+    size = min(max(BATCH // d, 1024), 8192)
+    for first in _progress.track(range(0, n, size), "climbing", -(-n // size)):
+        batch = slice(first, first + size)
+        steps = 0
+        for steps, (rows, place, arrived) in enumerate(ascend(hill, starts[batch], tol), start=1):
+            over = arrived | (steps >= max_iter)
+            done = place.of(over)
+            ends[batch][rows[over]], log_values[batch][rows[over]] = done.x + done.step, done.log_value
+            if steps >= max_iter:
+                left += int(np.count_nonzero(~arrived))
+                break
+        n_iter = max(n_iter, steps)
+    return Ascent(ends, log_values, n_iter, left)
+
+
+def ascend(hill: Hill, starts: Points, tol: float) -> Iterator[tuple[IntVector, Place, Mask]]:
+    """All points still on their way, step by step: their rows, their places, and which of them have arrived."""
+    rows = np.arange(len(starts))
+    place = before = hill.at(starts)
+    leaps = np.zeros(len(rows), dtype=bool)  # may leap: the two latest steps are known
+    while True:
+        if hill.kinked:
+            place = _at_kinks(hill, place, tol)
+        arrived = place.size <= tol * hill.length
+        yield rows, place, arrived
+        on = ~arrived
+        if not on.any():
+            return
+        rows, place, before, leaps = rows[on], place.of(on), before.of(on), leaps[on]
+        after, leaps = _advance(hill, place, before, leaps)
+        place, before = after, place
+
+
+def _advance(hill: Hill, place: Place, before: Place, leaps: Mask) -> tuple[Place, Mask]:
+    """One step up, a leap where that pays, and whether each point may leap next time."""
+    plain = place.x + place.step
+    leap = _leaps(hill.length, place, before)
+    bold = leaps & (leap != 0.0).any(axis=1)
+    after = hill.at(np.where(bold[:, None], plain + leap, plain))
+    lower = bold & ~(after.log_value >= place.log_value - ROUNDING * (1.0 + np.abs(place.log_value)))
+    if lower.any():
+        after = after.put(lower, hill.at(plain[lower]))
+    return after, ~lower
+
+
+def _leaps(length: float, place: Place, before: Place) -> Points:
+    """−γ(T(x) − T(x′)), γ = ⟨F, F − F′⟩/‖F − F′‖²: where F = T(x) − x would vanish, were it linear between x′ and x.
+
+    Away from a kink that does not hold the steps grow instead; there the leap is what the natural step is longer.
+    """
+    change, norms = place.step - before.step, _norms(place.step)
+    squared = np.einsum("ij,ij->i", change, change)
+    gamma = np.divide(np.einsum("ij,ij->i", place.step, change), squared, out=np.zeros_like(squared), where=squared > 0.0)
+    leap = -gamma[:, None] * (place.x - before.x + change)
+    longer = place.size > 2.0 * norms
+    leap[longer] = place.step[longer] * (place.size / np.maximum(norms, TINY) - 1.0)[longer, None]
+    size = _norms(leap)
+    shrink = np.divide(LEAP * length, size, out=np.ones_like(size), where=size > LEAP * length)
+    return np.where((norms < CREEPING * length)[:, None], shrink[:, None] * leap, 0.0)
+
+
+def _at_kinks(hill: Hill, place: Place, tol: float) -> Place:
+    """Points that hardly move but have not arrived go to the nearest centre, if it is near and not lower."""
+    stuck = np.flatnonzero((_norms(place.step) <= tol * hill.length) & (place.size > tol * hill.length))
+    if not len(stuck):
+        return place
+    distance, nearest = (np.asarray(found) for found in hill.tree.query(place.x[stuck]))
+    near = (distance > 0.0) & (distance <= LEAP * hill.length)
+    there = hill.at(hill.centers[nearest[near]])
+    higher = there.log_value >= place.log_value[stuck[near]]
+    return place.put(stuck[near][higher], there.of(higher))
+
+
+def _norms(steps: Points) -> Vector:
+    lengths: Vector = np.sqrt(np.einsum("ij,ij->i", steps, steps))
+    return lengths

@@ -1,0 +1,1 @@
+"""Clusters around the modes of a density, and image segmentation by them."""

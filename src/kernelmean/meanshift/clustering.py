@@ -1,0 +1,188 @@
+"""From a density to clusters: climb, link the ends, refine the peaks, absorb what is small."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from kernelmean import _checks, engines
+from kernelmean import bandwidth as rules_of_bandwidth
+from kernelmean._lazy import lazy
+from kernelmean._types import EPS, IntVector, Matrix, Points, Vector
+from kernelmean.fitting.fit import sparse_density
+from kernelmean.fitting.prepare import kernel_mean
+from kernelmean.kernels import Kernel
+from kernelmean.mean import scaling
+from kernelmean.mean.climbing import Ascent, Hill, climb
+from kernelmean.mean.expansion import AnyMean, KernelMean
+from kernelmean.meanshift.linkage import Links, link
+
+RULE = "mode"  # the default rule for the bandwidth
+REFINED = 1e-9  # bandwidths: the last step of a refined peak
+REFINING_STEPS = 2000
+
+
+class Rules(NamedTuple):
+    """When to stop, what to merge, what to absorb."""
+
+    tol: float = 1e-3  # bandwidths
+    merge_radius: float | None = None  # None: the bandwidth
+    min_cluster_size: int = 1
+    max_iter: int = 10_000
+
+    def checked(self) -> Rules:
+        """The same, or one clear sentence."""
+        radius = None if self.merge_radius is None else _checks.length(self.merge_radius, "merge_radius")
+        size = _checks.count(self.min_cluster_size, "min_cluster_size")
+        return Rules(_checks.number(self.tol, "tol", above=0.0), radius, size, _checks.count(self.max_iter, "max_iter"))
+
+
+@dataclass(frozen=True, eq=False)
+class Clustering:
+    """The peaks of a density, and which of them each point climbs to."""
+
+    mean: AnyMean  # the density that was climbed
+    labels: IntVector  # (n,) from 0, the highest peak
+    centers: Points  # (c, d) the peaks
+    log_densities: Vector  # (c,) the density at each
+    shifted: Points  # (n, d) where each point ended, in the coordinates of the data
+    n_iter: int
+    rules: Rules
+    anchors: Points  # (m, d) ends that stand for all, in the coordinates of the kernel
+    anchor_labels: IntVector  # (m,)
+
+    def predict(self, X: Points) -> IntVector:
+        """Labels of new points, by climbing from each to where it ends; ends off the known ones join the nearest."""
+        expansion = self.mean.expansion
+        queries = engines.queries(X, expansion.engine, "X", expansion.dimension)
+        labels: IntVector = engines.over(expansion.map(queries), self._labels)
+        return labels
+
+    def with_absent(self, X: Points, rows: IntVector) -> Clustering:
+        """The clustering of all rows of X, known for some: the others get a label and an end, and have no part in the rest."""
+        absent = np.setdiff1d(np.arange(len(X)), rows)
+        ascent = _ascent(self.mean.expansion, engines.keep(X, absent), self.rules)
+        _warn_if_cut(ascent, len(absent), self.rules)
+        labels, shifted = np.empty(len(X), dtype=np.intp), np.empty(X.shape)
+        labels[rows], shifted[rows] = self.labels, self.shifted
+        labels[absent], shifted[absent] = self._at_ends(ascent.ends), _in_data(self.mean.expansion, ascent.ends)
+        return replace(self, labels=labels, shifted=shifted)
+
+    def _labels(self, mapped: Points) -> IntVector:
+        ascent = climb(Hill.of(self.mean.expansion), mapped, self.rules.tol, self.rules.max_iter)
+        _warn_if_cut(ascent, len(mapped), self.rules)
+        return self._at_ends(ascent.ends)
+
+    def _at_ends(self, ends: Points) -> IntVector:
+        nearest: IntVector = self.anchor_labels[self._tree.query(ends)[1]]
+        return nearest
+
+    @lazy
+    def _tree(self) -> cKDTree:
+        return cKDTree(self.anchors)
+
+
+def density(
+    X: Points, weights: Vector | None = None, *, sparse: bool, kernel: str | Kernel, bandwidth: float | str, **options: Any
+) -> AnyMean:
+    """The density to climb: nonnegative weights on k centres, or every point a centre.
+
+    Without any spread in the data no rule gives a bandwidth; there is one cluster whatever it is, and it is set to 1.
+    """
+    if isinstance(kernel, Kernel):
+        bandwidth = "scott" if isinstance(bandwidth, str) and bandwidth == RULE else bandwidth  # both: the kernel's own
+    elif isinstance(bandwidth, str) and not engines.in_parts(X) and not np.ptp(engines.present(X, weights)[1], axis=0).any():
+        _checks.choice(bandwidth, "bandwidth rule", rules_of_bandwidth.RULES)
+        bandwidth = 1.0
+    common: dict[str, Any] = {"kernel": kernel, "bandwidth": bandwidth, "sample_weight": weights}
+    if sparse:
+        return sparse_density(X, **common, **options)
+    full = {name: options[name] for name in ("scale", "engine") if name in options}
+    return kernel_mean(X, space="l2", **common, **full)
+
+
+def cluster(mean: AnyMean, X: Points, rules: Rules) -> Clustering:
+    """The clusters of X under a density.  Time O(n·k·d) per step, memory O(n·d)."""
+    expansion = mean.expansion
+    hill = Hill.of(expansion)
+    radius = hill.length if rules.merge_radius is None else rules.merge_radius
+    ascent = _ascent(expansion, X, rules)
+    _warn_if_cut(ascent, len(X), rules)
+    links = link(ascent.ends, radius)
+    peaks, owner = _peaks(hill, ascent, links, radius)
+    owner = _absorbed(peaks.ends, owner, np.bincount(links.groups[links.cells], minlength=len(owner)), rules.min_cluster_size)
+    kept, labels = np.unique(owner, return_inverse=True)
+    anchor_labels = labels[links.groups]
+    return Clustering(
+        mean,
+        anchor_labels[links.cells],
+        _in_data(expansion, peaks.ends[kept]),
+        peaks.log_values[kept] + expansion.log_constant,
+        _in_data(expansion, ascent.ends),
+        ascent.n_iter,
+        rules,
+        ascent.ends[links.firsts],
+        anchor_labels,
+    )
+
+
+def _ascent(expansion: KernelMean, X: Points, rules: Rules) -> Ascent:
+    """All rows climb, each where it is; their ends come here."""
+
+    def climbed(mapped: Points) -> Matrix:
+        found = climb(Hill.of(expansion), mapped, rules.tol, rules.max_iter)
+        facts = np.full((len(mapped), 2), [found.n_iter, 0.0])
+        facts[0, 1] = found.left
+        return np.column_stack([found.ends, found.log_values, facts])
+
+    if not engines.in_parts(X):
+        return climb(Hill.of(expansion), expansion.map(X), rules.tol, rules.max_iter)
+    rows: Matrix = engines.over(expansion.map(X), climbed)
+    return Ascent(np.ascontiguousarray(rows[:, :-3]), rows[:, -3].copy(), int(rows[:, -2].max()), int(rows[:, -1].sum()))
+
+
+def _in_data(expansion: KernelMean, ends: Points) -> Points:
+    """Ends in the coordinates of the data."""
+    return scaling.undo(expansion.scale, ends, expansion.centers[0])
+
+
+def _peaks(hill: Hill, ascent: Ascent, links: Links, radius: float) -> tuple[Ascent, IntVector]:
+    """Refined peaks from the highest first, and the peak of each group: groups whose peaks meet are one."""
+    group = links.groups[links.cells]
+    order = np.lexsort((-ascent.log_values, group))
+    best = order[np.searchsorted(group[order], np.arange(links.groups.max() + 1))]
+    ends = ascent.ends[best]
+    tol = max(REFINED, 8 * EPS * float(np.abs(ends).max()) / hill.length)  # rounding moves points too
+    refined = climb(hill, ends, tol, REFINING_STEPS)
+    values = hill.at(refined.ends).log_value
+    by_height = np.lexsort((best, -values))
+    peaks = refined._replace(ends=refined.ends[by_height], log_values=values[by_height])
+    met = link(peaks.ends, radius)
+    highest = met.firsts[np.unique(met.groups, return_index=True)[1]]  # groups are numbered from the highest peak on
+    owner = np.empty(len(best), dtype=np.intp)
+    owner[by_height] = met.groups[met.cells]
+    return peaks._replace(ends=peaks.ends[highest], log_values=peaks.log_values[highest]), owner
+
+
+def _absorbed(peaks: Points, owner: IntVector, sizes: IntVector, least: int) -> IntVector:
+    """Groups of too small clusters go to the nearest peak of a large one; the largest cluster always stays."""
+    total = np.bincount(owner, sizes, minlength=len(peaks))
+    large = np.flatnonzero((total >= least) | (total == total.max()))
+    if len(large) == len(peaks):
+        return owner
+    nearest: IntVector = large[cKDTree(peaks[large]).query(peaks)[1]]
+    nearest[large] = large
+    return nearest[owner]
+
+
+def _warn_if_cut(ascent: Ascent, n: int, rules: Rules) -> None:
+    if ascent.left:
+        warnings.warn(
+            f"{ascent.left} of {n} points still move by more than tol={rules.tol:g} bandwidths after max_iter={rules.max_iter} "
+            "steps and are taken where they are; raise max_iter or tol.",
+            stacklevel=3,
+        )

@@ -1,1 +1,0 @@
-"""Distances between distributions and between clusterings."""

@@ -1,0 +1,31 @@
+"""The error indicator against the number of centres."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kernelmean._types import IntVector, Vector
+from kernelmean.mean.value import SparseKernelMean
+
+
+class Indicator(NamedTuple):
+    """E_1..E_k, and how much of the squared error that k_0 centres remove is still there with m of them."""
+
+    centers: IntVector  # (k,) m = 1..k
+    values: Vector  # (k,) E_m, in units of g(0); err² = ‖z̄‖² + E_m
+    left_over: Vector  # (k,) (E_m − E_k)/(E_1 − E_k), NaN where rounding leaves nothing to draw on a logarithmic axis
+    chosen: int  # k_0
+    stop_reason: str
+
+
+def indicator(mean: SparseKernelMean) -> Indicator:
+    """(E_m − E_k)/(E_1 − E_k) for m = 1..k; NaN at k itself, where it is 0."""
+    E = mean.indicator
+    left_over = np.full(len(E), np.nan)
+    gained = E[0] - E[-1]
+    if gained > 0.0:
+        left_over = (E - E[-1]) / gained
+        left_over[~(left_over > 0.0)] = np.nan
+    return Indicator(np.arange(1, len(E) + 1), E, left_over, mean.k, mean.stop_reason)

@@ -1,0 +1,154 @@
+"""A density on grids: along its one coordinate, or in planes of two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from kernelmean import _checks
+from kernelmean._types import ArrayLike, Matrix, Points, Vector
+from kernelmean.mean.expansion import KernelMean
+from kernelmean.mean.value import SparseKernelMean
+from kernelmean.pictures.marginals import kernel_marginal, marginal
+
+Mean: TypeAlias = KernelMean | SparseKernelMean
+
+PAIRWISE = 6  # dimensions up to which every pair of coordinates is drawn; beyond it the principal plane
+LINE = 400  # points of a curve
+GRID = 72  # points along each side of a plane
+ROWS = 100_000  # of the sample that are read to find its range
+TAILS = (0.002, 0.998)  # quantiles between which a picture is drawn
+MARGIN = 0.06  # of the range, added on either side
+
+
+class DensityView(NamedTuple):
+    """A density or a kernel mean in one plane, or along one line: values on a grid, and the centres where the plane sees them."""
+
+    axes: tuple[str, ...]  # names of the one or two directions
+    grids: tuple[Vector, ...]  # a rising grid for each
+    values: Points  # (second grid, first grid), or (grid,)
+    centers: Points  # (k, 1 or 2)
+    weights: Vector  # (k,)
+    what: str  # "density" or "kernel mean"
+    kind: str  # "whole"; "marginal": the other directions are integrated out; "slice": they are held at the highest centre
+
+    @property
+    def signed(self) -> bool:
+        """Whether the mean is below zero somewhere in view, beyond rounding: then no mass can be told."""
+        return bool(self.values.min() < -1e-9 * self.values.max())
+
+    def mass_below(self) -> Points:
+        """For each grid point the share of the mass in view where the density is lower: 0 in the tails, 1 at the peak.
+
+        A line at level 1 − p of it encloses the smallest region of mass p (highest density region, Hyndman 1996).
+        """
+        flat = np.maximum(self.values.ravel(), 0.0)
+        order = np.argsort(flat, kind="stable")
+        below = np.empty_like(flat)
+        below[order] = np.cumsum(flat[order])
+        share: Points = (below / below.max()).reshape(self.values.shape)
+        return share
+
+
+def density_views(mean: Mean, sample: ArrayLike | None = None, columns: Sequence[str] | None = None) -> list[DensityView]:
+    """What there is to see: one curve, all pairs of up to six coordinates, or the principal plane of more."""
+    d, names = mean.dimension, column_names(mean, columns)
+    rows = _rows(mean, sample)
+    if d == 1:
+        return [line_view(mean, 0, rows, names)]
+    if d <= PAIRWISE:
+        return [plane_view(mean, pair, rows, names) for pair in combinations(range(d), 2)]
+    return [_view(mean, _principal(mean), rows, ("first principal axis", "second principal axis"))]
+
+
+def plane_view(
+    mean: Mean, pair: tuple[int, int], sample: ArrayLike | None = None, columns: Sequence[str] | None = None
+) -> DensityView:
+    """The mean in the plane of two coordinates."""
+    names = column_names(mean, columns)
+    P = np.eye(mean.dimension)[list(pair)]
+    return _view(mean, P, _rows(mean, sample), tuple(names[i] for i in pair))
+
+
+def line_view(
+    mean: Mean, coordinate: int = 0, sample: ArrayLike | None = None, columns: Sequence[str] | None = None
+) -> DensityView:
+    """The mean along one coordinate."""
+    P = np.eye(mean.dimension)[[coordinate]]
+    return _view(mean, P, _rows(mean, sample), (column_names(mean, columns)[coordinate],))
+
+
+def column_names(mean: Mean, columns: Sequence[str] | None) -> list[str]:
+    """Names of the coordinates: those given, those of the data, or x1, x2, …"""
+    names = columns if columns is not None else getattr(mean, "columns", None)
+    if names is None:
+        return [f"x{i + 1}" for i in range(mean.dimension)]
+    if len(names) != mean.dimension:
+        raise ValueError(f"columns names {len(names)} coordinates, but the mean has {mean.dimension}.")
+    return [str(name) for name in names]
+
+
+def _view(mean: Mean, P: Matrix, rows: Points | None, axes: tuple[str, ...]) -> DensityView:
+    evaluate, kind = _seen(mean, P)
+    centers = mean.centers @ P.T
+    grids = tuple(_grid(mean, P, rows, axis, LINE if len(P) == 1 else GRID) for axis in range(len(P)))
+    mesh = np.stack([side.ravel() for side in np.meshgrid(*grids)], axis=1)
+    values = evaluate(mesh).reshape([len(grid) for grid in reversed(grids)])
+    return DensityView(axes, grids, values, centers, mean.weights, "density" if mean.is_density else "kernel mean", kind)
+
+
+def _seen(mean: Mean, P: Matrix) -> tuple[Callable[[Points], Vector], str]:
+    """The mean itself where P sees all of it, else its marginal, or where the kernel has none the slice at its peak."""
+    m, d = P.shape
+    if m == d:
+        return mean, "whole"
+    try:
+        kernel_marginal(mean.kernel, d, m)
+    except ValueError:  # a kernel without integral, or of the user's own
+        base = mean.centers[np.argmax(mean(mean.centers))]
+        return lambda Y: mean(base + (Y - base @ P.T) @ np.linalg.pinv(P).T), "slice"
+    return marginal(mean, P), "marginal"
+
+
+def _grid(mean: Mean, P: Matrix, rows: Points | None, axis: int, size: int) -> Vector:
+    """From one far quantile to the other and a little further."""
+    if rows is not None:
+        low, high = np.quantile(rows @ P[axis], TAILS)
+    else:
+        low, high = _weighted_range(mean.centers @ P[axis], np.abs(mean.weights))
+    reach = _reach(mean.expansion, P[axis]) * (1.0 if rows is not None else 2.0)
+    margin = max(MARGIN * (high - low), reach)
+    return np.linspace(low - margin, high + margin, size)
+
+
+def _weighted_range(values: Vector, weights: Vector) -> tuple[float, float]:
+    order = np.argsort(values)
+    cumulative = np.cumsum(weights[order]) / weights.sum()
+    low, high = np.searchsorted(cumulative, TAILS)
+    return float(values[order[low]]), float(values[order[min(high, len(values) - 1)]])
+
+
+def _reach(mean: KernelMean, direction: Vector) -> float:
+    """The kernel's length along a direction u of the data: h·‖A⁻ᵀu‖."""
+    mapped = direction if mean.scale is None else np.linalg.solve(mean.scale.T, direction)
+    return mean.kernel.length * float(np.linalg.norm(mapped))
+
+
+def _principal(mean: Mean) -> Matrix:
+    """(2, d) leading principal axes of the centres by their weights; signs fixed by the largest entry."""
+    w = np.abs(mean.weights) / np.abs(mean.weights).sum()
+    centred = (mean.centers - w @ mean.centers) * np.sqrt(w)[:, None]
+    axes = np.linalg.svd(centred, full_matrices=True)[2][:2]
+    leading: Matrix = axes * np.sign(axes[np.arange(2), np.abs(axes).argmax(axis=1)])[:, None]
+    return leading
+
+
+def _rows(mean: Mean, sample: ArrayLike | None) -> Points | None:
+    """Some rows of the sample, evenly spread over it."""
+    if sample is None:
+        return None
+    checked = _checks.points(sample, "sample", mean.dimension)
+    return checked[:: max(1, len(checked) // ROWS)]

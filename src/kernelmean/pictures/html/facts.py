@@ -1,0 +1,75 @@
+"""What a page says in words: settings, versions, the command that makes it again."""
+
+from __future__ import annotations
+
+import platform
+import shlex
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+
+from kernelmean import __version__
+from kernelmean.mean.value import SparseKernelMean
+from kernelmean.pictures.html import page
+
+PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "plotly")  # whose versions can change a result or the page
+REASONS = {
+    "tol": "more centres would change too little (tol)",
+    "k_max": "the most centres allowed (k_max)",
+    "rank": "the centres span all that rounding can tell apart (rank)",
+    "distinct": "every distinct point is a centre",
+    "fixed": "the number asked for",
+}
+
+
+def number(value: float) -> str:
+    """A number for people: whole numbers in groups of three, others to four digits."""
+    if float(value).is_integer() and abs(value) < 1e15:
+        return f"{int(value):,}".replace(",", "\u202f")
+    return f"{value:.4g}"
+
+
+def fitted(mean: SparseKernelMean) -> dict[str, str]:
+    """The settings that a mean remembers."""
+    scale = "none" if mean.scale is None else f"{mean.dimension} × {mean.dimension} matrix"
+    weights = {None: "unconstrained", "simplex": "nonnegative, of sum one"}.get(mean.constraint, str(mean.constraint))
+    return {
+        "kernel": str(mean.kernel),
+        "space": {"rkhs": "RKHS", "l2": "L2 (densities)"}[mean.space],
+        "scale": scale,
+        "selection": str(mean.selection),
+        "weights": weights,
+        "solver": str(mean.solver),
+        "stopped by": REASONS[mean.stop_reason],
+        "jitter": f"{mean.jitter:.1e}" if mean.jitter else "none",
+        "engine": mean.engine if isinstance(mean.engine, str) else str(mean.engine.name),
+    }
+
+
+def settings_section(known: Mapping[str, object], given: Mapping[str, object] | None) -> str:
+    """A table of settings: those the result remembers, then those of the caller."""
+    rows = list({**known, **(given or {})}.items())
+    return page.section("settings", "Settings", page.table("Settings of this run", ("setting", "value"), rows))
+
+
+def reproduce_section(command: str | Sequence[str]) -> str:
+    """The exact command, to be copied, and the versions that ran it."""
+    line = command if isinstance(command, str) else shlex.join(command)
+    shown = (
+        f'<div class="command"><pre tabindex="0" aria-label="Command"><code id="command">{page.text(line)}</code></pre>'
+        '<button type="button" data-copies="command">Copy</button></div>'
+        if line
+        else "<p>Made from Python, without a command.</p>"
+    )
+    table = page.table("Versions", ("software", "version"), list(versions().items()))
+    return page.section("reproduce", "To make this again", shown, table)
+
+
+def versions() -> dict[str, str]:
+    """What ran: this package, Python, and the packages that count."""
+    found = {"kernelmean": __version__, "Python": platform.python_version(), "system": platform.platform(terse=True)}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            found[name] = "not installed"
+    return found

@@ -1,0 +1,1 @@
+"""Class proportions of an unlabelled sample."""

@@ -1,0 +1,146 @@
+"""From labelled points to class means that proportions can be read from."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from kernelmean import _checks, engines
+from kernelmean._random import Streams
+from kernelmean._types import Points, Space, Vector
+from kernelmean.bandwidth import LABELLED_RULE
+from kernelmean.bandwidth.resolve import DEFAULT_RULE, labelled_kernel
+from kernelmean.engines import Engine
+from kernelmean.fitting.prepare import Prepared, prepare
+from kernelmean.kernels import SPACES
+from kernelmean.mean import scaling
+from kernelmean.mean.expansion import AnyMean
+from kernelmean.proportions import means, searching, solving
+from kernelmean.proportions.intervals import ProportionIntervals, intervals
+from kernelmean.proportions.means import Plan
+from kernelmean.proportions.searching import Search
+from kernelmean.proportions.solving import System
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a user may ask of class proportions; see :class:`kernelmean.ClassProportions`."""
+
+    kernel: Any
+    bandwidth: Any
+    scale: Any
+    space: Space
+    solver: str
+    sparse: bool
+    sparse_test: bool
+    k: Any
+    k_max: Any
+    tol: Any
+    selection: Any
+    engine: str | Engine
+
+    @property
+    def searching(self) -> bool:
+        """A name without a bandwidth asks for the search; a kernel has its own length unless told otherwise."""
+        return isinstance(self.kernel, str) if self.bandwidth is None else _is(self.bandwidth, "search")
+
+    def check(self) -> None:
+        """The names; numbers are checked where they are used."""
+        _checks.choice(self.solver, "solver", solving.SOLVERS)
+        _checks.choice(self.space, "space", SPACES)
+        for name in ("sparse", "sparse_test"):
+            _checks.choice(getattr(self, name), name, (True, False))
+        if not isinstance(self.selection, str):
+            raise TypeError(f"selection must be a name, since each class selects its own centres, got {self.selection!r}.")
+
+
+@dataclass(frozen=True, eq=False)
+class ClassMeans:
+    """C fitted class means, from which the proportions of any sample follow."""
+
+    means: list[AnyMean]
+    system: System
+    plan: Plan
+    settings: Settings
+    search: Search | None
+
+    def kappa(self, X: Points) -> Vector:
+        """κ_c = ⟨z_c, P̂₀⟩ = mean of z_c over the sample; with ``sparse_test`` P̂₀ is replaced by its sparse mean."""
+        if not self.settings.sparse_test:
+            return means.averages(self.means, X)
+        return means.inner_products(self.means, means.fit([X], replace(self.plan, sparse=True))[0])
+
+    def proportions(self, X: Points) -> Vector:
+        """(C,): π ≥ 0, Σπ = 1."""
+        return self._solve(self.kappa(X))
+
+    def intervals(self, X: Points, level: float, n_bootstrap: int, streams: Streams) -> ProportionIntervals:
+        """The proportions with bootstrap intervals."""
+        F = engines.over(X, partial(means.values, self.means))
+        kappa = self.kappa(X) if self.settings.sparse_test else F.mean(axis=0)
+        return intervals(self.system, F, self._solve(kappa), level, n_bootstrap, streams)
+
+    def _solve(self, kappa: Vector) -> Vector:
+        found: Vector = solving.solve(self.system, kappa[None], self.settings.solver)[0]
+        return found
+
+
+def fit_class_means(groups: Sequence[Points], names: Sequence[Any], settings: Settings, streams: Streams) -> ClassMeans:
+    """Means of the classes with one kernel and one scale, by search, by rule on all points together, or as given."""
+    settings.check()
+    prepared = _prepare(groups, settings)
+    options = {name: getattr(settings, name) for name in ("k", "k_max", "tol", "selection")}
+    seeds = streams.within("class means")
+    plan = Plan(prepared.kernel, prepared.scale, settings.space, settings.sparse, settings.engine, seeds, options)
+    search: Search | None = None
+    if settings.searching:
+        plan, fitted, search = _searched(groups, plan, settings.solver, streams)
+    else:
+        fitted = means.fit(groups, plan)
+    system = means.measure(fitted, groups, streams)
+    _warn_if_indistinct(system, names)
+    return ClassMeans(fitted, system, plan, settings, search)
+
+
+def _prepare(groups: Sequence[Points], settings: Settings) -> Prepared:
+    """Scale and kernel from all classes together; before a search, any kernel of the family."""
+    labelled = _is(settings.bandwidth, LABELLED_RULE)
+    rule = DEFAULT_RULE if settings.bandwidth is None or settings.searching or labelled else settings.bandwidth
+    X = engines.together(groups)
+    prepared = prepare(X, None, settings.scale, settings.kernel, rule, settings.engine)
+    if not labelled:
+        return prepared
+    y = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    mapped = scaling.apply(prepared.scale, engines.host(X), X[0])
+    return prepared._replace(kernel=labelled_kernel(settings.kernel, mapped, y, None, settings.engine))
+
+
+def _searched(groups: Sequence[Points], plan: Plan, solver: str, streams: Streams) -> tuple[Plan, list[AnyMean], Search]:
+    """Centres once, then the bandwidth, then the coefficients."""
+    origin = groups[0][0]
+    selected = means.select(groups, plan) if plan.sparse else None
+    mapped = [scaling.apply(plan.scale, X, origin) for X in groups]
+    centers = None if selected is None else [scaling.apply(plan.scale, mean.centers, origin) for mean in selected]
+    search = searching.search(mapped, centers, plan, solver, streams)
+    found = replace(plan, kernel=plan.kernel.matching(search.best, groups[0].shape[1]))
+    return found, means.fit(groups, found) if selected is None else means.refit(selected, groups, found), search
+
+
+def _warn_if_indistinct(system: System, names: Sequence[Any]) -> None:
+    involved = np.flatnonzero(np.max(np.abs(system.indistinct), axis=1, initial=0.0) > 1e-6)
+    if len(involved):
+        which = ", ".join(repr(names[int(c)]) for c in involved)
+        warnings.warn(
+            f"the kernel means of classes {which} coincide, or one is a mixture of others: their proportions cannot be told "
+            "apart, and the solution of least norm is given; merge classes or change the bandwidth.",
+            stacklevel=4,
+        )
+
+
+def _is(value: Any, word: str) -> bool:
+    return isinstance(value, str) and value == word

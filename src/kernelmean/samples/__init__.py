@@ -1,0 +1,1 @@
+"""Where points lie: in memory, on a device, in files, on a cluster."""

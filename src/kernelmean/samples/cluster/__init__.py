@@ -1,0 +1,1 @@
+"""Samples on the workers of a Dask cluster, and how they are asked."""

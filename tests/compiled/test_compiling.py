@@ -1,0 +1,238 @@
+"""Compiled code on disk: found again, safe under several processes, done without where nothing can be written."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+
+import kernelmean
+from kernelmean.compiled import compiling
+
+SOURCE = Path(kernelmean.__file__).parent
+
+JOB = """
+import hashlib
+import numpy as np
+import kernelmean as km
+X = np.random.default_rng(0).normal(size=(500, 2))
+room = km.engines.open("cpu", threads=2).load(X)
+values = room.kernel_sum(km.Gaussian(0.5).radial(2, "rkhs"), X[:9])
+picks = room.traverse(0).take(20)
+print("RESULT", hashlib.sha256(values.tobytes() + picks.radii.tobytes()).hexdigest(), repr(float(values.sum())))
+"""
+
+
+def environment(cache, source=SOURCE, **more):
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "KERNELMEAN_"))}
+    return env | {"PYTHONPATH": str(source.parent), "NUMBA_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": "1"} | more
+
+
+def start(code, env):
+    return subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", code], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def finish(process):
+    out, err = process.communicate(timeout=240)
+    assert process.returncode == 0, err
+    return out
+
+
+def run(code, env):
+    return finish(start(code, env))
+
+
+def result(out):
+    found = re.findall(r"^RESULT (\w+) (\S+)$", out, re.MULTILINE)
+    assert len(found) == 1, out
+    return found[0][0], float(found[0][1])
+
+
+def files(cache):
+    return {path.relative_to(cache): (path.stat().st_mtime_ns, path.read_bytes()) for path in Path(cache).rglob("*.nb?")}
+
+
+def names(cache):
+    return {str(path) for path in files(cache)}
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory):
+    """A cache that one process has filled, and what that process computed."""
+    cache = tmp_path_factory.mktemp("cache")
+    out = run(JOB, environment(cache, NUMBA_DEBUG_CACHE="1"))
+    return cache, out
+
+
+def test_the_first_process_fills_the_cache(warm):
+    cache, out = warm
+    assert any(name.endswith(".nbc") for name in names(cache))
+    assert "data saved to" in out
+    assert "data loaded from" not in out
+
+
+def test_a_second_process_compiles_nothing(warm):
+    """Every loop is a hit, and no file is touched."""
+    cache, first = warm
+    before = files(cache)
+    out = run(JOB, environment(cache, NUMBA_DEBUG_CACHE="1"))
+    assert files(cache) == before
+    assert "data saved to" not in out
+    assert out.count("data loaded from") == first.count("data saved to")
+    assert result(out) == result(first)
+
+
+def test_each_specialisation_has_files_of_its_own(warm):
+    """One index and one data file per name: nothing that two processes could number differently."""
+    cache, _ = warm
+    indices = [name for name in names(cache) if name.endswith(".nbi")]
+    data = [name for name in names(cache) if name.endswith(".nbc")]
+    assert sorted(name.removesuffix(".nbi") for name in indices) == sorted(name.removesuffix(".1.nbc") for name in data)
+
+
+def test_processes_that_start_at_once_on_an_empty_cache_agree(tmp_path, warm):
+    """Four processes wait for the same signal; all succeed, agree, and leave a cache that a fifth one only reads."""
+    go, cache = tmp_path / "go", tmp_path / "cache"
+    wait = f"import os, time, numba, numpy\nwhile not os.path.exists({str(go)!r}): time.sleep(0.01)\n"
+    processes = [start(wait + JOB, environment(cache)) for _ in range(4)]
+    time.sleep(1.0)
+    go.touch()
+    results = {result(finish(process)) for process in processes}
+    assert results == {result(warm[1])}
+    assert len(names(cache)) == len(names(warm[0]))
+    before = files(cache)
+    assert result(run(JOB, environment(cache))) in results
+    assert files(cache) == before
+
+
+def test_another_kind_of_processor_does_not_touch_our_files(warm):
+    """A home directory shared by different machines: code for one must never be found under the name of the other."""
+    cache, first = warm
+    before = files(cache)
+    out = run(JOB, environment(cache, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES=""))
+    assert result(out)[1] == pytest.approx(result(first)[1], rel=1e-13)
+    after = files(cache)
+    changed = [str(name) for name in before if after.get(name) != before[name]]
+    assert changed == []
+
+
+def test_damaged_files_are_compiled_anew(tmp_path, warm):
+    """A full disk or a broken copy leaves half a file behind: that costs time, not the result."""
+    cache = tmp_path / "cache"
+    shutil.copytree(warm[0], cache)
+    for name in names(cache):
+        path = cache / name
+        if path.suffix == ".nbc":
+            path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    assert result(run(JOB, environment(cache))) == result(warm[1])
+
+
+def test_a_cache_directory_that_cannot_be_made(tmp_path, warm):
+    """Below a regular file: not even root can write there."""
+    (tmp_path / "file").write_text("not a directory")
+    cache = tmp_path / "file" / "cache"
+    assert result(run(JOB, environment(cache))) == result(warm[1])
+
+
+def test_no_place_to_write_at_all(tmp_path, warm):
+    """Neither the cache directory, nor beside the sources, nor below the home directory."""
+    (tmp_path / "file").write_text("not a directory")
+    nowhere = str(tmp_path / "file" / "nowhere")
+    package = tmp_path / "source" / "kernelmean"
+    shutil.copytree(SOURCE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    (package / "engines" / "cpu" / "__pycache__").write_text("not a directory either")
+    env = environment(nowhere, package, HOME=nowhere, XDG_CACHE_HOME=nowhere)
+    assert result(run(JOB, env))[1] == pytest.approx(result(warm[1])[1], rel=1e-15)
+    assert list(tmp_path.rglob("*.nb?")) == []
+
+
+OWN = """
+import kernelmean as km, numpy as np
+def profile(s):
+    return {body}
+X = np.array([[0.0], [1.0]])
+print("RESULT x", float(km.engines.open("cpu").load(X).kernel_sum(km.Radial(profile).radial(1, "rkhs"), X[:1])[0]))
+"""
+
+
+def test_users_profiles_of_one_name_are_not_confused(tmp_path):
+    """Same function name, same line, other body, same cache."""
+    env = environment(tmp_path)
+    assert result(run(OWN.format(body="1.0 / (1.0 + s)"), env))[1] == pytest.approx(0.75, rel=1e-15)
+    assert result(run(OWN.format(body="1.0 / (1.0 + 3.0 * s)"), env))[1] == pytest.approx(0.625, rel=1e-15)
+
+
+# --- what a file name depends on --------------------------------------------------------------------------------------
+
+
+def twice(x, out):
+    out[0] = 2.0 * x
+
+
+SIGNATURE = numba.types.void(numba.types.float64, numba.types.float64[::1])
+
+
+@pytest.fixture
+def cached_names(tmp_path, monkeypatch):
+    """Compile into an empty cache and hand out the names of the index files there."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+
+    def compile_and_list(*arguments):
+        loop = compiling.compile_function(twice, SIGNATURE, *arguments)
+        out = np.zeros(1)
+        loop(21.0, out)
+        assert out[0] == 42.0
+        return {path.name for path in tmp_path.rglob("*.nbi")}
+
+    return compile_and_list
+
+
+def test_a_file_is_named_by_the_sources(cached_names, monkeypatch):
+    """Other sources, other file; the old sources again, no new file."""
+    monkeypatch.setattr(compiling, "_source_hash", lambda: "old")
+    old = cached_names((1,))
+    assert len(old) == 1
+    monkeypatch.setattr(compiling, "_source_hash", lambda: "new")
+    both = cached_names((1,))
+    assert len(both) == 2
+    monkeypatch.setattr(compiling, "_source_hash", lambda: "old")
+    assert cached_names((1,)) == both
+
+
+def test_a_file_is_named_by_constants_arithmetic_and_numba(cached_names, monkeypatch):
+    seen = cached_names((1,))
+    for arguments in [((2,),), (("1",),), ((1, 1),), ((1,), compiling.EXACT_MATH)]:
+        more = cached_names(*arguments)
+        assert len(more) == len(seen) + 1, arguments
+        seen = more
+    monkeypatch.setattr(numba, "__version__", "0.0.test")
+    assert len(cached_names((1,))) == len(seen) + 1
+
+
+def test_what_has_no_constants_is_not_written(cached_names):
+    assert cached_names(None) == set()
+
+
+def test_the_hash_sees_every_source_file_that_is_compiled(tmp_path, monkeypatch):
+    """One byte more in any module of the engine or of the kernels is another hash."""
+    package = tmp_path / "kernelmean"
+    shutil.copytree(SOURCE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(compiling, "__file__", str(package / "engines" / "cpu" / "compiling.py"))
+    source_hash = compiling._source_hash.__wrapped__
+    before = source_hash()
+    sources = [*(package / "engines" / "cpu").glob("*.py"), *(package / "kernels").glob("*.py")]
+    assert {"loops.py", "elementary.py", "radial.py", "radials.py"} <= {path.name for path in sources}
+    for path in sources:
+        text = path.read_bytes()
+        path.write_bytes(text + b"#")
+        assert source_hash() != before, path.name
+        path.write_bytes(text)
+    assert source_hash() == before

@@ -1,0 +1,354 @@
+"""A room over many parts: index for index the traversal of one machine, and every door within rounding of the naive one."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kernelmean as km
+from kernelmean import _checks
+from kernelmean.engines import rounds as frontier
+from kernelmean.engines.parts import traversal
+from kernelmean.engines.rounds import RoomFrontier
+from kernelmean.samples import files as streaming
+from tests.parts import KINDS, parted_room
+from tests.strategies import clouds, weighted_clouds
+
+naive, cpu = km.engines.open("naive"), km.engines.open("cpu", threads=2)
+ENGINES = {"naive": naive, "cpu": cpu}
+
+
+def cloud(n=6000, d=3, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+def lattice(n=6000, d=3):
+    """Every distance is shared by many pairs: ties decide."""
+    return np.random.default_rng(1).integers(-4, 5, size=(n, d)).astype(float)
+
+
+def uneven(n):
+    """Tiny parts, and parts that are larger than a tree needs to be worth planting."""
+    return [1, 2, 10, n // 8, n // 8 + 1, n - 3]
+
+
+def same_picks(room, X, k, first=5):
+    expected, found = naive.load(X).traverse(first).take(k), room.traverse(first).take(k)
+    np.testing.assert_array_equal(found.indices, expected.indices)
+    np.testing.assert_array_equal(found.radii, expected.radii)
+
+
+# --- farthest-first ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("make", [cloud, lattice])
+def test_rounds_pick_what_one_machine_picks(make, engine, kind):
+    X = make()
+    same_picks(parted_room(ENGINES[engine], X, uneven(len(X)), kind=kind), X, 150)
+
+
+@pytest.mark.parametrize("kind", ["kept", "lean"])
+def test_rounds_in_high_dimension(kind):
+    X = cloud(3000, 24)
+    same_picks(parted_room(cpu, X, [700, 900], kind=kind), X, 120)
+
+
+@pytest.mark.parametrize("kind", ["kept", "lean"])
+@pytest.mark.parametrize("d", [2, 12])
+def test_sorted_rows_put_every_part_elsewhere(d, kind):
+    """Each part lies far from the others, and from most centres."""
+    X = cloud(8000, d)
+    X[:, 0] = np.sort(X[:, 0]) ** 3 * 1e4
+    same_picks(parted_room(cpu, X, range(1000, 8000, 1000), kind=kind), X, 100)
+
+
+@given(clouds(40, 2), st.sets(st.integers(0, 40), max_size=6), st.sampled_from(KINDS), st.integers(1, 5))
+def test_any_partition_and_any_offer_gives_the_same_centres(X, cuts, kind, offered):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(traversal, "OFFERED", offered)
+        patch.setattr(traversal, "LEAST_OFFER", 1)
+        patch.setattr(traversal, "ROUND", 3)
+        same_picks(parted_room(naive, X, [c for c in cuts if c < len(X)], kind=kind), X, len(X), first=0)
+
+
+def test_small_offers_from_trees_keep_the_order_of_ties(monkeypatch):
+    monkeypatch.setattr(traversal, "OFFERED", 3)
+    monkeypatch.setattr(traversal, "LEAST_OFFER", 1)
+    X = lattice(20_000, 2)
+    same_picks(parted_room(cpu, X, [9000]), X, 81)
+
+
+@given(clouds(60, 1, ("normal", "lattice", "duplicates")), st.integers(1, 70))
+def test_offers_rank_before_all_that_is_kept_back(X, m):
+    front = frontier(naive.load(X))
+    front.meet(X[:1])
+    pool, squared = front.farthest(m), front.distances().values()
+    outside = np.setdiff1d(np.arange(len(X)), pool.rows)
+    assert len(pool.rows) == min(m, len(X))
+    for j in outside:
+        assert (squared[j], -j) <= (pool.bound, -pool.rival)
+    np.testing.assert_array_equal(pool.points, X[pool.rows].T)
+
+
+@pytest.mark.parametrize(("n", "d"), [(5000, 3), (40_000, 2), (3000, 12)])
+def test_frontiers_of_the_cpu_engine_agree_with_the_plain_one(n, d):
+    X, C = cloud(n, d), np.concatenate([cloud(70, d, 1), 1e3 + cloud(2, d, 2), 1e9 + cloud(1, d, 3)])
+    plain = RoomFrontier(naive.load(X), np.full(n, 1 / n), np.full(n, np.inf))
+    fronts = [cpu.load(X).frontier(), cpu.load(X).frontier(np.full(n, np.inf)), plain]
+    for some in (C[-1:], C[-3:-1], C[:1], C[1:70]):
+        for front in fronts:
+            front.meet(some)
+        first, second, reference = (front.distances().values() for front in fronts)
+        np.testing.assert_array_equal(first, reference)
+        np.testing.assert_array_equal(second, reference)
+        pools = [front.farthest(40) for front in fronts]
+        for pool in pools:
+            np.testing.assert_array_equal(pool.rows, pools[-1].rows)
+            np.testing.assert_array_equal(pool.nearest, pools[-1].nearest)
+
+
+@pytest.mark.parametrize("m", [1, 40, 5000, 6000, 7000])
+@pytest.mark.parametrize("make", [cloud, lattice])
+def test_trees_offer_the_farthest_however_far_the_farthest_is(make, m):
+    """A few points so far away that all others fall into the last class of distances; ties; more asked for than there are."""
+    X = make()
+    X[:3] *= 1e6
+    front, plain = cpu.load(X).frontier(), RoomFrontier(naive.load(X), np.full(len(X), 1 / len(X)), np.full(len(X), np.inf))
+    for some in (X[10:11], X[50:300]):
+        front.meet(some)
+        plain.meet(some)
+        found, expected, squared = front.farthest(m), plain.farthest(m), plain.distances().values()
+        np.testing.assert_array_equal(found.rows, expected.rows)
+        np.testing.assert_array_equal(found.nearest, expected.nearest)
+        np.testing.assert_array_equal(found.points, X[found.rows].T)
+        outside = np.setdiff1d(np.arange(len(X)), found.rows)
+        assert found.bound <= found.nearest.min()
+        assert all((squared[j], -j) <= (found.bound, -found.rival) for j in outside)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_distances_in_the_order_of_a_tree_reduce_like_those_of_the_rows(weighted):
+    X = np.repeat(cloud(2500), 2, axis=0)
+    w = np.random.default_rng(4).integers(1, 5, len(X)).astype(float) if weighted else None
+    front, plain = cpu.load(X, w).frontier(), naive.load(X, w).nearest(X[:40])
+    front.meet(X[:40])
+    found, expected = front.distances(), plain.distances()
+    assert found.cover == expected.cover
+    np.testing.assert_allclose(found.mean(np.sqrt), expected.mean(np.sqrt), rtol=1e-13)
+    for one, other in zip(found.coincident(), expected.coincident(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    u = np.random.default_rng(5).random(20)
+    np.testing.assert_array_equal(found.draws(u), expected.draws(u))
+
+
+def test_picked_rows_are_not_asked_for_again():
+    X = cloud(500)
+    room = parted_room(naive, X, [100, 101])
+    picks = room.traverse(7).take(30)
+    asked = room.holding.parts._asked
+    np.testing.assert_array_equal(room.rows(picks.indices), X[picks.indices])
+    assert room.holding.parts._asked == asked
+    np.testing.assert_array_equal(room.rows(np.arange(20)), X[:20])
+
+
+def test_distances_seen_early_stay_what_they_were():
+    X = cloud(500)
+    walk = parted_room(naive, X, [100, 101]).traverse(0)
+    walk.take(5)
+    early = walk.distances()
+    walk.take(20)
+    expected = naive.load(X).traverse(0)
+    expected.take(5)
+    np.testing.assert_array_equal(early.values(), expected.distances().values())
+
+
+@pytest.mark.parametrize(("n", "d"), [(5000, 3), (4096, 9)])
+def test_rows_are_read_back_from_blocks(n, d):
+    """A room that keeps its points once hands out the same rows, coordinates and moments."""
+    X, w = cloud(n, d), np.random.default_rng(1).uniform(size=n)
+    whole = cpu.load(X, w)
+    room, rows = whole.compact(), np.array([n - 1, 0, 7, 7])
+    back = room.sample.X
+    assert back is not X
+    assert (back.shape, len(back)) == (X.shape, n)
+    np.testing.assert_array_equal(np.asarray(back), X)
+    for key in (rows, rows[:0], slice(5, 4000, 3), 11, (slice(None), 1)):
+        np.testing.assert_array_equal(back[key], X[key])
+    np.testing.assert_array_equal(room.rows(rows), X[rows])
+    np.testing.assert_array_equal(room.summary.covariance, whole.summary.covariance)
+    np.testing.assert_array_equal(room.summary.quantiles(np.array([0.3])), whole.summary.quantiles(np.array([0.3])))
+    np.testing.assert_array_equal(room.nearest(X[:9]).means(), whole.nearest(X[:9]).means())
+    high = cpu.load(cloud(50, 20))
+    assert high.compact() is high
+
+
+# --- the other doors --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_sum_is_that_of_all_points(engine, weighted):
+    X, rng = cloud(900), np.random.default_rng(3)
+    w = rng.uniform(0.1, 2.0, 900) if weighted else None
+    Q, W = cloud(7, 3, 9), rng.normal(size=(900, 2))
+    whole, room = naive.load(X, w), parted_room(ENGINES[engine], X, uneven(900), w)
+    radial, decay = km.Gaussian(0.7).radial(3, "rkhs"), km.Laplacian(0.7).decay(3)
+    for door, arguments in {
+        "kernel_sum": (radial, Q),
+        "kernel_moments": (radial, Q),
+        "log_kernel_sum": (radial, Q),
+        "quadratic": (radial,),
+        "fourier_sum": (Q, X[0]),
+    }.items():
+        np.testing.assert_allclose(getattr(room, door)(*arguments), getattr(whole, door)(*arguments), rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(room.kernel_sum(radial, Q, W), whole.kernel_sum(radial, Q, W), rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(room.log_kernel_sum(radial, Q, W[:, 0] ** 2), whole.log_kernel_sum(radial, Q, W[:, 0] ** 2))
+    at = np.concatenate([Q, X[:3]])
+    for found, expected in zip(room.shift(decay, at), whole.shift(decay, at), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
+
+
+@given(weighted_clouds(30, least=1), st.sets(st.integers(1, 29), max_size=5), st.booleans())
+def test_summaries_and_positions_are_those_of_all_points(sample, cuts, weighted):
+    X, w = sample[0], sample[1].astype(float) if weighted else None
+    whole, room = naive.load(X, w), parted_room(naive, X, [c for c in cuts if c < len(X)], w)
+    reach = np.abs(X).max()
+    assert room.summary.size == whole.summary.size
+    assert room.summary.count == len(X)
+    for name in ("mean", "std", "covariance"):
+        found, expected = getattr(room.summary, name), getattr(whole.summary, name)
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-13 * (1 + reach) ** (2 if name == "covariance" else 1))
+    u = (np.arange(40) + 0.5) / 40
+    np.testing.assert_array_equal(room.locate(u), whole.locate(u))
+    levels = np.array([0.0, 0.25, 0.4, 0.75, 1.0])
+    np.testing.assert_allclose(room.summary.quantiles(levels), whole.summary.quantiles(levels), rtol=1e-12, atol=1e-12 * reach)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_quantiles_by_passes_are_exact(weighted, monkeypatch):
+    """Cuts close in on an order statistic, also where many points share a value."""
+    from kernelmean.engines.parts import summary
+
+    monkeypatch.setattr(summary, "FEW", 5)
+    monkeypatch.setattr(summary, "CUTS", 7)
+    X = np.concatenate([cloud(400, 2), np.full((200, 2), 0.25), 1e5 * cloud(9, 2)])
+    w = np.random.default_rng(0).integers(1, 5, len(X)).astype(float) if weighted else None
+    room, levels = parted_room(naive, X, [50, 60, 400], w), np.array([0.0, 0.1, 0.5, 0.62, 1.0])
+    np.testing.assert_allclose(room.summary.quantiles(levels), naive.load(X, w).summary.quantiles(levels), rtol=1e-13)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nearest_centres(kind):
+    X, C = cloud(700), cloud(9, 3, 5)
+    w = np.random.default_rng(0).uniform(0.5, 1.5, 700)
+    found, expected = (room.nearest(C[:4]) for room in (parted_room(naive, X, uneven(700), w, kind), naive.load(X, w)))
+    for nearest in (found, expected):
+        nearest.add(C[4:])
+    np.testing.assert_allclose(found.masses(), expected.masses(), rtol=1e-12)
+    np.testing.assert_allclose(found.means(), expected.means(), rtol=1e-12, atol=1e-14)
+    mine, theirs = found.distances(), expected.distances()
+    assert mine.cover == theirs.cover
+    np.testing.assert_allclose(mine.mean(np.sqrt), theirs.mean(np.sqrt), rtol=1e-13)
+    u = np.random.default_rng(1).random(50)
+    np.testing.assert_array_equal(mine.draws(u), theirs.draws(u))
+    assert mine.draw(0.3) == theirs.draw(0.3)
+    everyone = parted_room(naive, X[:5], [2], kind=kind).nearest(X[:5]).distances()
+    assert everyone.draw(0.5) is None
+    np.testing.assert_array_equal(everyone.coincident()[0], np.arange(5))
+
+
+# --- files larger than memory -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_batches(monkeypatch):
+    monkeypatch.setattr(_checks, "MAPPED", 100)
+    monkeypatch.setattr(streaming, "BATCH", 2000)
+
+
+@pytest.fixture
+def mapped(tmp_path, small_batches):
+    """Two clouds in a file, shuffled, and their array."""
+    X = np.concatenate([cloud(1500, 2), 4.0 + cloud(1700, 2, 1)])[np.random.default_rng(0).permutation(3200)]
+    np.save(tmp_path / "x.npy", X)
+    return np.load(tmp_path / "x.npy", mmap_mode="r"), X
+
+
+def test_mapped_files_have_the_centres_of_arrays(mapped):
+    found, expected = (km.k_center(X, 60, random_state=0) for X in mapped)
+    np.testing.assert_array_equal(found.indices, expected.indices)
+    np.testing.assert_array_equal(found.points, expected.points)
+    assert found.cover == expected.cover
+
+
+def test_mapped_float32_is_read_as_float64(tmp_path, small_batches):
+    X = cloud(3000, 3).astype(np.float32)
+    np.save(tmp_path / "x.npy", X)
+    found = km.k_center(np.load(tmp_path / "x.npy", mmap_mode="r"), 50, first=7)
+    np.testing.assert_array_equal(found.indices, km.k_center(X, 50, first=7).indices)
+
+
+@pytest.mark.parametrize("selection", ["auto", "kcenter", "greedy", "kmeans++", "kmeans", "random"])
+def test_every_selection_works_on_a_file(mapped, selection):
+    found, expected = (km.sparse_kernel_mean(X, k=12, selection=selection, scale="cov", random_state=0) for X in mapped)
+    np.testing.assert_allclose(found.weights, expected.weights, rtol=1e-5)
+    np.testing.assert_allclose(found.centers, expected.centers, rtol=1e-8)
+    np.testing.assert_allclose(found.cover, expected.cover)
+    np.testing.assert_allclose(found(mapped[0]), expected(mapped[1]), rtol=1e-6)
+
+
+def test_weights_of_zero_leave_rows_out_also_in_files(mapped):
+    w = np.random.default_rng(4).integers(0, 3, len(mapped[1])).astype(float)
+    w[:1200] = 0.0  # a whole batch
+    found, expected = (km.k_center(X, 30, sample_weight=w, random_state=3) for X in mapped)
+    np.testing.assert_array_equal(found.indices, expected.indices)
+
+
+def test_estimators_take_files(mapped):
+    file, X = mapped
+    y = (X[:, 0] > 2.0).astype(int)
+    densities = [km.SparseKDE(k=30, random_state=0).fit(A) for A in mapped]
+    np.testing.assert_allclose(densities[0].score_samples(file), densities[1].score_samples(X), rtol=1e-9)
+    np.testing.assert_allclose(densities[0].log_quantiles_, densities[1].log_quantiles_, rtol=1e-9)
+    shares = [km.ClassProportions(k=15, bandwidth="scott", random_state=0).fit(A, y).predict(A) for A in mapped]
+    np.testing.assert_allclose(*shares, atol=1e-9)
+    shifts = [km.MeanShift(k=30, random_state=0).fit(A) for A in mapped]
+    np.testing.assert_array_equal(shifts[0].labels_, shifts[1].labels_)
+    np.testing.assert_array_equal(shifts[0].predict(file), shifts[1].predict(X))
+    for metric in ("mmd", "kl"):
+        maps = [km.DistributionEmbedding(embedding=None, metric=metric, random_state=0).fit([A, X[:900]]) for A in mapped]
+        np.testing.assert_allclose(maps[0].distances_, maps[1].distances_, atol=0.02 if metric == "kl" else 1e-9)
+
+
+def test_files_are_checked_at_the_door(tmp_path, small_batches):
+    X = cloud(3000, 2)
+    X[2500, 1] = np.nan
+    np.save(tmp_path / "x.npy", X)
+    with pytest.raises(ValueError, match="NaN"):
+        km.k_center(np.load(tmp_path / "x.npy", mmap_mode="r"), 5)
+
+
+def test_a_full_mean_needs_its_points_in_memory(mapped):
+    with pytest.raises(TypeError, match="in memory"):
+        km.kernel_mean(mapped[0])
+
+
+def test_memory_is_eight_bytes_a_point_and_a_batch(tmp_path, monkeypatch):
+    """What is allocated on the way does not follow the size of the file but for the distances, once offers are at their most."""
+    import tracemalloc
+
+    monkeypatch.setattr(_checks, "MAPPED", 100)
+    monkeypatch.setattr(streaming, "BATCH", 1 << 16)
+    peaks = {}
+    for n in (100_000, 800_000):
+        np.save(tmp_path / "x.npy", cloud(n, 8))
+        file = np.load(tmp_path / "x.npy", mmap_mode="r")
+        km.k_center(file, 5, first=0)
+        tracemalloc.start()
+        km.k_center(file, 40, first=0)
+        peaks[n] = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peaks[800_000] - peaks[100_000] < 700_000 * 8 * 1.5
+    assert peaks[800_000] < 800_000 * 8 * 8 / 2

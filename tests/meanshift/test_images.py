@@ -1,0 +1,165 @@
+"""Segments of images: colours, channels, types, and the painting."""
+
+import numpy as np
+import pytest
+
+import kernelmean as km
+from kernelmean.meanshift import colors
+
+RED, BLUE = (220, 40, 30), (30, 60, 200)
+
+
+def two_halves(rows=20, columns=24):
+    image = np.empty((rows, columns, 3), dtype=np.uint8)
+    image[:, : columns // 2], image[:, columns // 2 :] = RED, BLUE
+    return image
+
+
+HALVES = np.tile(np.arange(24) // 12, (20, 1))
+
+
+def same_partition(labels):
+    return km.clustering_hausdorff(labels, HALVES) == 0.0
+
+
+@pytest.mark.parametrize("color", ["lab", "rgb"])
+@pytest.mark.parametrize("sparse", [True, False])
+def test_two_halves_are_two_segments(color, sparse):
+    image = two_halves()
+    image.flags.writeable = False
+    found = km.segment_image(image, color=color, sparse=sparse)
+    assert same_partition(found.labels)
+    np.testing.assert_array_equal(found.image, image)
+    assert found.image.dtype == np.uint8
+    assert found.n_segments == 2
+    assert list(found.sizes) == [240, 240]
+    assert {tuple(np.rint(255 * c).astype(int)) for c in found.colors} == {RED, BLUE}
+
+
+def test_noise_is_averaged_away():
+    noisy = np.clip(two_halves() + np.random.default_rng(0).normal(0, 8, (20, 24, 3)), 0, 255).astype(np.uint8)
+    found = km.segment_image(noisy)
+    assert same_partition(found.labels)
+    np.testing.assert_array_equal(found.image[3, 3], np.rint(noisy[:, :12].reshape(-1, 3).mean(axis=0)))
+
+
+def test_types_and_channels_change_nothing():
+    """uint8, uint16 and floats; opaque alpha; the same labels and colours."""
+    image = two_halves()
+    expected = km.segment_image(image)
+    opaque = np.dstack([image, np.full((20, 24), 255, np.uint8)])
+    for other in (image / 255.0, (image / 255.0).astype(np.float32), image.astype(np.uint16) * 257, opaque):
+        found = km.segment_image(other)
+        assert (found.labels == expected.labels).all()
+        np.testing.assert_allclose(found.colors, expected.colors, atol=1e-6)
+        assert found.image.dtype == other.dtype
+        assert found.image.shape == (20, 24, 3)
+
+
+def test_alpha_is_composited_over_white():
+    """Where nothing is seen of a colour, white is; half of it is half of both."""
+    image = np.dstack([np.zeros((20, 24, 3), np.uint8), np.where(HALVES, 255, 0).astype(np.uint8)])
+    found = km.segment_image(image)
+    assert same_partition(found.labels)
+    assert (found.image[0, 0] == 255).all()
+    assert (found.image[0, -1] == 0).all()
+    np.testing.assert_allclose(colors.as_unit_values(np.array([[[0.2, 0.5]]])), [[[0.6]]])
+
+
+@pytest.mark.parametrize("shape", [(20, 24), (20, 24, 1)])
+@pytest.mark.parametrize("color", ["lab", "rgb"])
+def test_grey_images_have_one_channel(shape, color):
+    image = np.where(HALVES, 200, 50).astype(np.uint8).reshape(shape)
+    found = km.segment_image(image, color=color)
+    assert same_partition(found.labels)
+    np.testing.assert_array_equal(found.image, image)
+    assert found.clustering.centers.shape == (2, 3)
+
+
+def test_black_and_white():
+    found = km.segment_image(HALVES.astype(bool))
+    assert same_partition(found.labels)
+    assert found.image.dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    "image", [np.full((30, 20, 3), 7, np.uint8), np.full((4, 4), 0.5), np.zeros((1, 1, 3)), np.ones((3, 3, 4))]
+)
+def test_equal_pixels_are_one_segment(image):
+    found = km.segment_image(image)
+    assert found.n_segments == 1
+    assert (found.labels == 0).all()
+    np.testing.assert_array_equal(found.image, image[..., :3] if image.ndim == 3 else image)
+
+
+def test_position_tells_equal_colours_apart_just_if_it_counts():
+    """Two red bars on blue: two segments of colour, three of colour and position."""
+    image = np.empty((30, 60, 3), np.uint8)
+    image[:] = BLUE
+    image[:, :10] = image[:, 50:] = RED
+    assert km.segment_image(image, spatial=0.0, bandwidth=0.1).n_segments == 2
+    assert km.segment_image(image, spatial=1.0, bandwidth=0.12).n_segments == 3
+
+
+def test_small_segments_join_others():
+    image = two_halves()
+    image[5, 3] = (250, 250, 250)
+    assert km.segment_image(image, bandwidth=0.1, sparse=False).n_segments == 3
+    found = km.segment_image(image, bandwidth=0.1, sparse=False, min_size=5)
+    assert found.n_segments == 2
+    assert found.sizes.sum() == image.shape[0] * image.shape[1]
+
+
+@pytest.mark.parametrize(
+    ("rgb", "expected"),
+    [
+        ((1, 1, 1), (100.0, 0.0, 0.0)),
+        ((0, 0, 0), (0.0, 0.0, 0.0)),
+        ((1, 0, 0), (53.2408, 80.0925, 67.2032)),
+        ((0, 1, 0), (87.7347, -86.1827, 83.1793)),
+        ((0, 0, 1), (32.2970, 79.1875, -107.8602)),
+        ((0.5, 0.5, 0.5), (53.3890, 0.0, 0.0)),
+        ((0.02, 0.02, 0.02), (1.3983, 0.0, 0.0)),
+    ],
+)
+def test_lab_of_known_colours(rgb, expected):
+    """Published values for D65, to the digits in which white points differ."""
+    np.testing.assert_allclose(100 * colors.lab(np.array([rgb], dtype=float))[0], expected, atol=2e-2)
+
+
+@pytest.mark.parametrize(
+    ("image", "options", "error", "words"),
+    [
+        (np.zeros(5), {}, ValueError, "shape"),
+        (np.zeros((4, 4, 5)), {}, ValueError, "channels"),
+        (np.zeros((0, 4, 3)), {}, ValueError, "shape"),
+        (np.full((4, 4, 3), 128.0), {}, ValueError, "between 0 and 1"),
+        (np.full((4, 4, 3), np.nan), {}, ValueError, "between 0 and 1"),
+        (np.full((4, 4, 3), 128), {}, TypeError, "uint8"),
+        (np.full((4, 4), "red"), {}, TypeError, "uint8"),
+        (two_halves(), {"color": "hsv"}, ValueError, "lab"),
+        (two_halves(), {"spatial": -1.0}, ValueError, "spatial"),
+        (two_halves(), {"min_size": 0}, ValueError, "min_size"),
+        (two_halves(), {"bandwidth": "wide"}, ValueError, "mode"),
+    ],
+)
+def test_what_is_no_image_is_said(image, options, error, words):
+    with pytest.raises(error, match=words):
+        km.segment_image(image, **options)
+
+
+@pytest.mark.data
+def test_the_painting_falls_into_its_rectangles(data):
+    """Every fourth pixel of Composition A: pixels well within a rectangle share a segment, neighbours do not."""
+    with np.load(data / "images" / "mondrian_composition_a_487x500.npz", allow_pickle=False) as file:
+        image = file["rgb"][::4, ::4]
+    found = km.segment_image(image)
+    assert 15 <= found.n_segments <= 45
+    blocks = {"blue": (35, 25), "yellow": (35, 62), "grey": (35, 90), "white": (70, 62), "black": (70, 90), "red": (95, 35)}
+    labels = {}
+    for name, (i, j) in blocks.items():
+        patch = found.labels[i - 4 : i + 5, j - 4 : j + 5]
+        labels[name] = np.bincount(patch.ravel()).argmax()
+        assert np.mean(patch == labels[name]) > 0.9, name
+    assert len(set(labels.values())) == len(labels)
+    assert np.abs(found.image.astype(float) - image).mean() < 15

@@ -1,0 +1,71 @@
+"""Marginals against integration by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kernelmean as km
+from kernelmean.pictures import marginal
+from kernelmean.pictures.marginals import kernel_marginal
+
+KERNELS = [km.Gaussian(0.7), km.Laplacian(0.5), km.Cauchy(0.4), km.Student(4.0, 0.8)]
+U = np.linspace(-14.0, 14.0, 4001)
+LINE, STEPS = np.sinh(U), np.cosh(U) * (U[1] - U[0])  # the whole line: dense at 0, and far enough for Cauchy's tails
+
+
+def small_mean(kernel, d, scale=None):
+    X = np.random.default_rng(3).normal(size=(40, d))
+    return km.sparse_kernel_mean(X, kernel=kernel, space="l2", k=6, scale=scale, random_state=0, engine="naive")
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@pytest.mark.parametrize("d", [2, 3, 6])
+def test_one_coordinate_more_integrates_to_one_less(kernel, d):
+    """φ_m(r) = ∫ φ_{m+1}(√(r² + t²)) dt, from φ_d = φ down to one coordinate."""
+    r2 = np.array([0.0, 0.3, 2.0, 9.0])
+    for m in range(1, d):
+        lower, upper = kernel_marginal(kernel, d, m), kernel_marginal(kernel, d, m + 1)
+        expected = np.exp(upper.log_peak) * (upper.radial(r2[:, None] + LINE**2) @ STEPS)
+        np.testing.assert_allclose(np.exp(lower.log_peak) * lower.radial(r2), expected, rtol=2e-5)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_the_marginal_of_all_coordinates_is_the_kernel(kernel):
+    profile = kernel_marginal(kernel, 3, 3)
+    r2 = np.array([0.0, 1.0, 4.0])
+    expected = kernel.profile(r2, 3) * np.exp(kernel.log_density_constant(3))
+    np.testing.assert_allclose(np.exp(profile.log_peak) * profile.radial(r2), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@pytest.mark.parametrize("scale", [None, [[1.0, 0.3], [-0.5, 2.0]]], ids=["plain", "mapped"])
+def test_a_mean_is_integrated_along_the_direction_that_is_not_seen(kernel, scale):
+    """f_P(y) = ∫ f(y·u + t·u⊥) dt for a unit vector u, under any map before the kernel."""
+    mean = small_mean(kernel, 2, scale)
+    u, across = np.array([0.6, 0.8]), np.array([-0.8, 0.6])
+    seen = marginal(mean, u[None, :])
+    for y in (-1.3, 0.0, 0.9):
+        expected = mean(y * u + LINE[:, None] * across) @ STEPS
+        np.testing.assert_allclose(seen(np.array([[y]]))[0], expected, rtol=2e-3 if isinstance(kernel, km.Laplacian) else 1e-6)
+
+
+@given(st.sampled_from(KERNELS[:1] + KERNELS[3:]), st.integers(2, 5), st.integers(0, 1000))
+def test_nothing_is_lost(kernel, d, seed):
+    """∫ f_P = Σ_a α_a, whatever the map."""
+    rng = np.random.default_rng(seed)
+    mean = small_mean(
+        km.Student(6.0, 1.0) if isinstance(kernel, km.Student) else kernel, d, np.eye(d) + 0.2 * rng.normal(size=(d, d))
+    )
+    seen = marginal(mean, rng.normal(size=(1, d)))
+    np.testing.assert_allclose(seen(LINE[:, None]) @ STEPS, mean.weights.sum(), rtol=1e-5)
+
+
+def test_kernels_without_marginals_say_so():
+    own = km.Radial(lambda s: 1.0 / (1.0 + s) ** 3, 1.0, log_constant=lambda d: 0.0)
+    with pytest.raises(ValueError, match="are not known; only its slices"):
+        kernel_marginal(own, 3, 2)
+    with pytest.raises(ValueError, match="has no integral in 3 dimensions"):
+        kernel_marginal(km.Student(1.0, 1.0), 3, 2)
