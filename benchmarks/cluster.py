@@ -1,9 +1,10 @@
-"""``python -m benchmarks.cluster PIECE``: fits beyond one process and beyond memory, each piece measured on its own.
+"""``python -m benchmarks.cluster PIECE``: fits beyond one process and beyond memory, each piece
+measured on its own.
 
-speed    the plain engine with one thread against clusters of one and of two processes of one thread each
-memory   a fit from a folder of Parquet files on two workers with a limit each, and their memory while it runs
-rounds   how many questions a fit asks, and how many bytes each sends
-page     docs/scaling.md and its picture from what was measured
+speed    the plain engine with one thread against clusters of one and of two processes of one thread
+each memory   a fit from a folder of Parquet files on two workers with a limit each, and their
+memory while it runs rounds   how many questions a fit asks, and how many bytes each sends page
+docs/scaling.md and its picture from what was measured
 
 Figures are kept in ``docs/scaling.json``: a piece that is measured again replaces its own.
 """
@@ -27,7 +28,9 @@ import numpy as np
 DOCS = Path(__file__).parents[1] / "docs"
 FIGURES = DOCS / "scaling.json"
 CHUNK = 1_000_000  # rows per file, and per partition where nothing else is said
-PARTS = 2  # partitions of the timed fits: each has a tree of its own, and few large ones cost less than many small ones
+# partitions of the timed fits: each has a tree of its own, and few large ones cost less than many
+# small ones
+PARTS = 2
 SEED = 7
 
 
@@ -62,7 +65,11 @@ def plain(n: int, d: int, k: int) -> dict[str, Any]:
 
     engine = km.engines.open("cpu", threads=1)
     fit(rows(0, 20_000, d), k, engine)  # compiles
-    return fit(np.concatenate([rows(i, size, d) for i, size in enumerate(sizes(n, -(-n // PARTS)))]), k, engine)
+    return fit(
+        np.concatenate([rows(i, size, d) for i, size in enumerate(sizes(n, -(-n // PARTS)))]),
+        k,
+        engine,
+    )
 
 
 def cluster(processes: int, n: int, d: int, k: int) -> dict[str, Any]:
@@ -74,12 +81,21 @@ def cluster(processes: int, n: int, d: int, k: int) -> dict[str, Any]:
     from kernelmean.samples.cluster import collections as tables
 
     def spread(parts: list[int]) -> Any:
-        blocks = [da.from_delayed(delayed(rows)(i, size, d), (size, d), float) for i, size in enumerate(parts)]
+        blocks = [
+            da.from_delayed(delayed(rows)(i, size, d), (size, d), float)
+            for i, size in enumerate(parts)
+        ]
         X = da.concatenate(blocks).persist()
         distributed.wait(X)
         return X
 
-    options = {"n_workers": processes, "threads_per_worker": 1, "processes": True, "memory_limit": 0, "dashboard_address": ":0"}
+    options = {
+        "n_workers": processes,
+        "threads_per_worker": 1,
+        "processes": True,
+        "memory_limit": 0,
+        "dashboard_address": ":0",
+    }
     with distributed.LocalCluster(**options) as local, distributed.Client(local):
         tables.HERE = 0
         fit(spread([20_000] * processes), k, "cluster")  # compiles on every worker
@@ -88,11 +104,17 @@ def cluster(processes: int, n: int, d: int, k: int) -> dict[str, Any]:
 
 def alone(name: str, *arguments: int) -> dict[str, Any]:
     """A measurement in a process of its own, one thread for BLAS."""
-    code = f"from benchmarks import cluster; import json; print(json.dumps(cluster.{name}{arguments}))"
+    code = (
+        f"from benchmarks import cluster; import json; print(json.dumps(cluster.{name}{arguments}))"
+    )
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     guarded = f"if __name__ == '__main__':\n    {code}"
     done = subprocess.run(
-        [sys.executable, "-c", guarded], capture_output=True, text=True, check=False, env={**os.environ, **threads}
+        [sys.executable, "-c", guarded],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **threads},
     )
     if done.returncode:
         raise RuntimeError(done.stderr[-3000:])
@@ -112,7 +134,8 @@ def speed(n: int, d: int, k: int, repeats: int) -> dict[str, Any]:
     return {"n": n, "d": d, "k": k, "parts": PARTS, "repeats": repeats, "same": same, **best}
 
 
-# --- memory -----------------------------------------------------------------------------------------------------------
+# --- memory
+# -----------------------------------------------------------------------------------------------------------
 
 
 def write_parquet(folder: Path, n: int, d: int) -> None:
@@ -126,7 +149,9 @@ def write_parquet(folder: Path, n: int, d: int) -> None:
         if not path.exists():
             X = rows(i, size, d)
             beside = path.with_suffix(".writing")
-            pq.write_table(pa.table({f"x{t}": X[:, t] for t in range(d)}), beside, compression="zstd")
+            pq.write_table(
+                pa.table({f"x{t}": X[:, t] for t in range(d)}), beside, compression="zstd"
+            )
             beside.rename(path)
 
 
@@ -158,7 +183,13 @@ def memory(n: int, d: int, k: int, folder: Path, limit: float) -> dict[str, Any]
     import distributed
 
     write_parquet(folder, n, d)
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "memory_limit": int(limit), "dashboard_address": ":0"}
+    options = {
+        "n_workers": 2,
+        "threads_per_worker": 1,
+        "processes": True,
+        "memory_limit": int(limit),
+        "dashboard_address": ":0",
+    }
     with distributed.LocalCluster(**options) as local, distributed.Client(local) as client:
         pids = list(client.run(os.getpid).values())
         watch = Watch([*pids, os.getpid()], max(0.05, n / 1e8))
@@ -185,12 +216,15 @@ def _spilled(dask_worker: Any) -> int:
 
 
 def stream(n: int, d: int, k: int, folder: Path) -> dict[str, Any]:
-    """The same fit without a cluster, batch by batch from the folder; peak of the resident set above the start."""
+    """The same fit without a cluster, batch by batch from the folder; peak of the resident set
+    above the start.
+    """
     code = (
         "import json, time, kernelmean as km, hashlib\n"
         "from benchmarks.measuring import peak_growth\n"
         "from benchmarks import cluster\n"
-        f"km.sparse_kernel_mean(cluster.rows(0, 20000, {d}), k=50, selection='kcenter', random_state=0)\n"
+        f"km.sparse_kernel_mean(cluster.rows(0, 20000, {d}), k=50, selection='kcenter', "
+        "random_state=0)\n"
         f"found = []\nsource = km.read({str(folder)!r})\n"
         f"grown = peak_growth(lambda: found.append(cluster.fit(source, {k}, 'cpu')))\n"
         "print(json.dumps({**found[0], 'growth': grown}))"
@@ -202,11 +236,14 @@ def stream(n: int, d: int, k: int, folder: Path) -> dict[str, Any]:
     return {"n": n, "d": d, "k": k, **json.loads(done.stdout.splitlines()[-1])}
 
 
-# --- rounds -----------------------------------------------------------------------------------------------------------
+# --- rounds
+# -----------------------------------------------------------------------------------------------------------
 
 
 def rounds(n: int, d: int, k: int, counts: list[int]) -> dict[str, Any]:
-    """Questions of a fit and the bytes of their arguments and answers, by the number of parts, in this process."""
+    """Questions of a fit and the bytes of their arguments and answers, by the number of parts, in
+    this process.
+    """
     import kernelmean as km
     from kernelmean.engines.parts import Room
     from kernelmean.engines.parts.part import Part
@@ -228,7 +265,10 @@ def rounds(n: int, d: int, k: int, counts: list[int]) -> dict[str, Any]:
                 None if mine is None else getattr(part, question)(*arguments, *mine)
                 for part, mine in zip(self._parts, further, strict=True)
             ]
-            sent, came = len(pickle.dumps((arguments, further))), sum(len(pickle.dumps(answer)) for answer in asked)
+            sent, came = (
+                len(pickle.dumps((arguments, further))),
+                sum(len(pickle.dumps(answer)) for answer in asked),
+            )
             self.letters.append((question, sent, came))
             return asked
 
@@ -239,7 +279,9 @@ def rounds(n: int, d: int, k: int, counts: list[int]) -> dict[str, Any]:
         walk.take(k)
         offers = [letter for letter in parts.letters if letter[0] == "offer"]
         sent, came = np.mean([row[1] for row in offers]), np.mean([row[2] for row in offers])
-        table.append({"parts": count, "rounds": len(offers), "sent": float(sent), "came": float(came)})
+        table.append(
+            {"parts": count, "rounds": len(offers), "sent": float(sent), "came": float(came)}
+        )
     return {"n": n, "d": d, "k": k, "table": table}
 
 
@@ -253,7 +295,9 @@ def latency(processes: int) -> dict[str, Any]:
 
     tables.HERE = 0
     with (
-        distributed.LocalCluster(n_workers=processes, threads_per_worker=1, processes=True, dashboard_address=":0") as local,
+        distributed.LocalCluster(
+            n_workers=processes, threads_per_worker=1, processes=True, dashboard_address=":0"
+        ) as local,
         distributed.Client(local),
     ):
         X = engines.points(da.ones((1000, 2), chunks=(100, 2)), "cluster")
@@ -266,7 +310,8 @@ def latency(processes: int) -> dict[str, Any]:
     return {"processes": processes, "median": float(np.median(times[10:]))}
 
 
-# --- the command ------------------------------------------------------------------------------------------------------
+# --- the command
+# ------------------------------------------------------------------------------------------------------
 
 
 def keep(name: str, figures: dict[str, Any]) -> None:
@@ -279,12 +324,16 @@ def keep(name: str, figures: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("piece", choices=("speed", "memory", "stream", "rounds", "page"))
     parser.add_argument("--n", type=float, help="points; by default those of the page")
     parser.add_argument("--k", type=int, default=1000)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--folder", type=Path, default=Path("build/scaling"), help="where the Parquet files are")
+    parser.add_argument(
+        "--folder", type=Path, default=Path("build/scaling"), help="where the Parquet files are"
+    )
     parser.add_argument("--limit", type=float, default=4e9, help="bytes per worker")
     given = parser.parse_args()
     if given.piece == "speed":

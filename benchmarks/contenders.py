@@ -1,7 +1,9 @@
-"""Everything that can choose k points for a kernel mean, each as its authors recommend, with its time.
+"""Everything that can choose k points for a kernel mean, each as its authors recommend, with its
+time.
 
-A contender is given the inner product of the space it is judged in. Every peer's points get the exact optimal weights in
-float64, signed and on the simplex; coreax's own optimisers are tried besides in some cases, and the better counts.
+A contender is given the inner product of the space it is judged in. Every peer's points get the
+exact optimal weights in float64, signed and on the simplex; coreax's own optimisers are tried
+besides in some cases, and the better counts.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ CONSTRAINTS = {"signed": None, "simplex": "simplex"}
 SEED = 0
 STEPS, FEWER_STEPS, FEW = 60, 40, 128  # of refinement, up to so many centres and beyond
 OVERSAMPLING = 4  # g of Compress++, as its paper recommends
-QUICK = 1.0  # seconds; what takes less is run again, so that the time is a warm one, until so many are spent
+# seconds; what takes less is run again, so that the time is a warm one, until so many are spent
+QUICK = 1.0
 REPEATS = 5
 
 
@@ -56,7 +59,9 @@ class Case:
     def gram(self) -> np.ndarray:
         """All n² inner products."""
         squared = cdist(self.X, self.X, "sqeuclidean")
-        return profile(self.kernel, self.length, self.X.shape[1], self.space, np.sqrt(squared.max()))(squared)
+        return profile(
+            self.kernel, self.length, self.X.shape[1], self.space, np.sqrt(squared.max())
+        )(squared)
 
     @cached_property
     def room(self) -> engines.Room:
@@ -71,9 +76,13 @@ class Case:
 
 
 def clock(action: Callable[[], object], *, compiles: bool = False, warm: bool = False) -> Timed:
-    """The best of several runs where these are quick; at least two where the first compiles, one where nothing is left to."""
+    """The best of several runs where these are quick; at least two where the first compiles, one
+    where nothing is left to.
+    """
     spent: list[float] = []
-    while not spent or (not warm and len(spent) < REPEATS and (sum(spent) < QUICK or len(spent) < 1 + compiles)):
+    while not spent or (
+        not warm and len(spent) < REPEATS and (sum(spent) < QUICK or len(spent) < 1 + compiles)
+    ):
         start = time.perf_counter()
         result = action()
         spent.append(time.perf_counter() - start)
@@ -81,13 +90,23 @@ def clock(action: Callable[[], object], *, compiles: bool = False, warm: bool = 
 
 
 def steps(k: int) -> int:
-    """Of refinement: the more centres, the more each step costs, and the fewer of them halve a peer's error."""
+    """Of refinement: the more centres, the more each step costs, and the fewer of them halve a
+    peer's error.
+    """
     return STEPS if k <= FEW else FEWER_STEPS
 
 
 def own(case: Case, constraint: str, refine: int) -> Timed:
-    options = {"kernel": case.ours, "space": case.space, "k": case.k, "constraint": CONSTRAINTS[constraint]}
-    return clock(lambda: km.sparse_kernel_mean(case.X, refine=refine, random_state=SEED, **options), compiles=True)
+    options = {
+        "kernel": case.ours,
+        "space": case.space,
+        "k": case.k,
+        "constraint": CONSTRAINTS[constraint],
+    }
+    return clock(
+        lambda: km.sparse_kernel_mean(case.X, refine=refine, random_state=SEED, **options),
+        compiles=True,
+    )
 
 
 def herding(case: Case) -> np.ndarray:
@@ -100,14 +119,17 @@ def rp_cholesky(case: Case) -> np.ndarray:
     import jax
     from coreax.solvers import RPCholesky
 
-    return _reduced(RPCholesky(case.k, random_key=jax.random.key(SEED), kernel=coreax_kernel(case)), case)
+    return _reduced(
+        RPCholesky(case.k, random_key=jax.random.key(SEED), kernel=coreax_kernel(case)), case
+    )
 
 
 def coreax_kernel(case: Case):
-    """The inner product in coreax; the length is traced, so that one compilation serves all bandwidths.
+    """The inner product in coreax; the length is traced, so that one compilation serves all
+    bandwidths.
 
-    For the Laplacian in L2 it is the Matérn kernel of order d/2 + 1, which coreax has for odd d; for even d it is given the
-    one of order (d + 1)/2, the nearest it has.
+    For the Laplacian in L2 it is the Matérn kernel of order d/2 + 1, which coreax has for odd d;
+    for even d it is given the one of order (d + 1)/2, the nearest it has.
     """
     import equinox as eqx
     import jax.numpy as jnp
@@ -137,7 +159,9 @@ def _reduced(solver, case: Case) -> np.ndarray:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # of JAX, about coreax
-        indices = _jit("reduce", lambda s, data: s.reduce(data)[0].unweighted_indices)(solver, Data(case.X))
+        indices = _jit("reduce", lambda s, data: s.reduce(data)[0].unweighted_indices)(
+            solver, Data(case.X)
+        )
     return case.X[np.asarray(indices)]
 
 
@@ -146,7 +170,9 @@ def coreax_weights(case: Case, C: np.ndarray, constraint: str) -> np.ndarray:
     from coreax import Data
     from coreax.weights import MMDWeightsOptimiser, SBQWeightsOptimiser
 
-    optimiser = (SBQWeightsOptimiser if constraint == "signed" else MMDWeightsOptimiser)(kernel=coreax_kernel(case))
+    optimiser = (SBQWeightsOptimiser if constraint == "signed" else MMDWeightsOptimiser)(
+        kernel=coreax_kernel(case)
+    )
     solve = _jit("weights", lambda o, data, chosen: o.solve(data, chosen))
     return np.asarray(solve(optimiser, Data(case.X), Data(C)), dtype=np.float64).ravel()
 
@@ -155,7 +181,9 @@ def compress(case: Case) -> np.ndarray:
     """exp(−r²/k_params)."""
     from goodpoints.compress import compresspp_kt
 
-    rows = compresspp_kt(case.X, b"gaussian", k_params=np.array([2.0 * case.width**2]), g=OVERSAMPLING, seed=SEED)
+    rows = compresspp_kt(
+        case.X, b"gaussian", k_params=np.array([2.0 * case.width**2]), g=OVERSAMPLING, seed=SEED
+    )
     return case.X[rows]
 
 
@@ -200,7 +228,9 @@ PACKAGES = {HERDING: "coreax", CHOLESKY: "coreax", COMPRESS: "goodpoints", THINN
 
 
 def peers(case: Case, only: Container[str] = PEERS) -> Iterator[tuple[str, Timed | Exception]]:
-    """The points each peer that applies here chooses, with its time; or what it failed with, which the page then says."""
+    """The points each peer that applies here chooses, with its time; or what it failed with, which
+    the page then says.
+    """
     for name, select in PEERS.items():
         if name in only and _installed(PACKAGES.get(name, "sklearn")) and _applies(name, case):
             yield name, _chosen(name, select, case)
@@ -214,7 +244,9 @@ def _chosen(name: str, select: Callable[[Case], np.ndarray], case: Case) -> Time
 
 
 def _applies(name: str, case: Case) -> bool:
-    """Compress++ yields √n' points, n' the largest power of four up to n, and knows no Laplacian kernel."""
+    """Compress++ yields √n' points, n' the largest power of four up to n, and knows no Laplacian
+    kernel.
+    """
     if name == COMPRESS:
         return case.kernel == "gaussian" and case.k == 2 ** int(np.log2(len(case.X)) / 2)
     return True

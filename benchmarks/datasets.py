@@ -38,14 +38,24 @@ def load(name: str, most: int) -> np.ndarray:
 
 
 def _mixture(name: str, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Six round clusters of different size: normal in five dimensions, Student's t with 3 degrees of freedom in two."""
-    d, noise = (5, rng.standard_normal((n, 5))) if name == "mixture" else (2, rng.standard_t(3, (n, 2)))
-    centers, sizes, part = 2.0 * rng.normal(size=(6, d)), rng.uniform(0.3, 1.0, 6), rng.integers(6, size=n)
+    """Six round clusters of different size: normal in five dimensions, Student's t with 3 degrees
+    of freedom in two.
+    """
+    d, noise = (
+        (5, rng.standard_normal((n, 5))) if name == "mixture" else (2, rng.standard_t(3, (n, 2)))
+    )
+    centers, sizes, part = (
+        2.0 * rng.normal(size=(6, d)),
+        rng.uniform(0.3, 1.0, 6),
+        rng.integers(6, size=n),
+    )
     return centers[part] + sizes[part, None] * noise
 
 
 def _transformed(name: str, rng: np.random.Generator) -> np.ndarray:
-    """The first sample of flow cytometry on its usual scale, and of what is large some rows to begin with."""
+    """The first sample of flow cytometry on its usual scale, and of what is large some rows to
+    begin with.
+    """
     with np.load(DATA / PLACES[name], allow_pickle=False) as file:
         X, first = file["X"], int(file["offsets"][1]) if "offsets" in file else None
     if name == "lakes":

@@ -13,7 +13,19 @@ from sklearn.neighbors import KernelDensity
 import kernelmean as km
 from benchmarks.measuring import DATA, Row, run, seconds
 
-SETS = ("banana", "breast-cancer", "diabetes", "german", "heart", "image", "iris", "ringnorm", "thyroid", "twonorm", "waveform")
+SETS = (
+    "banana",
+    "breast-cancer",
+    "diabetes",
+    "german",
+    "heart",
+    "image",
+    "iris",
+    "ringnorm",
+    "thyroid",
+    "twonorm",
+    "waveform",
+)
 
 
 def mixture(n: int, d: int, seed: int) -> np.ndarray:
@@ -30,7 +42,11 @@ def held_out() -> list[Row]:
     rows = []
     goals = {2: "≥ −0.01 at k = 2999", 3: "≥ −0.02 at k = 2999"}
     for d in (2, 3, 5, 10):
-        X, Q, many = mixture(1_000_000, d, 0), mixture(8000, d, 1), mixture(100_000, d, 2)  # tails are rare: many Q
+        X, Q, many = (
+            mixture(1_000_000, d, 0),
+            mixture(8000, d, 1),
+            mixture(100_000, d, 2),
+        )  # tails are rare: many Q
         full = km.SparseKDE(sparse=False, bandwidth=km.bandwidth.scott(X)).fit(X)
         start = time.perf_counter()
         exact = full.score_samples(Q)
@@ -42,7 +58,10 @@ def held_out() -> list[Row]:
             loss = float(np.mean(sparse.score_samples(Q) - exact))
             each = seconds(lambda s=sparse: s.score_samples(many), 3) / len(many)
             error = float(np.std(sparse.score_samples(Q) - exact)) / len(Q) ** 0.5
-            detail = f"± {error:.4f}, {exact_time / each:.0f}× faster per point, fit {fit_time:.1f} s, {sparse.mean_.selection}"
+            detail = (
+                f"± {error:.4f}, {exact_time / each:.0f}× faster per point, fit "
+                f"{fit_time:.1f} s, {sparse.mean_.selection}"
+            )
             rows.append(Row(f"d = {d}, k = {k}", f"{loss:+.4f}", goals.get(d, "–"), detail))
     return rows
 
@@ -60,7 +79,10 @@ def peers(X: np.ndarray, sigma: float) -> dict[str, tuple[Callable[[np.ndarray],
     try:
         import mlpack
 
-        found["mlpack, 1 %"] = (lambda Q: mlpack.kde(reference=X, query=Q, bandwidth=sigma, rel_error=0.01), 1000)
+        found["mlpack, 1 %"] = (
+            lambda Q: mlpack.kde(reference=X, query=Q, bandwidth=sigma, rel_error=0.01),
+            1000,
+        )
     except ImportError:
         pass
     try:
@@ -87,7 +109,9 @@ def evaluation() -> list[Row]:
             times[name] = (time.perf_counter() - start) * len(Q) / count
         for name, each in times.items():
             case = f"d = {d}, k = {sparse.mean_.k}, against {name}"
-            rows.append(Row(case, f"{each / ours:.0f}×", "≥ 100×", f"{ours:.2f} s against {each:.0f} s"))
+            rows.append(
+                Row(case, f"{each / ours:.0f}×", "≥ 100×", f"{ours:.2f} s against {each:.0f} s")
+            )
     return rows
 
 
@@ -100,7 +124,9 @@ def outliers() -> list[Row]:
             continue
         with np.load(DATA / "large" / f"{name}.npz", allow_pickle=False) as file:
             X, y = file["X"].astype(np.float64), file["y"]
-        for rule in ("auto", "scott") if X.shape[1] > 4 else ("auto",):  # where "auto" is not Scott's rule, both
+        for rule in (
+            ("auto", "scott") if X.shape[1] > 4 else ("auto",)
+        ):  # where "auto" is not Scott's rule, both
             start = time.perf_counter()
             sparse = km.SparseKDEOutlierDetector(scale="std", bandwidth=rule, random_state=0).fit(X)
             ours, spent = roc_auc_score(y, -sparse.score_samples(X)), time.perf_counter() - start
@@ -111,7 +137,14 @@ def outliers() -> list[Row]:
             detail = f"AUC {ours:.4f} against {exact:.4f}; {size}, k = {mean.k}, {mean.selection}"
             goal = "≥ −0.005" if rule == "auto" else "–"
             case = f"{name}, bandwidth {rule!r}"
-            rows.append(Row(case, f"{ours - exact:+.4f}", goal, f"{detail}; {spent:.1f} s against {longer:.1f} s"))
+            rows.append(
+                Row(
+                    case,
+                    f"{ours - exact:+.4f}",
+                    goal,
+                    f"{detail}; {spent:.1f} s against {longer:.1f} s",
+                )
+            )
     return rows
 
 
@@ -129,17 +162,24 @@ def classes() -> list[Row]:
         for seed in range(4):
             for train, test in StratifiedKFold(5, shuffle=True, random_state=seed).split(X, y):
                 for sparse in hits:
-                    fitted = km.SparseKDEClassifier(sparse=sparse, random_state=seed).fit(X[train], y[train])
+                    fitted = km.SparseKDEClassifier(sparse=sparse, random_state=seed).fit(
+                        X[train], y[train]
+                    )
                     hits[sparse] += int(np.sum(fitted.predict(X[test]) == y[test]))
                     centers += [mean.k for mean in fitted.means_] if sparse else []
         ours, exact = (100 * hits[sparse] / (4 * len(X)) for sparse in (True, False))
-        detail = f"{ours:.2f} % against {exact:.2f} %; {len(X)} × {X.shape[1]}, {np.mean(centers):.0f} centres per class"
+        detail = (
+            f"{ours:.2f} % against {exact:.2f} %; {len(X)} × {X.shape[1]}, "
+            f"{np.mean(centers):.0f} centres per class"
+        )
         rows.append(Row(name, f"{ours - exact:+.2f} %", "≥ −0.5 %", detail))
     return rows
 
 
 def likelihood_rule() -> list[Row]:
-    """The leave-one-out likelihood rule: its time for 10⁶ points, and what it finds against Scott's rule."""
+    """The leave-one-out likelihood rule: its time for 10⁶ points, and what it finds against Scott's
+    rule.
+    """
     rows = []
     for d in (2, 5):
         X = mixture(1_000_000, d, 0)
@@ -147,7 +187,12 @@ def likelihood_rule() -> list[Row]:
         sigma = km.bandwidth.likelihood(X)
         spent = time.perf_counter() - start
         rows.append(
-            Row(f"n = 10⁶, d = {d}", f"{spent:.1f} s", "seconds", f"{sigma:.4f}, Scott's rule {km.bandwidth.scott(X):.4f}")
+            Row(
+                f"n = 10⁶, d = {d}",
+                f"{spent:.1f} s",
+                "seconds",
+                f"{sigma:.4f}, Scott's rule {km.bandwidth.scott(X):.4f}",
+            )
         )
     return rows
 
@@ -163,7 +208,8 @@ TABLES = {
 if __name__ == "__main__":
     run(
         "Sparse densities against exact ones",
-        "Written by `make bench`. Sparse fits use the default settings, except where k is given; exact and sparse share the "
+        "Written by `make bench`. Sparse fits use the default settings, except where k is given; "
+        "exact and sparse share the "
         "bandwidth, by Scott's rule where no other is named.",
         TABLES,
     )

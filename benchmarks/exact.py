@@ -1,10 +1,12 @@
-"""The exact error of any centres with any weights: all pairs in NumPy, apart from every contender, kernelmean included.
+"""The exact error of any centres with any weights: all pairs in NumPy, apart from every contender,
+kernelmean included.
 
 With g the inner product of the space, z̄ the mean of the points and z that of the centres,
 
 err² = ⟨z̄ − z, z̄⟩ − ⟨z̄ − z, z⟩ = mean_j r(x_j) − Σ_a α_a r(c_a),   r = z̄ − z,
 
-residuals first, so that little cancels. Where float64 still leaves no more than a few digits, extended precision follows.
+residuals first, so that little cancels. Where float64 still leaves no more than a few digits,
+extended precision follows.
 """
 
 from __future__ import annotations
@@ -26,8 +28,9 @@ Profile = Callable[[np.ndarray], np.ndarray]
 def profile(kernel: str, length: float, d: int, space: str, reach: float) -> Profile:
     """g/g(0) as a function of r² ≤ reach².
 
-    Gaussian: exp(−r²/2σ²), in L2 with 2σ² in place of σ². Laplacian: exp(−r/γ); its spectrum is (1 + γ²ω²)^−(d+1)/2, so
-    that g = φ∗φ in L2, with the square of that spectrum, is the Matérn kernel 2^(1−ν)/Γ(ν)·s^ν·K_ν(s), s = r/γ, ν = d/2 + 1.
+    Gaussian: exp(−r²/2σ²), in L2 with 2σ² in place of σ². Laplacian: exp(−r/γ); its spectrum is (1
+    + γ²ω²)^−(d+1)/2, so that g = φ∗φ in L2, with the square of that spectrum, is the Matérn kernel
+    2^(1−ν)/Γ(ν)·s^ν·K_ν(s), s = r/γ, ν = d/2 + 1.
     """
     if kernel == "gaussian":
         rate = (0.5 if space == "rkhs" else 0.25) / length**2
@@ -55,11 +58,15 @@ class Exact:
     @cached_property
     def at_points(self) -> np.ndarray:
         """z̄(x_j)."""
-        return np.concatenate([self.g(cdist(rows, self.X, "sqeuclidean")).mean(axis=1) for rows in _blocks(self.X)])
+        return np.concatenate(
+            [self.g(cdist(rows, self.X, "sqeuclidean")).mean(axis=1) for rows in _blocks(self.X)]
+        )
 
     @cached_property
     def at_points_extended(self) -> np.ndarray:
-        return np.concatenate([self.g(squared(rows, self.X)).mean(axis=1) for rows in _blocks(self.X)])
+        return np.concatenate(
+            [self.g(squared(rows, self.X)).mean(axis=1) for rows in _blocks(self.X)]
+        )
 
     def errors(self, C: np.ndarray, weights: list[np.ndarray]) -> list[float]:
         """‖z̄ − z‖/‖z̄‖ for several sets of weights on the same centres."""
@@ -69,7 +76,9 @@ class Exact:
             found = self._errors(C, A.astype(np.longdouble), self.at_points_extended, squared)
         return found
 
-    def _errors(self, C: np.ndarray, A: np.ndarray, at_points: np.ndarray, distances: Callable) -> list[float]:
+    def _errors(
+        self, C: np.ndarray, A: np.ndarray, at_points: np.ndarray, distances: Callable
+    ) -> list[float]:
         """√(mean r(x_j) − αᵀr(C)) over √mean z̄(x_j), for every column α of A."""
         kappa, at_X = np.zeros(len(C), dtype=A.dtype), []
         for rows, mean in zip(_blocks(self.X), _blocks(at_points), strict=True):

@@ -1,4 +1,6 @@
-"""``python -m benchmarks.files``: files larger than the memory that scoring them may use, made in a temporary folder."""
+"""``python -m benchmarks.files``: files larger than the memory that scoring them may use, made in a
+temporary folder.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,8 @@ class Scored(NamedTuple):
 class Watch(threading.Thread):
     """The largest resident set of a process so far, until it ends.
 
-    By the system's own mark for the program: what ``wait4`` says counts the process that started it as well.
+    By the system's own mark for the program: what ``wait4`` says counts the process that started it
+    as well.
     """
 
     def __init__(self, pid: int) -> None:
@@ -74,7 +77,9 @@ def write(path: Path, size: float) -> int:
     batches = blocks(rows)
     first = next(batches)
     if path.suffix == ".parquet":
-        writer = pa.parquet.ParquetWriter(path, first.schema, compression="none", use_dictionary=False)
+        writer = pa.parquet.ParquetWriter(
+            path, first.schema, compression="none", use_dictionary=False
+        )
     else:
         writer = pa.csv.CSVWriter(path, first.schema)
     with writer:
@@ -91,9 +96,20 @@ def score(folder: Path, name: str, size: float) -> Scored:
     X = np.random.default_rng(1).normal(size=(20_000, COLUMNS))
     density = km.SparseKDE(k=CENTERS, selection="kmeans", random_state=0).fit(X)
     density.save(model)
-    command = [sys.executable, "-m", "kernelmean", "score", str(model), str(path), "-o", str(folder / "scores.parquet")]
+    command = [
+        sys.executable,
+        "-m",
+        "kernelmean",
+        "score",
+        str(model),
+        str(path),
+        "-o",
+        str(folder / "scores.parquet"),
+    ]
     start = time.perf_counter()
-    with subprocess.Popen([*command, "--threshold", "0.01", "--json"], stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [*command, "--threshold", "0.01", "--json"], stdout=subprocess.PIPE
+    ) as process:
         assert process.stdout is not None
         watched = Watch(process.pid)
         watched.start()
@@ -112,9 +128,13 @@ def scoring() -> list[Row]:
     with tempfile.TemporaryDirectory() as folder:
         for name, size in (("points.parquet", PARQUET), ("points.csv", CSV)):
             found = score(Path(folder), name, size)
-            case = f"{found.file_bytes / 1e9:.1f} GB of {name.partition('.')[2]}, {found.rows / 1e6:.1f}·10⁶ rows, d = {COLUMNS}"
+            case = (
+                f"{found.file_bytes / 1e9:.1f} GB of {name.partition('.')[2]}, "
+                f"{found.rows / 1e6:.1f}·10⁶ rows, d = {COLUMNS}"
+            )
             detail = (
-                f"{found.seconds:.0f} s, {1e6 * found.seconds / found.rows:.2f} µs a row with reading and writing, k = {CENTERS}"
+                f"{found.seconds:.0f} s, {1e6 * found.seconds / found.rows:.2f} µs a row "
+                f"with reading and writing, k = {CENTERS}"
             )
             within = f"≤ {LIMIT / 1e9:.1f} GB"
             rows.append(Row(case, f"{found.peak_bytes / 1e9:.2f} GB", within, detail))

@@ -1,4 +1,6 @@
-"""``python -m benchmarks.gpu``: the gpu engine on the CUDA device at hand, as Markdown tables with their rooflines."""
+"""``python -m benchmarks.gpu``: the gpu engine on the CUDA device at hand, as Markdown tables with
+their rooflines.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,17 @@ HEADER = """## Measured
 By `python -m benchmarks.gpu`; the roofline counts what the multiprocessors could do at their highest clock if every unit were
 always busy (float32: d differences, d squares, weight and one exponential per pair).
 """
-SPECIAL, SINGLE, DOUBLE = 16, 128, 64  # results per clock and multiprocessor of a Hopper chip: exp2, float32, float64
+SPECIAL, SINGLE, DOUBLE = (
+    16,
+    128,
+    64,
+)  # results per clock and multiprocessor of a Hopper chip: exp2, float32, float64
 EXPONENTIAL = 17  # float64 operations of one exponential, read off the compiled loop
-GOALS = {("float32", 2): 1.0, ("float32", 5): 0.9, ("float32", 10): 0.6}  # 10¹² kernel values per second
+GOALS = {
+    ("float32", 2): 1.0,
+    ("float32", 5): 0.9,
+    ("float32", 10): 0.6,
+}  # 10¹² kernel values per second
 
 
 def seconds(action: Callable[[], object], repeats: int = 3) -> float:
@@ -46,17 +56,23 @@ def machine() -> str:
 
     p = torch.cuda.get_device_properties(0)
     versions = f"torch {torch.__version__}, Triton {triton.__version__}, NumPy {np.__version__}"
-    return f"{p.name}, {p.multi_processor_count} multiprocessors at up to {clock() / 1e9:.2f} GHz; host with {os.cpu_count()} cores; {versions}."
+    return (
+        f"{p.name}, {p.multi_processor_count} multiprocessors at up to {clock() / 1e9:.2f} "
+        f"GHz; host with {os.cpu_count()} cores; {versions}."
+    )
 
 
 def clock() -> float:
     """Highest clock of the multiprocessors, in Hz."""
     query = ["nvidia-smi", "--query-gpu=clocks.max.sm", "--format=csv,noheader,nounits"]
-    return 1e6 * float(subprocess.run(query, capture_output=True, text=True, check=True).stdout.split()[0])
+    return 1e6 * float(
+        subprocess.run(query, capture_output=True, text=True, check=True).stdout.split()[0]
+    )
 
 
 def roofline(precision: str, d: int) -> float:
-    """Gaussian values per second if every unit were always busy: d differences, d squares, weight, exponential.
+    """Gaussian values per second if every unit were always busy: d differences, d squares, weight,
+    exponential.
 
     In float64 the rate is multiplied by as well.
     """
@@ -68,7 +84,18 @@ def roofline(precision: str, d: int) -> float:
 
 def table(title: str, head: str, rows: list[str]) -> str:
     columns = head.count("|") + 1
-    return "\n".join([f"### {title}", "", f"| {head} |", "|" + " --- |" * columns, *(f"| {row} |" for row in rows)]) + "\n"
+    return (
+        "\n".join(
+            [
+                f"### {title}",
+                "",
+                f"| {head} |",
+                "|" + " --- |" * columns,
+                *(f"| {row} |" for row in rows),
+            ]
+        )
+        + "\n"
+    )
 
 
 def cloud(n: int, d: int, seed: int) -> Any:
@@ -81,13 +108,25 @@ def error(precision: str, d: int) -> float:
     X, Q, w = rng.normal(size=(20_000, d)), rng.normal(size=(200, d)), rng.normal(size=20_000)
     radial, naive = km.Gaussian(0.5 * math.sqrt(d)).radial(d, "rkhs"), engines.open("naive").load(X)
     actual = engines.open("gpu", precision=precision).load(X).kernel_sum(radial, Q, w)
-    return float(np.max(np.abs(actual - naive.kernel_sum(radial, Q, w)) / naive.kernel_sum(radial, Q, np.abs(w))))
+    return float(
+        np.max(
+            np.abs(actual - naive.kernel_sum(radial, Q, w)) / naive.kernel_sum(radial, Q, np.abs(w))
+        )
+    )
 
 
 def torch_rate(d: int) -> float:
     """Plain torch in float32: blocks of cdist, exp and a product."""
-    X, Q, w = cloud(200_000, d, 0).float(), cloud(20_000, d, 1).float(), torch.ones(200_000, device="cuda")
-    return len(X) * len(Q) / seconds(lambda: [torch.exp(-0.5 * torch.cdist(q, X) ** 2) @ w for q in Q.split(4096)])
+    X, Q, w = (
+        cloud(200_000, d, 0).float(),
+        cloud(20_000, d, 1).float(),
+        torch.ones(200_000, device="cuda"),
+    )
+    return (
+        len(X)
+        * len(Q)
+        / seconds(lambda: [torch.exp(-0.5 * torch.cdist(q, X) ** 2) @ w for q in Q.split(4096)])
+    )
 
 
 def keops_rate(d: int) -> float | None:
@@ -115,19 +154,36 @@ def sums() -> str:
     rows = []
     for precision, q in (("float32", 1 << 19), ("float64", 1 << 17)):
         for d in (1, 2, 3, 5, 10, 20, 50, 100, 784):
-            n, radial = 1_000_000 if d <= 20 else 200_000, km.Gaussian(math.sqrt(d)).radial(d, "rkhs")
+            n, radial = (
+                1_000_000 if d <= 20 else 200_000,
+                km.Gaussian(math.sqrt(d)).radial(d, "rkhs"),
+            )
             Q = cloud(q if d <= 20 else q // 16, d, 1)
             room = engines.open("gpu", precision=precision).load(cloud(n, d, 0))
             rate = n * len(Q) / seconds(lambda: room.kernel_sum(radial, Q))
             goal = GOALS.get((precision, d))
             share = f"{100 * rate / roofline(precision, d):.0f} %" if d <= 10 else "–"
-            others = [f"{torch_rate(d) / 1e12:.3f}", _rate(keops_rate(d))] if precision == "float32" and d <= 10 else ["–", "–"]
+            others = (
+                [f"{torch_rate(d) / 1e12:.3f}", _rate(keops_rate(d))]
+                if precision == "float32" and d <= 10
+                else ["–", "–"]
+            )
             cpu = cpu_rate(d) if precision == "float64" and d <= 10 else None
             ratio = "–" if cpu is None else f"{rate / cpu:.0f}"
             goals = "–" if goal is None else str(goal)
-            cells = [precision, str(d), f"{rate / 1e12:.3f}", goals, share, f"{error(precision, d):.0e}"]
+            cells = [
+                precision,
+                str(d),
+                f"{rate / 1e12:.3f}",
+                goals,
+                share,
+                f"{error(precision, d):.0e}",
+            ]
             rows.append(" | ".join([*cells, *others, ratio]))
-    head = "precision | d | 10¹² values/s | goal | of roofline | error, of the absolute terms | torch | pykeops | × cpu engine, 2 threads"
+    head = (
+        "precision | d | 10¹² values/s | goal | of roofline | error, of the absolute terms | "
+        "torch | pykeops | × cpu engine, 2 threads"
+    )
     return table("Gaussian sums, queries and points on the device", head, rows)
 
 
@@ -141,18 +197,25 @@ def kernels() -> str:
         "Student (α = 2.2)": km.Student(2.2, 5.0).radial(5, "rkhs"),
         "Cauchy": km.Cauchy(5.0).radial(5, "rkhs"),
         "L2 Laplacian (a table)": km.Laplacian(2.0).radial(5, "l2"),
-        "one's own, 1/(1 + s + s²/2)": km.Radial(lambda s: 1.0 / (1.0 + s + 0.5 * s * s), 2.0).radial(5, "rkhs"),
+        "one's own, 1/(1 + s + s²/2)": km.Radial(
+            lambda s: 1.0 / (1.0 + s + 0.5 * s * s), 2.0
+        ).radial(5, "rkhs"),
     }
     X, Q, rows = cloud(1_000_000, 5, 0), cloud(1 << 17, 5, 1), []
     for name, radial in radials.items():
         rates = []
         for precision in ("float32", "float64"):
             room = engines.open("gpu", precision=precision).load(X)
-            rates.append(f"{len(X) * len(Q) / seconds(lambda: room.kernel_sum(radial, Q)) / 1e12:.3f}")
+            rates.append(
+                f"{len(X) * len(Q) / seconds(lambda: room.kernel_sum(radial, Q)) / 1e12:.3f}"
+            )
         rows.append(" | ".join([name, *rates]))
     log = [engines.open("gpu", precision=p).load(X) for p in ("float32", "float64")]
     radial = km.Gaussian(2.0).radial(5, "rkhs")
-    rates = [f"{len(X) * len(Q) / seconds(lambda: room.log_kernel_sum(radial, Q)) / 1e12:.3f}" for room in log]
+    rates = [
+        f"{len(X) * len(Q) / seconds(lambda: room.log_kernel_sum(radial, Q)) / 1e12:.3f}"
+        for room in log
+    ]
     return table(
         "Other kernels, d = 5, 10¹² values/s",
         "kernel | float32 | float64",
@@ -169,14 +232,32 @@ def hardest() -> str:
     apart = rng.normal(size=(2000, 2)) + rng.choice([-300.0, 0.0, 500.0], size=(2000, 1))
     unit = km.Gaussian(1.0).radial(2, "rkhs")
     cases = {
-        "a sparse mean of 500 centres, d = 5, at its sample and far around it": (wide, sparse.centers, 2.0 * X, sparse.weights),
-        "one point, at up to 12 lengths": (unit, np.zeros((1, 2)), rng.uniform(-12.0, 12.0, (20_000, 2)), np.ones(1)),
-        "clusters hundreds of lengths apart": (unit, apart, np.repeat(apart, 5, 0) + rng.normal(size=(10_000, 2)), np.ones(2000)),
+        "a sparse mean of 500 centres, d = 5, at its sample and far around it": (
+            wide,
+            sparse.centers,
+            2.0 * X,
+            sparse.weights,
+        ),
+        "one point, at up to 12 lengths": (
+            unit,
+            np.zeros((1, 2)),
+            rng.uniform(-12.0, 12.0, (20_000, 2)),
+            np.ones(1),
+        ),
+        "clusters hundreds of lengths apart": (
+            unit,
+            apart,
+            np.repeat(apart, 5, 0) + rng.normal(size=(10_000, 2)),
+            np.ones(2000),
+        ),
     }
     for name, (radial, C, Q, w) in cases.items():
         naive = engines.open("naive").load(C)
         expected, size = naive.kernel_sum(radial, Q, w), naive.kernel_sum(radial, Q, np.abs(w))
-        found = [engines.open("gpu", precision=p).load(C).kernel_sum(radial, Q, w) for p in ("float32", "float64")]
+        found = [
+            engines.open("gpu", precision=p).load(C).kernel_sum(radial, Q, w)
+            for p in ("float32", "float64")
+        ]
         errors = [float(np.max(np.abs(f - expected) / np.maximum(size, 1e-300))) for f in found]
         rows.append(f"{name} | {errors[0]:.0e} | {errors[1]:.0e} | –")
     Y, q = cloud(1_000_000, 5, 0), 1 << 18
@@ -191,11 +272,17 @@ def hardest() -> str:
         ),
     ):
         room = engines.open("gpu").load(
-            Y if w is not None or name.startswith("plain") else torch.cat([Y[::2] + 9.0, Y[1::2] - 9.0])
+            Y
+            if w is not None or name.startswith("plain")
+            else torch.cat([Y[::2] + 9.0, Y[1::2] - 9.0])
         )
-        rows.append(f"{name} | – | – | {len(Y) * q / seconds(lambda: room.kernel_sum(radial, Q, w)) / 1e12:.3f}")
+        rows.append(
+            f"{name} | – | – | "
+            f"{len(Y) * q / seconds(lambda: room.kernel_sum(radial, Q, w)) / 1e12:.3f}"
+        )
     head = (
-        "case | error in float32, of the absolute terms (goal 1e-6) | in float64 (goal 1e-13) | 10¹² values/s in float32, d = 5"
+        "case | error in float32, of the absolute terms (goal 1e-6) | in float64 (goal 1e-13) "
+        "| 10¹² values/s in float32, d = 5"
     )
     return table("Where float32 has it hardest", head, rows)
 
@@ -206,8 +293,13 @@ def farthest() -> str:
         X = cloud(10**7, d, 0)
         room = engines.open("gpu").load(X)
         time_ = seconds(lambda: room.traverse(0).take(10_000))
-        rows.append(f"{d} | float64 | {time_:.3f} | {'3, and 1 in float32' if d == 5 else '–'} | 10⁷ × 10 000 centres")
-    return table("Exact farthest-first, points on the device", "d | precision | seconds | goal | size", rows)
+        rows.append(
+            f"{d} | float64 | {time_:.3f} | {'3, and 1 in float32' if d == 5 else '–'} | 10⁷ × "
+            "10 000 centres"
+        )
+    return table(
+        "Exact farthest-first, points on the device", "d | precision | seconds | goal | size", rows
+    )
 
 
 def fit() -> str:
@@ -216,7 +308,12 @@ def fit() -> str:
     found: list[Any] = []
 
     def automatic(points: Any, **options: Any) -> float:
-        return seconds(lambda: found.append(km.sparse_kernel_mean(points, engine="gpu", random_state=0, **options)), 1)
+        return seconds(
+            lambda: found.append(
+                km.sparse_kernel_mean(points, engine="gpu", random_state=0, **options)
+            ),
+            1,
+        )
 
     rows = []
     for what, points, options in (
@@ -227,12 +324,16 @@ def fit() -> str:
     ):
         time_ = automatic(points, **options)
         rows.append(
-            f"automatic k, {what} | {time_:.2f} | 5 | k = {found[-1].k}, stop: {found[-1].stop_reason}, {found[-1].selection}"
+            f"automatic k, {what} | {time_:.2f} | 5 | k = {found[-1].k}, stop: "
+            f"{found[-1].stop_reason}, {found[-1].selection}"
         )
     mean = found[0]
     evaluation = seconds(lambda: mean(on_device), 2)
     values = mean.k * 1e7 / evaluation / 1e12
-    rows.append(f"evaluation of the first mean at its 10⁷ points | {evaluation:.3f} | – | {values:.2f} ×10¹² values/s")
+    rows.append(
+        f"evaluation of the first mean at its 10⁷ points | {evaluation:.3f} | – | {values:.2f} "
+        "×10¹² values/s"
+    )
     return table("A complete fit of 10⁷ × 5", "case | seconds | goal | detail", rows)
 
 
@@ -256,8 +357,14 @@ def mmd() -> str:
     D = results["float64"]
     change = np.abs(results["float32"] - D).max()
     smallest = D[D > 0].min()
-    note = f"\nmax |ΔD| of float32 against float64: {change:.1e}; distances are from {smallest:.4f} to {D.max():.4f}.\n"
-    title = f"The exact MMD matrix of {len(offsets) - 1} samples, {len(X)} points in {X.shape[1]} dimensions, from the host"
+    note = (
+        f"\nmax |ΔD| of float32 against float64: {change:.1e}; distances are from "
+        f"{smallest:.4f} to {D.max():.4f}.\n"
+    )
+    title = (
+        f"The exact MMD matrix of {len(offsets) - 1} samples, {len(X)} points in "
+        f"{X.shape[1]} dimensions, from the host"
+    )
     return table(title, "precision | seconds | goal | 10¹² values/s", rows) + note
 
 
@@ -270,20 +377,39 @@ def distances(engine: Any, radial: Any, X: Any, offsets: Any) -> Any:
         G[a, a] = room.quadratic(radial)
         if a + 1 < N:
             values = room.kernel_sum(radial, on_device[offsets[a + 1] :])
-            G[a, a + 1 :] = np.add.reduceat(values, offsets[a + 1 : -1] - offsets[a + 1]) / np.diff(offsets[a + 1 :])
+            G[a, a + 1 :] = np.add.reduceat(values, offsets[a + 1 : -1] - offsets[a + 1]) / np.diff(
+                offsets[a + 1 :]
+            )
     G = np.triu(G) + np.triu(G, 1).T
     return np.sqrt(np.maximum(np.diag(G)[:, None] + np.diag(G)[None] - 2 * G, 0.0))
 
 
-TABLES = {"sums": sums, "hardest": hardest, "farthest": farthest, "fit": fit, "mmd": mmd, "kernels": kernels}
+TABLES = {
+    "sums": sums,
+    "hardest": hardest,
+    "farthest": farthest,
+    "fit": fit,
+    "mmd": mmd,
+    "kernels": kernels,
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu", description=__doc__)
-    parser.add_argument("names", nargs="*", help=f"some of: {', '.join(TABLES)}; all if none is given")
-    parser.add_argument("--output", type=Path, help="also write the tables to this file, below what is above its tables")
+    parser.add_argument(
+        "names", nargs="*", help=f"some of: {', '.join(TABLES)}; all if none is given"
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        help="also write the tables to this file, below what is above its tables",
+    )
     arguments = parser.parse_args()
-    above = arguments.output.read_text().split(HEADER[:11])[0] if arguments.output and arguments.output.exists() else ""
+    above = (
+        arguments.output.read_text().split(HEADER[:11])[0]
+        if arguments.output and arguments.output.exists()
+        else ""
+    )
     parts = [f"{HEADER}\nMeasured on: {machine()}\n"]
     print(parts[0], flush=True)
     for name, measure in TABLES.items():

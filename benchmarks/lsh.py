@@ -1,8 +1,10 @@
-"""Mean shift with neighbours by locality-sensitive hashing: the baseline of the paper's mean-shift experiment.
+"""Mean shift with neighbours by locality-sensitive hashing: the baseline of the paper's mean-shift
+experiment.
 
-E2LSH (Datar, Immorlica, Indyk & Mirrokni 2004): each of a few tables files a point under the integers ⌊(a·x + b)/width⌋ of
-its random projections. The five nearest of the points filed with x are its neighbours, and x moves to their mean under
-the kernel's weights. The paper gives three tables and five neighbours; width and projections are chosen here.
+E2LSH (Datar, Immorlica, Indyk & Mirrokni 2004): each of a few tables files a point under the
+integers ⌊(a·x + b)/width⌋ of its random projections. The five nearest of the points filed with x
+are its neighbours, and x moves to their mean under the kernel's weights. The paper gives three
+tables and five neighbours; width and projections are chosen here.
 """
 
 from __future__ import annotations
@@ -32,15 +34,21 @@ class Tables:
 
     def codes(self, table: int, Q: np.ndarray) -> np.ndarray:
         """One number per point for its PROJECTIONS integers."""
-        cells = np.floor((Q @ self.directions[table] + self.offsets[table]) / self.width).astype(np.int64)
+        cells = np.floor((Q @ self.directions[table] + self.offsets[table]) / self.width).astype(
+            np.int64
+        )
         return (cells * self.mixing).sum(axis=1)  # wraps around, as a hash may
 
     def neighbors(self, Q: np.ndarray) -> list[np.ndarray]:
-        """Rows of the (approximately) nearest points of each query; fewer, or none, where its buckets are empty."""
+        """Rows of the (approximately) nearest points of each query; fewer, or none, where its
+        buckets are empty.
+        """
         found: list[list[np.ndarray]] = [[] for _ in Q]
         for table, (codes, order) in enumerate(self.files):
             own = self.codes(table, Q)
-            for i, (a, b) in enumerate(zip(np.searchsorted(codes, own), np.searchsorted(codes, own, "right"), strict=True)):
+            for i, (a, b) in enumerate(
+                zip(np.searchsorted(codes, own), np.searchsorted(codes, own, "right"), strict=True)
+            ):
                 found[i].append(order[a : b : max(1, (b - a) // MOST)])
         return [self.nearest(q, np.concatenate(parts)) for q, parts in zip(Q, found, strict=True)]
 
@@ -56,12 +64,17 @@ class Tables:
         return candidates[np.argsort(distances, kind="stable")[:NEIGHBORS]]
 
 
-def mean_shift(tables: Tables, starts: np.ndarray, bandwidth: float, tol: float, max_iter: int = 300) -> tuple[np.ndarray, int]:
+def mean_shift(
+    tables: Tables, starts: np.ndarray, bandwidth: float, tol: float, max_iter: int = 300
+) -> tuple[np.ndarray, int]:
     """Ends of the starts, and the steps of the slowest."""
     Y, active = starts.copy(), np.arange(len(starts))
     for step in range(1, max_iter + 1):
         moved = np.array(
-            [shifted(tables.X[rows], q, bandwidth) for q, rows in zip(Y[active], tables.neighbors(Y[active]), strict=True)]
+            [
+                shifted(tables.X[rows], q, bandwidth)
+                for q, rows in zip(Y[active], tables.neighbors(Y[active]), strict=True)
+            ]
         )
         still = np.linalg.norm(moved - Y[active], axis=1) > tol * bandwidth
         Y[active] = moved

@@ -1,4 +1,6 @@
-"""``python -m benchmarks.meanshift``: mean shift of an image on a sparse density, against the full density and LSH."""
+"""``python -m benchmarks.meanshift``: mean shift of an image on a sparse density, against the full
+density and LSH.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ def timed(action: Callable[[], object]) -> tuple[float, object]:
 
 
 def against_the_full_density() -> list[Row]:
-    """All pixels on the sparse density, a subset on the full one by the same code, and on LSH; in one run."""
+    """All pixels on the sparse density, a subset on the full one by the same code, and on LSH; in
+    one run.
+    """
     if not IMAGE.exists():
         return [Row("Mondrian", None, "≥ 200", "no image; set KERNELMEAN_DATA")]
     X = pixels()
@@ -49,13 +53,24 @@ def against_the_full_density() -> list[Row]:
     rows += lsh_rows(X, chosen, exact, whole, full.length)
     rows.append(ridges(full, X[chosen], exact))
     rows.append(
-        Row("peak memory of MeanShift.fit, k_max = 493, against the data", memory() / X.nbytes, "≤ 3", f"{X.nbytes / 1e6:.1f} MB")
+        Row(
+            "peak memory of MeanShift.fit, k_max = 493, against the data",
+            memory() / X.nbytes,
+            "≤ 3",
+            f"{X.nbytes / 1e6:.1f} MB",
+        )
     )
     return rows
 
 
-def sparse_rows(name: str, X: np.ndarray, chosen: np.ndarray, exact: Ascent, whole: float, options: dict) -> list[Row]:
-    fit, mean = timed(lambda: density(X, sparse=True, kernel="gaussian", bandwidth="mode", random_state=0, **options))
+def sparse_rows(
+    name: str, X: np.ndarray, chosen: np.ndarray, exact: Ascent, whole: float, options: dict
+) -> list[Row]:
+    fit, mean = timed(
+        lambda: density(
+            X, sparse=True, kernel="gaussian", bandwidth="mode", random_state=0, **options
+        )
+    )
     hill = Hill.of(mean.expansion)
     times = [timed(lambda: climb(hill, X, TOL, CAP)) for _ in range(3)]
     fast, ascent = min(times, key=lambda pair: pair[0])
@@ -70,7 +85,12 @@ def sparse_rows(name: str, X: np.ndarray, chosen: np.ndarray, exact: Ascent, who
             "≥ 200" if name.startswith("k about") else "–",
             f"{fast:.1f} s against {whole:.0f} s ({size}; {steps})",
         ),
-        Row(f"{name}: with the fit of the density", whole / (fast + fit), "–", f"{fit:.1f} s + {fast:.1f} s"),
+        Row(
+            f"{name}: with the fit of the density",
+            whole / (fast + fit),
+            "–",
+            f"{fit:.1f} s + {fast:.1f} s",
+        ),
         *quality(name, ends, exact.ends, hill.length, "≤ 0.05"),
         Row(f"{name}: clusters of all pixels", None, "–", f"{clusters}"),
     ]
@@ -82,16 +102,31 @@ def quality(name: str, ends: np.ndarray, exact: np.ndarray, length: float, goal:
     labels, expected = (found.groups[found.cells] for found in (mine, theirs))
     counts = f"{mine.groups.max() + 1} and {theirs.groups.max() + 1} clusters of {len(ends)} starts"
     return [
-        Row(f"{name}: discrepancy index d_i", km.discrepancy_index(ends, exact, 3 * length), goal, f"{len(ends)} starts"),
-        Row(f"{name}: Hausdorff distance d_H", km.clustering_hausdorff(labels, expected), goal, counts),
+        Row(
+            f"{name}: discrepancy index d_i",
+            km.discrepancy_index(ends, exact, 3 * length),
+            goal,
+            f"{len(ends)} starts",
+        ),
+        Row(
+            f"{name}: Hausdorff distance d_H",
+            km.clustering_hausdorff(labels, expected),
+            goal,
+            counts,
+        ),
     ]
 
 
-def lsh_rows(X: np.ndarray, chosen: np.ndarray, exact: Ascent, whole: float, length: float) -> list[Row]:
+def lsh_rows(
+    X: np.ndarray, chosen: np.ndarray, exact: Ascent, whole: float, length: float
+) -> list[Row]:
     prepare, tables = timed(lambda: lsh.Tables(X, lsh.WIDTH * length, np.random.default_rng(0)))
     climbing, (ends, steps) = timed(lambda: lsh.mean_shift(tables, X[chosen], length, TOL))
     scaled = climbing * len(X) / len(chosen)
-    detail = f"{scaled:.0f} s (NumPy, one start after another) after {prepare:.1f} s; at most {steps} steps"
+    detail = (
+        f"{scaled:.0f} s (NumPy, one start after another) after {prepare:.1f} s; at most "
+        f"{steps} steps"
+    )
     return [
         Row("E2LSH, 5 neighbours: against full", whole / scaled, "–", detail),
         *quality("E2LSH", ends, exact.ends, length, "–"),
@@ -106,7 +141,12 @@ def ridges(full: Hill, starts: np.ndarray, exact: Ascent) -> Row:
         moving = np.linalg.norm(place.step, axis=1) > TOL * full.length
         x = x[moving] + place.step[moving]
     detail = f"{len(x)} of {len(starts)} starts; with leaps all arrive in {exact.n_iter} steps"
-    return Row(f"plain steps on the full density: still moving after {steps}", len(x) / len(starts), "–", detail)
+    return Row(
+        f"plain steps on the full density: still moving after {steps}",
+        len(x) / len(starts),
+        "–",
+        detail,
+    )
 
 
 def memory() -> int:
@@ -127,6 +167,7 @@ TABLES = {"The Mondrian image, 487 × 500 pixels, colour and position": against_
 if __name__ == "__main__":
     run(
         "Mean shift on sparse densities",
-        "Written by `make bench`. The full density climbs from some of the pixels; its time is scaled.",
+        "Written by `make bench`. The full density climbs from some of the pixels; its time is "
+        "scaled.",
         TABLES,
     )

@@ -18,7 +18,9 @@ DATA = Path(os.environ.get("KERNELMEAN_DATA", Path(__file__).parents[2] / "share
 
 
 class Row(NamedTuple):
-    """One line of a table: what was measured, the figure (a ratio, if it is a number), the goal, and what it is made of."""
+    """One line of a table: what was measured, the figure (a ratio, if it is a number), the goal,
+    and what it is made of.
+    """
 
     case: str
     ratio: float | str | None
@@ -55,9 +57,13 @@ def peak_growth(action: Callable[[], object]) -> int:
 
 
 def fresh_growth(code: str) -> int:
-    """:func:`peak_growth` as ``code`` prints it in a process of its own: memory kept from earlier fits would hide it."""
+    """:func:`peak_growth` as ``code`` prints it in a process of its own: memory kept from earlier
+    fits would hide it.
+    """
     where = Path(__file__).parents[1]
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=where)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=where
+    )
     return int(done.stdout)
 
 
@@ -81,7 +87,9 @@ def _figure(value: float | str | None) -> str:
 
 
 def run(title: str, introduction: str, tables: dict[str, Callable[[], list[Row]]]) -> None:
-    """``[names] [--output FILE]``: measure some tables, or all; print them, and write them to a Markdown file."""
+    """``[names] [--output FILE]``: measure some tables, or all; print them, and write them to a
+    Markdown file.
+    """
     parser = argparse.ArgumentParser(description=f"{title}. Tables: {', '.join(tables)}.")
     parser.add_argument("names", nargs="*", help="some of the tables; all if none is given")
     parser.add_argument("--output", type=Path, help="also write the tables to this file")
@@ -104,10 +112,14 @@ def machine() -> str:
     import numpy
     import scipy
 
-    cpu = next((line.split(":")[1].strip() for line in _cpuinfo() if line.startswith("model name")), platform.processor())
+    cpu = next(
+        (line.split(":")[1].strip() for line in _cpuinfo() if line.startswith("model name")),
+        platform.processor(),
+    )
     cores = len(_cores())
     versions = (
-        f"Python {platform.python_version()}, NumPy {numpy.__version__}, SciPy {scipy.__version__}, Numba {numba.__version__}"
+        f"Python {platform.python_version()}, NumPy {numpy.__version__}, SciPy "
+        f"{scipy.__version__}, Numba {numba.__version__}"
     )
     return f"{cpu}, {cores} cores; {versions}."
 

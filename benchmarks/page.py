@@ -8,7 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.contenders import COMPRESS, FEW, FEWER_STEPS, HERDING, OVERSAMPLING, PEERS, STEPS, THINNING
+from benchmarks.contenders import (
+    COMPRESS,
+    FEW,
+    FEWER_STEPS,
+    HERDING,
+    OVERSAMPLING,
+    PEERS,
+    STEPS,
+    THINNING,
+)
 from benchmarks.measuring import Row, table
 
 ROUNDING = 1e-6  # errors of peers below this are rounding
@@ -71,16 +80,26 @@ class Count(NamedTuple):
     missed: str
 
 
-def _count(goal: str, cells: Iterable[dict], met: Callable[[dict], bool | None], measure: Callable[[dict], float]) -> Count:
+def _count(
+    goal: str,
+    cells: Iterable[dict],
+    met: Callable[[dict], bool | None],
+    measure: Callable[[dict], float],
+) -> Count:
     verdicts = [(cell, met(cell)) for cell in cells]
     missed = [cell for cell, verdict in verdicts if verdict is False]
     worst = max(missed, key=measure, default=None)
     label = "–" if worst is None else f"{measure(worst):.2f}: {_name(worst)}"
-    return Count(goal, sum(v is True for _, v in verdicts), sum(v is not None for _, v in verdicts), label)
+    return Count(
+        goal, sum(v is True for _, v in verdicts), sum(v is not None for _, v in verdicts), label
+    )
 
 
 def _name(cell: dict) -> str:
-    return f"{cell['data']}, {cell['kernel']}, {cell['width']}, {cell['space']}, {cell['weights']}, k = {cell['k']}"
+    return (
+        f"{cell['data']}, {cell['kernel']}, {cell['width']}, {cell['space']}, "
+        f"{cell['weights']}, k = {cell['k']}"
+    )
 
 
 GROUPS = {
@@ -100,15 +119,32 @@ def summary(cells: list[dict]) -> list[Count]:
     half, most = ([c for c in cells if refine_goal(c) == goal] for goal in (0.5, 0.8))
     auto, refine = (lambda c: ratio(c, "auto")), (lambda c: ratio(c, "refine"))
     counts = [
-        _count(f"`auto` at most 1.05 × the best peer, {words}", [c for c in cells if _group(c) == group], auto_met, auto)
+        _count(
+            f"`auto` at most 1.05 × the best peer, {words}",
+            [c for c in cells if _group(c) == group],
+            auto_met,
+            auto,
+        )
         for group, words in GROUPS.items()
     ]
     counts += [
         _count("`auto` at most 1.05 × the best peer, in all", cells, auto_met, auto),
-        _count("`auto` the lowest of all", cells, lambda c: None if auto_met(c) is None else auto(c) <= EQUAL, auto),
+        _count(
+            "`auto` the lowest of all",
+            cells,
+            lambda c: None if auto_met(c) is None else auto(c) <= EQUAL,
+            auto,
+        ),
         _count("Laplacian: `auto` no worse than the best peer", cells, laplacian_met, auto),
-        _count("`refine` at most 0.5 × the best peer, that peer in 1e-6 … 0.1", half, refine_met, refine),
-        _count("`refine` at most 0.8 × the best peer, that peer in 0.1 … 0.3", most, refine_met, refine),
+        _count(
+            "`refine` at most 0.5 × the best peer, that peer in 1e-6 … 0.1",
+            half,
+            refine_met,
+            refine,
+        ),
+        _count(
+            "`refine` at most 0.8 × the best peer, that peer in 0.1 … 0.3", most, refine_met, refine
+        ),
     ]
     for ours in OURS:
         for theirs, clock, words in (
@@ -116,8 +152,18 @@ def summary(cells: list[dict]) -> list[Count]:
             (HERDING, "selecting", f"{HERDING} without"),
             (COMPRESS, "time", f"{COMPRESS} with weights"),
         ):
-            measure = lambda c, o=ours, t=theirs, k=clock: c["time"].get(o, 0.0) / c[k].get(t, np.inf)  # noqa: E731
-            counts.append(_count(f"`{ours}` in no more time than {words}", cells, faster(ours, theirs, clock), measure))
+            def measure(c, o=ours, t=theirs, k=clock):
+                return (
+                            c["time"].get(o, 0.0) / c[k].get(t, np.inf)
+                        )
+            counts.append(
+                _count(
+                    f"`{ours}` in no more time than {words}",
+                    cells,
+                    faster(ours, theirs, clock),
+                    measure,
+                )
+            )
     return counts
 
 
@@ -129,7 +175,11 @@ def _entry(cell: dict) -> str:
     if best_peer(cell)[1] < ROUNDING:
         return "rounding"
     text = _figure(ratio(cell, "auto")) + MARK[auto_met(cell) and laplacian_met(cell) is not False]
-    return text + (f" / {_figure(ratio(cell, 'refine'))}{MARK[refine_met(cell)]}" if "refine" in cell["error"] else "")
+    return text + (
+        f" / {_figure(ratio(cell, 'refine'))}{MARK[refine_met(cell)]}"
+        if "refine" in cell["error"]
+        else ""
+    )
 
 
 def ratios(cells: list[dict]) -> str:
@@ -139,26 +189,39 @@ def ratios(cells: list[dict]) -> str:
         mine = [cell for cell in cells if cell["data"] == name]
         sizes = sorted({cell["k"] for cell in mine})
         lines += [f"**{name}**, n = {mine[0]['n']}, d = {mine[0]['d']}", ""]
-        lines += ["| kernel, bandwidth, space, weights | " + " | ".join(f"k = {k}" for k in sizes) + " |"]
+        lines += [
+            "| kernel, bandwidth, space, weights | " + " | ".join(f"k = {k}" for k in sizes) + " |"
+        ]
         lines += ["| --- |" + " ---: |" * len(sizes)]
         keys = ("kernel", "width", "space", "weights")
         for case in dict.fromkeys(tuple(cell[key] for key in keys) for cell in mine):
-            entries = {cell["k"]: _entry(cell) for cell in mine if tuple(cell[key] for key in keys) == case}
-            lines.append(f"| {', '.join(case)} | " + " | ".join(entries.get(k, "") for k in sizes) + " |")
+            entries = {
+                cell["k"]: _entry(cell) for cell in mine if tuple(cell[key] for key in keys) == case
+            }
+            lines.append(
+                f"| {', '.join(case)} | " + " | ".join(entries.get(k, "") for k in sizes) + " |"
+            )
         lines.append("")
     return "\n".join(lines)
 
 
 def by_contender(cells: list[dict]) -> str:
-    """Geometric mean of each contender's error over that of the best peer, and how often it was that best peer."""
+    """Geometric mean of each contender's error over that of the best peer, and how often it was
+    that best peer.
+    """
     judged = [cell for cell in cells if best_peer(cell)[1] >= ROUNDING]
     groups = [(k, w) for k in ("gaussian", "laplacian") for w in ("signed", "simplex")]
-    lines = ["| contender | " + " | ".join(f"{k}, {w}" for k, w in groups) + " | best peer in |", "| --- |" + " ---: |" * 5]
+    lines = [
+        "| contender | " + " | ".join(f"{k}, {w}" for k, w in groups) + " | best peer in |",
+        "| --- |" + " ---: |" * 5,
+    ]
     for name in (*OURS, *PEERS):
         entries = []
         for group in groups:
             found = [
-                c["error"][name] / best_peer(c)[1] for c in judged if (c["kernel"], c["weights"]) == group and name in c["error"]
+                c["error"][name] / best_peer(c)[1]
+                for c in judged
+                if (c["kernel"], c["weights"]) == group and name in c["error"]
             ]
             entries.append(f"{np.exp(np.mean(np.log(found))):.2f}" if found else "–")
         wins = "" if name in OURS else str(sum(best_peer(cell)[0] == name for cell in judged))
@@ -170,21 +233,41 @@ def times(cells: list[dict]) -> str:
     """Median warm seconds over the cells of the largest n, weights included."""
     n = max(cell["n"] for cell in cells)
     sizes = sorted({cell["k"] for cell in cells if cell["n"] == n})
-    lines = ["| seconds | " + " | ".join(f"k = {k}" for k in sizes) + " |", "| --- |" + " ---: |" * len(sizes)]
+    lines = [
+        "| seconds | " + " | ".join(f"k = {k}" for k in sizes) + " |",
+        "| --- |" + " ---: |" * len(sizes),
+    ]
     for weights in ("signed", "simplex"):
         for name in (*OURS, *PEERS):
-            mine = [c for c in cells if c["n"] == n and c["weights"] == weights and name in c["time"] and c["space"] == "rkhs"]
+            mine = [
+                c
+                for c in cells
+                if c["n"] == n
+                and c["weights"] == weights
+                and name in c["time"]
+                and c["space"] == "rkhs"
+            ]
             entries = [[c["time"][name] for c in mine if c["k"] == k] for k in sizes]
-            lines.append(f"| {name}, {weights} | " + " | ".join(f"{np.median(e):.3f}" if e else "–" for e in entries) + " |")
+            lines.append(
+                f"| {name}, {weights} | "
+                + " | ".join(f"{np.median(e):.3f}" if e else "–" for e in entries)
+                + " |"
+            )
     return "\n".join(lines) + "\n"
 
 
 def own_weights(cells: list[dict]) -> str:
     """What coreax's own optimisers reach on its points, and how long both take."""
-    lines = ["| case | exact weights | coreax's own | seconds | its own |", "| --- | ---: | ---: | ---: | ---: |"]
+    lines = [
+        "| case | exact weights | coreax's own | seconds | its own |",
+        "| --- | ---: | ---: | ---: | ---: |",
+    ]
     for cell in (cell for cell in cells if "own" in cell):
         error, seconds = cell["own"]
-        facts = f"| {cell['data']}, {cell['weights']}, k = {cell['k']} | {cell['error'][HERDING]:.2e} | {error:.2e} "
+        facts = (
+            f"| {cell['data']}, {cell['weights']}, k = {cell['k']} | "
+            f"{cell['error'][HERDING]:.2e} | {error:.2e} "
+        )
         lines.append(facts + f"| {cell['time'][HERDING]:.2f} | {seconds:.2f} |")
     return "\n".join(lines) + "\n"
 
@@ -195,32 +278,50 @@ def render(results: dict) -> str:
     absent = f" No data for {', '.join(results['absent'])}." if results["absent"] else ""
     first = "; ".join(f"{name} {seconds:.0f} s" for name, seconds in results["first_runs"].items())
     goals = [f"| {c.goal} | {c.met} of {c.of} | {c.missed} |" for c in summary(cells)]
-    left_out = f" Left out for want of time: {'; '.join(results['left_out'])}." if results["left_out"] else ""
+    left_out = (
+        f" Left out for want of time: {'; '.join(results['left_out'])}."
+        if results["left_out"]
+        else ""
+    )
     failed = "".join(f"- {line}\n" for line in failures(results))
     quick = " **A quick run: two sets, few k.**" if results["quick"] else ""
     parts = [
         "# Benchmarks against peers",
-        f"Written by `make bench-peers` in {results['seconds'] / 60:.0f} minutes.{quick}{absent}{left_out}",
-        f"Measured on: {results['machine']}  \n" + ", ".join(f"{name} {v}" for name, v in results["versions"].items()) + ".",
+        f"Written by `make bench-peers` in {results['seconds'] / 60:.0f} "
+        f"minutes.{quick}{absent}{left_out}",
+        f"Measured on: {results['machine']}  \n"
+        + ", ".join(f"{name} {v}" for name, v in results["versions"].items())
+        + ".",
         f"**Failed:**\n\n{failed}" if failed else "",
         "![Error against k](benchmarks.png)",
         "## Error at equal k",
         HOW,
         "### Goals\n\n| goal | met in | worst miss |\n| --- | ---: | --- |\n" + "\n".join(goals),
-        "### Contenders\n\nGeometric mean of error ÷ error of the best peer.\n\n" + by_contender(cells),
+        "### Contenders\n\nGeometric mean of error ÷ error of the best peer.\n\n"
+        + by_contender(cells),
         "### Times\n\nMedian warm seconds, weights included, RKHS.\n\n" + times(cells),
-        f"First runs took longer by, in all: {first}. That is compilation, for coreax anew for every n, d and k.",
-        "### coreax's weights\n\nGaussian, narrow, herding: relative error and seconds.\n\n" + own_weights(cells),
+        f"First runs took longer by, in all: {first}. That is compilation, for coreax anew for "
+        "every n, d and k.",
+        "### coreax's weights\n\nGaussian, narrow, herding: relative error and seconds.\n\n"
+        + own_weights(cells),
         "### Cell by cell\n\n" + CELLS + "\n\n" + ratios(cells),
-        "The GPU engine has [a page of its own](gpu.md); when each selection wins, [another](selection.md).",
-        *(table(title, [Row(*row) for row in rows]).replace("### ", "## ") for title, rows in results["tables"].items()),
+        "The GPU engine has [a page of its own](gpu.md); when each selection wins, "
+        "[another](selection.md).",
+        *(
+            table(title, [Row(*row) for row in rows]).replace("### ", "## ")
+            for title, rows in results["tables"].items()
+        ),
     ]
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
 
 def failures(results: dict) -> list[str]:
     """Every step and every contender that failed, with what it said."""
-    peers = [f"{name}, {_name(c)}: {words}" for c in results["cells"] for name, words in c.get("failed", {}).items()]
+    peers = [
+        f"{name}, {_name(c)}: {words}"
+        for c in results["cells"]
+        for name, words in c.get("failed", {}).items()
+    ]
     return results.get("failed", []) + peers
 
 
@@ -248,7 +349,9 @@ CELLS = """Error of `auto` ÷ error of the best peer, then that of `refine` for 
 
 
 def draw(cells: list[dict], path: Path) -> None:
-    """Error against k, signed weights in the RKHS: a row for each set, a column for each kernel and bandwidth."""
+    """Error against k, signed weights in the RKHS: a row for each set, a column for each kernel and
+    bandwidth.
+    """
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -261,16 +364,26 @@ def draw(cells: list[dict], path: Path) -> None:
     figure, axes = plt.subplots(len(names), 4, figsize=(11, height), sharex=True, squeeze=False)
     for i, name in enumerate(names):
         for j, (kernel, width) in enumerate(columns):
-            mine = [c for c in shown if (c["data"], c["kernel"], c["width"]) == (name, kernel, width)]
+            mine = [
+                c for c in shown if (c["data"], c["kernel"], c["width"]) == (name, kernel, width)
+            ]
             _panel(axes[i, j], mine)
             if i == 0:
                 axes[i, j].set_title(f"{kernel}, {width}", fontsize=9)
             if i == len(names) - 1:
                 axes[i, j].set_xlabel("k", fontsize=8)
         axes[i, 0].set_ylabel(f"{name}, d = {mine[0]['d']}", fontsize=9)
-    labels = {label: handle for ax in axes.flat for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
-    figure.legend(labels.values(), labels.keys(), loc="lower center", ncols=5, fontsize=8, frameon=False)
-    figure.suptitle("Relative RKHS error against k, signed optimal weights", fontsize=10, y=1 - 0.12 / height)
+    labels = {
+        label: handle
+        for ax in axes.flat
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend(
+        labels.values(), labels.keys(), loc="lower center", ncols=5, fontsize=8, frameon=False
+    )
+    figure.suptitle(
+        "Relative RKHS error against k, signed optimal weights", fontsize=10, y=1 - 0.12 / height
+    )
     figure.tight_layout(rect=(0, 0.45 / height, 1, 1 - 0.3 / height))
     figure.savefig(path, dpi=90)
     plt.close(figure)
@@ -282,14 +395,20 @@ def _panel(ax, cells: list[dict]) -> None:
 
     styles = {"auto": ("C3", "o-", 1.8), "refine": ("k", "s-", 1.8)}
     for number, contender in enumerate((*PEERS, *OURS)):
-        points = sorted((c["k"], max(c["error"][contender], 1e-9)) for c in cells if contender in c["error"])
+        points = sorted(
+            (c["k"], max(c["error"][contender], 1e-9)) for c in cells if contender in c["error"]
+        )
         marker = "x" if contender == COMPRESS else ".-"
         color, style, line = styles.get(contender, (f"C{number + (number > 2)}", marker, 0.8))
         if points:
-            ax.loglog(*zip(*points, strict=True), style, color=color, lw=line, ms=3.5, label=contender)
+            ax.loglog(
+                *zip(*points, strict=True), style, color=color, lw=line, ms=3.5, label=contender
+            )
     ax.set_xscale("log", base=2)
     ax.xaxis.set_major_formatter("{x:.0f}")
-    ax.yaxis.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0) if _span(cells) < 100 else (1.0,)))
+    ax.yaxis.set_major_locator(
+        LogLocator(10, subs=(1.0, 2.0, 5.0) if _span(cells) < 100 else (1.0,))
+    )
     ax.yaxis.set_minor_formatter(NullFormatter())
     ax.tick_params(labelsize=6)
     ax.grid(lw=0.3, alpha=0.5)

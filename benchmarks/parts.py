@@ -1,4 +1,6 @@
-"""The smaller comparisons: farthest-first traversals, densities, the distance between large samples."""
+"""The smaller comparisons: farthest-first traversals, densities, the distance between large
+samples.
+"""
 
 from __future__ import annotations
 
@@ -23,20 +25,31 @@ def installed(package: str) -> bool:
 
 
 def selection(quick: bool) -> list[Row]:
-    """Farthest-first with the same first row; the centres against those of the textbook loop in float64."""
+    """Farthest-first with the same first row; the centres against those of the textbook loop in
+    float64.
+    """
     n, k = (20_000, 100) if quick else (500_000, 1000)
     rows = []
     for d in (3, 5, 8):
         X = normal(n, d)
         ours = seconds(lambda: km.k_center(X, k, first=0), 3)
-        exact = np.array_equal(km.k_center(X, k, first=0).indices, one_pass_per_center(np.ascontiguousarray(X.T), 0, k))
+        exact = np.array_equal(
+            km.k_center(X, k, first=0).indices, one_pass_per_center(np.ascontiguousarray(X.T), 0, k)
+        )
         words = f"our centres {'are' if exact else 'are NOT'} those of the textbook loop"
         case = f"n = {n}, d = {d}, k = {k}, fpsample"
         peer = fpsample_seconds(X, k)
         if peer is None:
             rows.append(Row(case, None, "≤ 1", f"fpsample is not installed; {words}"))
         else:
-            rows.append(Row(case, ours / peer, "≤ 1", f"{ours:.3f} s against {peer:.3f} s (float32, best h); {words}"))
+            rows.append(
+                Row(
+                    case,
+                    ours / peer,
+                    "≤ 1",
+                    f"{ours:.3f} s against {peer:.3f} s (float32, best h); {words}",
+                )
+            )
     X = normal(n // 25, 5)
     ours = seconds(lambda: km.k_center(X, k // 5, first=0), 3)
     for name, other in (("skmatter", _skmatter), ("torch_cluster", _torch_cluster)):
@@ -76,13 +89,26 @@ def density(quick: bool) -> list[Row]:
             loss, words = {}, []
             for selection, refine in (("kcenter", 0), ("auto", 0), ("auto", 30)):
                 start = time.perf_counter()
-                sparse = km.SparseKDE(k=k, bandwidth=full.bandwidth_, selection=selection, refine=refine, random_state=0).fit(X)
+                sparse = km.SparseKDE(
+                    k=k,
+                    bandwidth=full.bandwidth_,
+                    selection=selection,
+                    refine=refine,
+                    random_state=0,
+                ).fit(X)
                 spent, name = time.perf_counter() - start, "refine" if refine else selection
                 loss[name] = float(np.mean(sparse.score_samples(Q) - exact))
-                words.append(f"{name} {loss[name]:+.4f} in {spent:.2f} s ({sparse.mean_.selection})")
+                words.append(
+                    f"{name} {loss[name]:+.4f} in {spent:.2f} s ({sparse.mean_.selection})"
+                )
             faster = exact_time / seconds(lambda: sparse.score_samples(Q), 2)
             rows.append(
-                Row(f"d = {d}, k = {k}", f"{loss['auto']:+.4f}", "–", f"{'; '.join(words)}; {faster:.0f}× faster per point")
+                Row(
+                    f"d = {d}, k = {k}",
+                    f"{loss['auto']:+.4f}",
+                    "–",
+                    f"{'; '.join(words)}; {faster:.0f}× faster per point",
+                )
             )
     return rows
 
@@ -90,7 +116,11 @@ def density(quick: bool) -> list[Row]:
 def discrepancy(quick: bool) -> list[Row]:
     """MMD by sparse means against all pairs; the error is certified by the two means' own errors."""
     rows = []
-    for n, d in ((5000, 3), (5000, 10)) if quick else ((20_000, 3), (20_000, 10), (100_000, 3), (100_000, 10)):
+    for n, d in (
+        ((5000, 3), (5000, 10))
+        if quick
+        else ((20_000, 3), (20_000, 10), (100_000, 3), (100_000, 10))
+    ):
         A, B = mixture(n, d, 0), mixture(n, d, 1) + 0.05
         sigma = 0.5 * float(np.median(cdist(A[:1000], B[:1000])))
         kernel = km.Gaussian(sigma)
@@ -105,10 +135,23 @@ def discrepancy(quick: bool) -> list[Row]:
         certificates = [mean.certificate(X, random_state=0) for mean, X in ((a, A), (b, B))]
         allowed = sum(c.error + 2.0 * c.standard_error for c in certificates)
         error = abs(a.distance(b) - exact)
-        detail = f"MMD {exact:.3e} ({way}), k = {a.k} and {b.k}: error {error:.1e}, certified {allowed:.1e}"
+        detail = (
+            f"MMD {exact:.3e} ({way}), k = {a.k} and {b.k}: error {error:.1e}, certified "
+            f"{allowed:.1e}"
+        )
         within = "within" if error <= allowed else "BEYOND"
-        rows.append(Row(f"n = {n}, d = {d}: error", f"{error / allowed:.2f}", "≤ 1 of the certificate", f"{within}; {detail}"))
-        rows += [_against(f"n = {n}, d = {d}", name, ours, peer, (A, B, sigma, exact)) for name, peer in EXACT.items()]
+        rows.append(
+            Row(
+                f"n = {n}, d = {d}: error",
+                f"{error / allowed:.2f}",
+                "≤ 1 of the certificate",
+                f"{within}; {detail}",
+            )
+        )
+        rows += [
+            _against(f"n = {n}, d = {d}", name, ours, peer, (A, B, sigma, exact))
+            for name, peer in EXACT.items()
+        ]
     return rows
 
 
@@ -120,15 +163,23 @@ def _against(case: str, name: str, ours: float, peer: Callable[..., float], samp
     value = peer(A, B, sigma)
     first = time.perf_counter() - start
     warm = min(first, seconds(lambda: peer(A, B, sigma), 1)) if first < 60 else first
-    detail = f"{ours:.2f} s against {warm:.2f} s (first call {first:.1f} s), its error {abs(value - exact):.0e}"
+    detail = (
+        f"{ours:.2f} s against {warm:.2f} s (first call {first:.1f} s), its error "
+        f"{abs(value - exact):.0e}"
+    )
     return Row(f"{case}, {name}: its time ÷ ours", warm / ours, "≥ 1", detail)
 
 
 def all_pairs(A: np.ndarray, B: np.ndarray, sigma: float) -> tuple[float, str]:
-    """√(mean g(a, a') + mean g(b, b') − 2·mean g(a, b)): in NumPy, or where that takes minutes by our own exact sums."""
+    """√(mean g(a, a') + mean g(b, b') − 2·mean g(a, b)): in NumPy, or where that takes minutes by
+    our own exact sums.
+    """
     if len(A) > 20_000:
         return km.mmd(A, B, kernel=km.Gaussian(sigma), sparse=False), "all pairs, our own"
-    mean = lambda P, Q: np.mean([np.exp(cdist(rows, Q, "sqeuclidean") / (-2 * sigma**2)).mean() for rows in np.split(P, 20)])  # noqa: E731
+    def mean(P, Q):
+        return np.mean(
+            [np.exp(cdist(rows, Q, "sqeuclidean") / (-2 * sigma**2)).mean() for rows in np.split(P, 20)]
+        )
     return float(np.sqrt(mean(A, A) + mean(B, B) - 2.0 * mean(A, B))), "all pairs, NumPy"
 
 
@@ -137,7 +188,9 @@ def _pykeops(A: np.ndarray, B: np.ndarray, sigma: float) -> float:
     from pykeops.numpy import Genred
 
     d = A.shape[1]
-    sums = Genred("Exp(-g*SqDist(x,y))", [f"x=Vi({d})", f"y=Vj({d})", "g=Pm(1)"], reduction_op="Sum", axis=1)
+    sums = Genred(
+        "Exp(-g*SqDist(x,y))", [f"x=Vi({d})", f"y=Vj({d})", "g=Pm(1)"], reduction_op="Sum", axis=1
+    )
     rate = np.array([0.5 / sigma**2])
     mean = lambda P, Q: float(np.mean(sums(P, Q, rate, backend="CPU"))) / len(Q)  # noqa: E731
     return float(np.sqrt(mean(A, A) + mean(B, B) - 2.0 * mean(A, B)))
@@ -154,15 +207,23 @@ def _geomloss(A: np.ndarray, B: np.ndarray, sigma: float) -> float:
 
 
 def growth(quick: bool) -> list[Row]:
-    """What everybody takes as the sample grows, weights included: Gaussian, narrow, RKHS, signed; √n centres, as Compress++ has."""
+    """What everybody takes as the sample grows, weights included: Gaussian, narrow, RKHS, signed;
+    √n centres, as Compress++ has.
+    """
     rows = []
     for n in (1024, 4096) if quick else (4096, 16_384):
         for name in ("mixture", "heavy mixture"):
             X = datasets.load(name, n)
-            case = contenders.Case(X, "gaussian", datasets.bandwidths(X)["narrow"], "rkhs", math.isqrt(n))
-            auto, refined = (contenders.own(case, "signed", steps) for steps in (0, contenders.steps(case.k)))
+            case = contenders.Case(
+                X, "gaussian", datasets.bandwidths(X)["narrow"], "rkhs", math.isqrt(n)
+            )
+            auto, refined = (
+                contenders.own(case, "signed", steps) for steps in (0, contenders.steps(case.k))
+            )
             exact = Exact(X, "gaussian", case.length, "rkhs")
-            for peer, chosen in contenders.peers(case, only=(contenders.HERDING, contenders.COMPRESS)):
+            for peer, chosen in contenders.peers(
+                case, only=(contenders.HERDING, contenders.COMPRESS)
+            ):
                 label = f"{name}, n = {n}, k = {case.k}, {peer}: its time ÷ that of auto"
                 rows.append(
                     Row(label, "failed", "≥ 1", str(chosen))
@@ -172,13 +233,22 @@ def growth(quick: bool) -> list[Row]:
     return rows
 
 
-def _beside(label: str, case: contenders.Case, exact: Exact, peer: contenders.Timed, ours: tuple[contenders.Timed, ...]) -> Row:
+def _beside(
+    label: str,
+    case: contenders.Case,
+    exact: Exact,
+    peer: contenders.Timed,
+    ours: tuple[contenders.Timed, ...],
+) -> Row:
     """Seconds and relative errors of a peer, of "auto" and of its refinement."""
     best = contenders.clock(lambda: case.optimal(peer.result, "signed"))
     spent = [peer.seconds + best.seconds, *(fit.seconds for fit in ours)]
     errors = exact.errors(peer.result, [best.result])
     errors += [exact.errors(fit.result.centers, [fit.result.weights])[0] for fit in ours]
-    words = (f"{who} {s:.3f} s, error {e:.1e}" for who, s, e in zip(("peer", "auto", "refined"), spent, errors, strict=True))
+    words = (
+        f"{who} {s:.3f} s, error {e:.1e}"
+        for who, s, e in zip(("peer", "auto", "refined"), spent, errors, strict=True)
+    )
     return Row(label, spent[0] / spent[1], "≥ 1", "; ".join(words))
 
 

@@ -1,6 +1,8 @@
-"""Class proportions: ℓ1 errors on handwritten digits, and what the bandwidth search costs with sparse and full means.
+"""Class proportions: ℓ1 errors on handwritten digits, and what the bandwidth search costs with
+sparse and full means.
 
-``python -m benchmarks.proportions [names]`` prints the tables; MNIST is read from KERNELMEAN_DATA where that is set.
+``python -m benchmarks.proportions [names]`` prints the tables; MNIST is read from KERNELMEAN_DATA
+where that is set.
 """
 
 from __future__ import annotations
@@ -30,7 +32,10 @@ METHODS: dict[str, dict[str, Any]] = {
     "sparse means, random centres": {"selection": "random"},
     "sparse means, moments": {"solver": "moments"},
     "posteriors, sparse means": {"representation": LogisticRegression(max_iter=2000, tol=1e-3)},
-    "posteriors, sparse means, moments": {"representation": LogisticRegression(max_iter=2000, tol=1e-3), "solver": "moments"},
+    "posteriors, sparse means, moments": {
+        "representation": LogisticRegression(max_iter=2000, tol=1e-3),
+        "solver": "moments",
+    },
 }
 
 
@@ -59,15 +64,25 @@ def mnist(seed: int, size: int | None = None) -> Split | None:
         return None
     parts = []
     for kind in ("train", "t10k"):
-        X = np.frombuffer(gzip.decompress((folder / f"{kind}-images-idx3-ubyte.gz").read_bytes()), np.uint8, offset=16)
-        y = np.frombuffer(gzip.decompress((folder / f"{kind}-labels-idx1-ubyte.gz").read_bytes()), np.uint8, offset=8)
+        X = np.frombuffer(
+            gzip.decompress((folder / f"{kind}-images-idx3-ubyte.gz").read_bytes()),
+            np.uint8,
+            offset=16,
+        )
+        y = np.frombuffer(
+            gzip.decompress((folder / f"{kind}-labels-idx1-ubyte.gz").read_bytes()),
+            np.uint8,
+            offset=8,
+        )
         parts.append((X.reshape(-1, 784)[y < CLASSES] / 255.0, y[y < CLASSES].astype(int)))
     (X, y), (pool, labels) = parts
     chosen = np.random.default_rng(seed).permutation(len(y))[:size]
     return Split(X[chosen], y[chosen], pool, labels)
 
 
-def samples(split: Split, size: int, count: int, omega: float, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+def samples(
+    split: Split, size: int, count: int, omega: float, seed: int
+) -> list[tuple[np.ndarray, np.ndarray]]:
     """Samples of the pool with Dirichlet(ω) proportions, and their true proportions."""
     rng = np.random.default_rng(seed)
     members = [np.flatnonzero(split.pool_labels == c) for c in range(CLASSES)]
@@ -79,7 +94,9 @@ def samples(split: Split, size: int, count: int, omega: float, seed: int) -> lis
     return drawn
 
 
-def l1(estimate: Callable[[np.ndarray], np.ndarray], drawn: Sequence[tuple[np.ndarray, np.ndarray]]) -> list[float]:
+def l1(
+    estimate: Callable[[np.ndarray], np.ndarray], drawn: Sequence[tuple[np.ndarray, np.ndarray]]
+) -> list[float]:
     return [float(np.abs(estimate(sample) - truth).sum()) for sample, truth in drawn]
 
 
@@ -89,10 +106,21 @@ def blind(seed: int) -> Callable[[np.ndarray], np.ndarray]:
     return lambda sample: rng.dirichlet(np.ones(CLASSES))
 
 
-def errors(splits: Sequence[Split], size: int, count: int, methods: dict[str, dict[str, Any]]) -> list[Row]:
-    """ℓ1 errors over splits, concentrations and samples; the ratio says how much smaller they are than those of blind guesses."""
+def errors(
+    splits: Sequence[Split], size: int, count: int, methods: dict[str, dict[str, Any]]
+) -> list[Row]:
+    """ℓ1 errors over splits, concentrations and samples; the ratio says how much smaller they are
+    than those of blind guesses.
+    """
     cases = [
-        (split, [s for i, omega in enumerate(CONCENTRATIONS) for s in samples(split, size, count, omega, 10 * r + i)])
+        (
+            split,
+            [
+                s
+                for i, omega in enumerate(CONCENTRATIONS)
+                for s in samples(split, size, count, omega, 10 * r + i)
+            ],
+        )
         for r, split in enumerate(splits)
     ]
     guessed = np.concatenate([l1(blind(r), drawn) for r, (_, drawn) in enumerate(cases)])
@@ -104,7 +132,10 @@ def errors(splits: Sequence[Split], size: int, count: int, methods: dict[str, di
             model = km.ClassProportions(random_state=r, **options).fit(split.X, split.y)
             found += l1(model.predict, drawn)
         clock = (time.perf_counter() - start) / len(cases)
-        detail = f"ℓ1 median {np.median(found):.4f}, mean {np.mean(found):.4f}; {clock:.1f} s to fit and predict {len(cases[0][1])} samples"
+        detail = (
+            f"ℓ1 median {np.median(found):.4f}, mean {np.mean(found):.4f}; {clock:.1f} s to "
+            f"fit and predict {len(cases[0][1])} samples"
+        )
         rows.append(Row(name, base / float(np.median(found)), "≫ 1", detail))
     return rows
 
@@ -119,15 +150,23 @@ def mnist_errors() -> list[Row]:
     split = mnist(0, 3000)
     if split is None:
         return [Row("MNIST 0–4", None, "–", "data not at hand")]
-    return errors([split], 1000, 10, {name: METHODS[name] for name in METHODS if "random" not in name})
+    return errors(
+        [split], 1000, 10, {name: METHODS[name] for name in METHODS if "random" not in name}
+    )
 
 
 def search_time() -> list[Row]:
-    """One bandwidth of the search with full means against one with sparse means, on the same training data.
+    """One bandwidth of the search with full means against one with sparse means, on the same
+    training data.
 
-    A search tries the same number of bandwidths either way, and distances are kept for both where they fit.
+    A search tries the same number of bandwidths either way, and distances are kept for both where
+    they fit.
     """
-    cases = {"digits 0–4, 450 points": digits(0), "MNIST 0–4, 3000 points": mnist(0, 3000), "MNIST 0–4, all": mnist(0)}
+    cases = {
+        "digits 0–4, 450 points": digits(0),
+        "MNIST 0–4, 3000 points": mnist(0, 3000),
+        "MNIST 0–4, all": mnist(0),
+    }
     rows = []
     for name, split in cases.items():
         if split is None:
@@ -138,23 +177,38 @@ def search_time() -> list[Row]:
         whole = time.perf_counter() - start
         groups = [split.X[split.y == c] for c in range(CLASSES)]
         clock, plan, sigma = {}, model._fitted.plan, model.search_.best
-        for kind, centers in (("sparse", [mean.centers for mean in means.select(groups, plan)]), ("full", None)):
+        for kind, centers in (
+            ("sparse", [mean.centers for mean in means.select(groups, plan)]),
+            ("full", None),
+        ):
             trial = searching.Trial(groups, centers, plan, "qp", Streams(0))
             with threadpool_limits(1, user_api="blas"):
-                clock[kind] = seconds(lambda trial=trial, sigma=sigma: trial.error(sigma), 3 if centers else 1)
-        detail = f"{clock['sparse']:.3f} s against {clock['full']:.3f} s; sparse fit with {len(model.search_.errors)} bandwidths: {whole:.1f} s"
-        goal = "≥ 10" if len(split.y) > 10_000 else "–"  # the paper's size; with few points there is nothing to save
+                clock[kind] = seconds(
+                    lambda trial=trial, sigma=sigma: trial.error(sigma), 3 if centers else 1
+                )
+        detail = (
+            f"{clock['sparse']:.3f} s against {clock['full']:.3f} s; sparse fit with "
+            f"{len(model.search_.errors)} bandwidths: {whole:.1f} s"
+        )
+        goal = (
+            "≥ 10" if len(split.y) > 10_000 else "–"
+        )  # the paper's size; with few points there is nothing to save
         rows.append(Row(name, clock["full"] / clock["sparse"], goal, detail))
     return rows
 
 
-TABLES = {"Proportions of digits": digit_errors, "Proportions of MNIST": mnist_errors, "Bandwidth search": search_time}
+TABLES = {
+    "Proportions of digits": digit_errors,
+    "Proportions of MNIST": mnist_errors,
+    "Bandwidth search": search_time,
+}
 
 
 if __name__ == "__main__":
     run(
         "Class proportions",
-        "Written by `make bench`. Ratios: ℓ1 error of blind guesses to that of the method; time of a bandwidth with full means to "
+        "Written by `make bench`. Ratios: ℓ1 error of blind guesses to that of the method; time "
+        "of a bandwidth with full means to "
         "that with sparse ones.",
         TABLES,
     )

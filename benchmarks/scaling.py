@@ -1,4 +1,6 @@
-"""``docs/scaling.md`` and its picture, from the figures of ``benchmarks.cluster``; the prose is in ``scaling.txt`` beside this."""
+"""``docs/scaling.md`` and its picture, from the figures of ``benchmarks.cluster``; the prose is in
+``scaling.txt`` beside this.
+"""
 
 from __future__ import annotations
 
@@ -38,18 +40,23 @@ def verdict(met: bool, piece: str, n: float) -> str:
 def speed_table(found: dict[str, Any]) -> str:
     faster, over = found["one"] / found["two"], found["one"] / found["plain"] - 1.0
     lines = [
-        f"n = {power(found['n'])}, d = {found['d']}, k = {found['k']}, farthest-first selection, optimal weights; seconds, best of",
-        f"{found['repeats']}; the points are in memory (on the workers, in {found['parts']} partitions) before the clock starts.",
+        f"n = {power(found['n'])}, d = {found['d']}, k = {found['k']}, farthest-first selection, "
+        "optimal weights; seconds, best of",
+        f"{found['repeats']}; the points are in memory (on the workers, in {found['parts']} "
+        "partitions) before the clock starts.",
         "",
         "| | seconds | goal |",
         "| --- | ---: | --- |",
         f'| `engine="cpu"`, one thread | {found["plain"]:.1f} | |',
         f"| cluster, one process of one thread | {found['one']:.1f} | |",
         f"| cluster, two processes of one thread each | {found['two']:.1f} | |",
-        f"| speed-up of the second process | {faster:.2f}× | at least {SPEED_GOAL}×: {verdict(faster >= SPEED_GOAL, 'speed', found['n'])} |",
-        f"| one process against the plain engine | {100 * over:+.0f} % | at most +{100 * OVERHEAD_GOAL:.0f} %: {verdict(over <= OVERHEAD_GOAL, 'speed', found['n'])} |",
+        f"| speed-up of the second process | {faster:.2f}× | at least {SPEED_GOAL}×: "
+        f"{verdict(faster >= SPEED_GOAL, 'speed', found['n'])} |",
+        f"| one process against the plain engine | {100 * over:+.0f} % | at most "
+        f"+{100 * OVERHEAD_GOAL:.0f} %: {verdict(over <= OVERHEAD_GOAL, 'speed', found['n'])} |",
         "",
-        f"The three chose {'the same rows, index for index' if found['same'] else '**different rows**'}.",
+        "The three chose "
+        f"{'the same rows, index for index' if found['same'] else '**different rows**'}.",
         "",
         f"Measured on: {found['machine']}",
     ]
@@ -60,16 +67,21 @@ def memory_table(found: dict[str, Any]) -> str:
     peak = max(found["peaks"])
     good = peak <= found["limit"] and found["spilled"] == 0 and found["survived"]
     lines = [
-        f"n = {power(found['n'])}, d = {found['d']}, k = {found['k']} from Parquet files of a million rows, two workers of one thread with a",
-        f"limit of {size(found['limit'])} each that Dask enforces (it would spill, pause, then kill).",
+        f"n = {power(found['n'])}, d = {found['d']}, k = {found['k']} from Parquet files of a "
+        "million rows, two workers of one thread with a",
+        f"limit of {size(found['limit'])} each that Dask enforces (it would spill, pause, then "
+        "kill).",
         "",
         "| | |",
         "| --- | --- |",
         f"| from the files to the fitted mean | {found['seconds']:.0f} s |",
-        f"| highest resident set of a worker | {size(peak)} (limit {size(found['limit'])}: {verdict(good, 'memory', found['n'])}) |",
+        f"| highest resident set of a worker | {size(peak)} (limit {size(found['limit'])}: "
+        f"{verdict(good, 'memory', found['n'])}) |",
         f"| highest resident set of the client | {size(found['client'])} |",
         f"| spilled to disk | {size(found['spilled'])} |",
-        f"| per point, both workers | {sum(found['peaks']) / found['n'] - 2 * OVERHEAD / found['n']:.0f} bytes above {size(OVERHEAD)} per process |",
+        "| per point, both workers | "
+        f"{sum(found['peaks']) / found['n'] - 2 * OVERHEAD / found['n']:.0f} bytes above "
+        f"{size(OVERHEAD)} per process |",
         "",
         "![Memory of the workers while the fit runs](scaling.png)",
         "",
@@ -99,14 +111,24 @@ def rounds_table(found: dict[str, Any]) -> str:
         "| parts | rounds | sent to all parts, per round | offers that come back, per round |",
         "| ---: | ---: | ---: | ---: |",
     ]
-    lines += [f"| {row['parts']} | {row['rounds']} | {size(row['sent'])} | {size(row['came'])} |" for row in found["table"]]
-    waits = ", ".join(f"{1e3 * wait['median']:.0f} ms with {wait['processes']}" for wait in found["latency"])
-    lines += ["", f"A question that asks for nothing takes {waits} worker processes on one machine."]
+    lines += [
+        f"| {row['parts']} | {row['rounds']} | {size(row['sent'])} | {size(row['came'])} |"
+        for row in found["table"]
+    ]
+    waits = ", ".join(
+        f"{1e3 * wait['median']:.0f} ms with {wait['processes']}" for wait in found["latency"]
+    )
+    lines += [
+        "",
+        f"A question that asks for nothing takes {waits} worker processes on one machine.",
+    ]
     return "\n".join(lines)
 
 
 def large_table(figures: dict[str, Any]) -> str:
-    """n points on M machines: the measured seconds per point and core, the measured bytes per point and round."""
+    """n points on M machines: the measured seconds per point and core, the measured bytes per point
+    and round.
+    """
     speed, memory, rounds = figures["speed"], figures["memory"], figures["rounds"]
     per_point = speed["one"] / speed["n"]
     held = (sum(memory["peaks"]) - 2 * OVERHEAD) / memory["n"] / memory["d"] * speed["d"]
@@ -114,8 +136,10 @@ def large_table(figures: dict[str, Any]) -> str:
     widest = rounds["table"][-1]
     count, traffic = widest["rounds"], (widest["sent"] + widest["came"]) / widest["parts"]
     lines = [
-        f"From the tables above: {1e9 * per_point:.0f} ns per point and core for k = {speed['k']}, d = {speed['d']}; {held:.0f} bytes a point on its "
-        f"worker; {count} rounds of {size(traffic)} per part, each waiting {1e3 * wait:.0f} ms. With machines of {CORES} cores, one part per core, and "
+        f"From the tables above: {1e9 * per_point:.0f} ns per point and core for k = "
+        f"{speed['k']}, d = {speed['d']}; {held:.0f} bytes a point on its "
+        f"worker; {count} rounds of {size(traffic)} per part, each waiting {1e3 * wait:.0f} ms. "
+        f"With machines of {CORES} cores, one part per core, and "
         f"{NETWORK * 8 / 1e9:.0f} Gbit/s at the client:",
         "",
         "| points | machines | computing | rounds | memory per machine |",
@@ -126,7 +150,10 @@ def large_table(figures: dict[str, Any]) -> str:
             parts = machines * CORES
             computing = per_point * n / parts
             talking = count * (wait + parts * traffic / NETWORK)
-            lines.append(f"| {power(n)} | {machines} | {computing:.2g} s | {talking:.1f} s | {size(held * n / machines)} |")
+            lines.append(
+                f"| {power(n)} | {machines} | {computing:.2g} s | {talking:.1f} s | "
+                f"{size(held * n / machines)} |"
+            )
     return "\n".join(lines)
 
 

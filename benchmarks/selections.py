@@ -1,7 +1,8 @@
-"""When each selection wins, and what the choice costs: ``python -m benchmarks.selections [tables] [--output docs/selection.md]``.
+"""When each selection wins, and what the choice costs: ``python -m benchmarks.selections [tables]
+[--output docs/selection.md]``.
 
-Relative errors ‖z̄ − z‖/‖z̄‖ by ``benchmarks.exact``: all pairs in NumPy, so samples are small. Cost in units of one n × k kernel
-sum over the same points, both warm, in one run.
+Relative errors ‖z̄ − z‖/‖z̄‖ by ``benchmarks.exact``: all pairs in NumPy, so samples are small.
+Cost in units of one n × k kernel sum over the same points, both warm, in one run.
 """
 
 from __future__ import annotations
@@ -22,7 +23,14 @@ from kernelmean import engines
 
 POINTS = 2500
 SIZES = (32, 256)
-SETS = ("banana", "heavy mixture", "skin", "mixture", "cover", "waveform")  # of dimension 2, 2, 3, 5, 10, 21
+SETS = (
+    "banana",
+    "heavy mixture",
+    "skin",
+    "mixture",
+    "cover",
+    "waveform",
+)  # of dimension 2, 2, 3, 5, 10, 21
 NAMED = ("kcenter", "greedy", "kmeans", "kmeans++", "random")
 STEPS = 50  # of refinement
 LARGE = 1_000_000  # points
@@ -67,8 +75,21 @@ units of one n × k kernel sum over the same points, which the engine sums faste
 
 def errors(kernel: str, constraint: str | None) -> list[str]:
     """One line for each set, bandwidth and k."""
-    columns = ("data", "d", "bandwidth", "k", *NAMED, "auto", f"auto, refine={STEPS}", "auto ÷ best", "auto chose")
-    lines = ["| " + " | ".join(columns) + " |", "|" + " --- |" * 3 + " ---: |" * (len(columns) - 4) + " --- |"]
+    columns = (
+        "data",
+        "d",
+        "bandwidth",
+        "k",
+        *NAMED,
+        "auto",
+        f"auto, refine={STEPS}",
+        "auto ÷ best",
+        "auto chose",
+    )
+    lines = [
+        "| " + " | ".join(columns) + " |",
+        "|" + " --- |" * 3 + " ---: |" * (len(columns) - 4) + " --- |",
+    ]
     for name in (name for name in SETS if name in present()):
         X = load(name, POINTS)
         for width, sigma in bandwidths(X).items():
@@ -76,17 +97,26 @@ def errors(kernel: str, constraint: str | None) -> list[str]:
             for k in SIZES:
                 case = Case(X, kernel, sigma, "rkhs", k)
                 exact = exact or Exact(X, kernel, case.length, "rkhs")
-                lines.append(f"| {name} | {X.shape[1]} | {width} | {k} | " + " | ".join(_errors(case, exact, constraint)) + " |")
+                lines.append(
+                    f"| {name} | {X.shape[1]} | {width} | {k} | "
+                    + " | ".join(_errors(case, exact, constraint))
+                    + " |"
+                )
     return lines
 
 
 def _errors(case: Case, exact: Exact, constraint: str | None) -> Iterator[str]:
     options = {"kernel": case.ours, "k": case.k, "constraint": constraint, "random_state": 0}
     ways = {name: (name, 0) for name in NAMED} | {"auto": ("auto", 0), "refine": ("auto", STEPS)}
-    means = {way: km.sparse_kernel_mean(case.X, selection=s, refine=steps, **options) for way, (s, steps) in ways.items()}
+    means = {
+        way: km.sparse_kernel_mean(case.X, selection=s, refine=steps, **options)
+        for way, (s, steps) in ways.items()
+    }
     found = {way: exact.errors(mean.centers, [mean.weights])[0] for way, mean in means.items()}
     least = min(found[name] for name in NAMED)
-    yield from (f"**{e:.1e}**" if way in NAMED and e == least else f"{e:.1e}" for way, e in found.items())
+    yield from (
+        f"**{e:.1e}**" if way in NAMED and e == least else f"{e:.1e}" for way, e in found.items()
+    )
     yield f"{found['auto'] / least:.2f}"
     yield means["auto"].selection
 
@@ -97,18 +127,26 @@ def costs() -> list[Row]:
     for d, k, factor in COSTS:
         X = mixture(LARGE, d, 0)
         kernel = km.Gaussian(factor * km.bandwidth.scott(X))
-        room, centers = engines.open("cpu").load(X), X[np.random.default_rng(0).choice(LARGE, k, replace=False)]
+        room, centers = (
+            engines.open("cpu").load(X),
+            X[np.random.default_rng(0).choice(LARGE, k, replace=False)],
+        )
         radial = kernel.radial(d, "rkhs")
         unit = seconds(lambda room=room, radial=radial, C=centers: room.kernel_sum(radial, C), 3)
         times, chosen = {}, {}
         for selection in ("auto", "kcenter"):
 
             def fit(X=X, kernel=kernel, k=k, selection=selection, chosen=chosen) -> None:
-                chosen[selection] = km.sparse_kernel_mean(X, kernel=kernel, k=k, selection=selection, random_state=0).selection
+                chosen[selection] = km.sparse_kernel_mean(
+                    X, kernel=kernel, k=k, selection=selection, random_state=0
+                ).selection
 
             times[selection] = seconds(fit, 1)
         case = f"n = 10⁶, d = {d}, k = {k}, {factor:g} × Scott's bandwidth"
-        words = f"{times['auto']:.2f} s against {unit:.2f} s, chose {chosen['auto']}; kcenter alone {times['kcenter'] / unit:.1f}"
+        words = (
+            f"{times['auto']:.2f} s against {unit:.2f} s, chose {chosen['auto']}; kcenter "
+            f"alone {times['kcenter'] / unit:.1f}"
+        )
         rows.append(Row(case, times["auto"] / unit, f"≤ {MOST:g}", words))
     return rows
 
@@ -127,12 +165,16 @@ TABLES: dict[str, Callable[[], str]] = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", help=f"some of the tables {', '.join(TABLES)}; all if none is given")
+    parser.add_argument(
+        "names", nargs="*", help=f"some of the tables {', '.join(TABLES)}; all if none is given"
+    )
     parser.add_argument("--output", type=Path, help="also write the page to this file")
     arguments = parser.parse_args()
     if unknown := set(arguments.names) - set(TABLES):
         parser.error(f"no table {sorted(unknown)[0]!r}; choose from {', '.join(TABLES)}")
-    parts = [f"# Which selection\n\nWritten by `make bench`.\n\n{WORDS}\n\nMeasured on: {machine()}\n"]
+    parts = [
+        f"# Which selection\n\nWritten by `make bench`.\n\n{WORDS}\n\nMeasured on: {machine()}\n"
+    ]
     for name, measure in TABLES.items():
         if not arguments.names or name in arguments.names:
             parts.append(measure())

@@ -1,4 +1,6 @@
-"""The cpu engine against its floor: a plain C loop, LAPACK, SciPy, fpsample, and its own kernel sum."""
+"""The cpu engine against its floor: a plain C loop, LAPACK, SciPy, fpsample, and its own kernel
+sum.
+"""
 
 from __future__ import annotations
 
@@ -40,21 +42,50 @@ def kernel_sums() -> list[Row]:
         else:
             times = {layout: seconds(lambda run=run: run(X, w, Q)) for layout, run in loops.items()}
             best = min(times, key=lambda layout: times[layout])
-            detail = f"{evaluations / ours:.2e} against {evaluations / times[best]:.2e} values/s ({best})"
+            detail = (
+                f"{evaluations / ours:.2e} against {evaluations / times[best]:.2e} values/s "
+                f"({best})"
+            )
             rows.append(Row(f"Gaussian, d = {d}, against C", times[best] / ours, "≥ 1.3", detail))
-        for kernel in (km.Laplacian(1.0), km.Cauchy(1.0), km.Student(3.5, 1.0), km.Student(3.3, 1.0)):
+        for kernel in (
+            km.Laplacian(1.0),
+            km.Cauchy(1.0),
+            km.Student(3.5, 1.0),
+            km.Student(3.3, 1.0),
+        ):
             other = seconds(lambda room=room, Q=Q, k=kernel, d=d: room.kernel_sum(k.formula(d), Q))
-            rows.append(Row(f"{kernel}, d = {d}, against Gaussian", ours / other, "≥ 0.5", f"{evaluations / other:.2e} values/s"))
+            rows.append(
+                Row(
+                    f"{kernel}, d = {d}, against Gaussian",
+                    ours / other,
+                    "≥ 0.5",
+                    f"{evaluations / other:.2e} values/s",
+                )
+            )
         W = np.random.default_rng(1).normal(size=(len(X), d + 1))
         many = seconds(lambda room=room, Q=Q, g=gaussian, W=W: room.kernel_sum(g, Q, W), 3)
-        rows.append(Row(f"{d + 1} columns of weights, d = {d}", many / ours, "little extra", "time against one column"))
+        rows.append(
+            Row(
+                f"{d + 1} columns of weights, d = {d}",
+                many / ours,
+                "little extra",
+                "time against one column",
+            )
+        )
     for d in (50, 784):
         X = normal(20_000, d)
         room = engines.open("cpu").load(X)
-        ours = seconds(lambda room=room, X=X, d=d: room.kernel_sum(km.Gaussian(d**0.5).formula(d), X[:1024]), 3)
+        ours = seconds(
+            lambda room=room, X=X, d=d: room.kernel_sum(km.Gaussian(d**0.5).formula(d), X[:1024]), 3
+        )
         product = seconds(lambda X=X: X[:1024] @ X.T, 3)
         rows.append(
-            Row(f"Gaussian, d = {d}, against its matrix product", ours / product, "–", f"{2e4 * 1024 / ours:.2e} values/s")
+            Row(
+                f"Gaussian, d = {d}, against its matrix product",
+                ours / product,
+                "–",
+                f"{2e4 * 1024 / ours:.2e} values/s",
+            )
         )
     return rows
 
@@ -68,8 +99,19 @@ def c_loops(d: int) -> dict[str, object]:
     loops = {}
     for name, index in (("rows", f"j*{d}+t"), ("columns", "t*n+j")):
         library = folder / f"{name}.so"
-        flags = ["-O3", "-march=native", "-ffast-math", "-fopenmp", "-shared", "-fPIC", f"-DD={d}", f"-DLAYOUT={index}"]
-        subprocess.run([compiler, *flags, str(HERE / "plain_loop.c"), "-o", str(library), "-lm"], check=True)
+        flags = [
+            "-O3",
+            "-march=native",
+            "-ffast-math",
+            "-fopenmp",
+            "-shared",
+            "-fPIC",
+            f"-DD={d}",
+            f"-DLAYOUT={index}",
+        ]
+        subprocess.run(
+            [compiler, *flags, str(HERE / "plain_loop.c"), "-o", str(library), "-lm"], check=True
+        )
         loops[name] = c_call(ctypes.CDLL(str(library)).kernel_sum, name == "columns")
     return loops
 
@@ -82,7 +124,15 @@ def c_call(function, columns: bool):
         out = np.empty(len(Q))
         address = [a.ctypes.data_as(ctypes.c_void_p) for a in (points, w, Q, out)]
         half = ctypes.c_double(0.5)
-        function(address[0], address[1], ctypes.c_long(len(X)), address[2], ctypes.c_long(len(Q)), half, address[3])
+        function(
+            address[0],
+            address[1],
+            ctypes.c_long(len(X)),
+            address[2],
+            ctypes.c_long(len(Q)),
+            half,
+            address[3],
+        )
         return out
 
     return run
@@ -102,14 +152,19 @@ def narrow_sums() -> list[Row]:
             narrow.WORTHWHILE = threshold
             rows.append(
                 Row(
-                    f"n = 10⁶, d = {d}, {q} queries, Scott", full / quick, "≥ 5 (d = 2, 3)", f"{quick:.3f} s against {full:.3f} s"
+                    f"n = 10⁶, d = {d}, {q} queries, Scott",
+                    full / quick,
+                    "≥ 5 (d = 2, 3)",
+                    f"{quick:.3f} s against {full:.3f} s",
                 )
             )
     return rows
 
 
 def traversals() -> list[Row]:
-    """Exact farthest-first against fpsample (float32, one thread, d ≤ 8) and against one pass per centre."""
+    """Exact farthest-first against fpsample (float32, one thread, d ≤ 8) and against one pass per
+    centre.
+    """
     rows = []
     for d in (3, 5):
         X = normal(1_000_000, d)
@@ -117,9 +172,17 @@ def traversals() -> list[Row]:
         peer = fpsample_seconds(X, 3000)
         detail = "fpsample not installed" if peer is None else f"{ours:.3f} s against {peer:.3f} s"
         rows.append(
-            Row(f"n = 10⁶, d = {d}, k = 3000, against fpsample", None if peer is None else ours / peer, "≤ 1, aim 0.7", detail)
+            Row(
+                f"n = 10⁶, d = {d}, k = 3000, against fpsample",
+                None if peer is None else ours / peer,
+                "≤ 1, aim 0.7",
+                detail,
+            )
         )
-    high = {"n = 200 000, d = 50, k = 1340": (normal(200_000, 50), 1340), "MNIST 60 000 × 784, k = 734": (mnist(), 734)}
+    high = {
+        "n = 200 000, d = 50, k = 1340": (normal(200_000, 50), 1340),
+        "MNIST 60 000 × 784, k = 734": (mnist(), 734),
+    }
     for name, (X, k) in high.items():
         if X is None:
             rows.append(Row(name, None, "≥ 4", "data not at hand"))
@@ -128,7 +191,12 @@ def traversals() -> list[Row]:
         columns = np.ascontiguousarray(X.T)  # not on the loop's clock
         loop = seconds(lambda C=columns, k=k: one_pass_per_center(C, 0, k), 1)
         rows.append(
-            Row(f"{name}, against one pass per centre", loop / ours, "≥ 4", f"{ours:.2f} s against {loop:.2f} s, one thread")
+            Row(
+                f"{name}, against one pass per centre",
+                loop / ours,
+                "≥ 4",
+                f"{ours:.2f} s against {loop:.2f} s, one thread",
+            )
         )
     return rows
 
@@ -139,7 +207,10 @@ def fpsample_seconds(X: np.ndarray, k: int) -> float | None:
     except ImportError:
         return None
     single = X.astype(np.float32)
-    return min(seconds(lambda h=h: fpsample.bucket_fps_kdline_sampling(single, k, h=h, start_idx=0), 2) for h in (5, 7, 9))
+    return min(
+        seconds(lambda h=h: fpsample.bucket_fps_kdline_sampling(single, k, h=h, start_idx=0), 2)
+        for h in (5, 7, 9)
+    )
 
 
 def mnist() -> np.ndarray | None:
@@ -148,7 +219,11 @@ def mnist() -> np.ndarray | None:
     path = DATA / "mnist" / "train-images-idx3-ubyte.gz"
     if not path.exists():
         return None
-    return np.frombuffer(gzip.decompress(path.read_bytes()), np.uint8, offset=16).reshape(60_000, 784).astype(np.float64)
+    return (
+        np.frombuffer(gzip.decompress(path.read_bytes()), np.uint8, offset=16)
+        .reshape(60_000, 784)
+        .astype(np.float64)
+    )
 
 
 @njit(cache=True)
@@ -181,18 +256,26 @@ def complete_fit() -> list[Row]:
     grown = memory_in_a_fresh_process()
     matrices = grown - 1.5 * X.nbytes
     return [
-        Row("n = 10⁶, d = 5, k = 3000, against one n × k sum", fit / one_sum, "≤ 3", f"{fit:.2f} s against {one_sum:.2f} s"),
+        Row(
+            "n = 10⁶, d = 5, k = 3000, against one n × k sum",
+            fit / one_sum,
+            "≤ 3",
+            f"{fit:.2f} s against {one_sum:.2f} s",
+        ),
         Row(
             "growth of peak memory against the input",
             grown / X.nbytes,
             "≤ 1.5 plus k × k matrices",
-            f"{grown / 1e6:.0f} MB; beyond 1.5× the input: {matrices / (3000**2 * 8):.2f} k × k matrices",
+            f"{grown / 1e6:.0f} MB; beyond 1.5× the input: {matrices / (3000**2 * 8):.2f} k × k "
+            "matrices",
         ),
     ]
 
 
 def memory_in_a_fresh_process() -> int:
-    """Growth of the resident set by a fit after a small one: here, memory kept from earlier fits would hide it."""
+    """Growth of the resident set by a fit after a small one: here, memory kept from earlier fits
+    would hide it.
+    """
     return fresh_growth(
         "from benchmarks.measuring import peak_growth\n"
         "from benchmarks.speed import km, normal\n"
@@ -207,7 +290,11 @@ def weights() -> list[Row]:
     """Exact simplex weights against SciPy's nnls; the growing factor against LAPACK."""
     rows = []
     X = banana()
-    cases = [(3000, 0.31, "kcenter"), (1000, 0.31, "random"), (1000, 0.31, "kcenter")] if X is not None else []
+    cases = (
+        [(3000, 0.31, "kcenter"), (1000, 0.31, "random"), (1000, 0.31, "kcenter")]
+        if X is not None
+        else []
+    )
     for k, sigma, selection in cases:
         mean = km.sparse_kernel_mean(X, bandwidth=sigma, k=k, selection=selection, random_state=0)
         factor = Factor(mean.kernel.radial(2, "rkhs"))
@@ -218,9 +305,17 @@ def weights() -> list[Row]:
         alpha = simplex.minimise(L, y)
         zz = engines.open("cpu").load(X).quadratic(mean.kernel.radial(2, "rkhs"))
         gap = simplex.frank_wolfe_gap(L, y, alpha) / zz
-        detail = f"{ours:.2f} s against {peer:.2f} s; gap/zz {gap:.0e}; {np.count_nonzero(alpha)} positive"
+        detail = (
+            f"{ours:.2f} s against {peer:.2f} s; gap/zz {gap:.0e}; "
+            f"{np.count_nonzero(alpha)} positive"
+        )
         rows.append(
-            Row(f"simplex, banana σ = {sigma}, {selection}, k = {k}", peer / ours, "≤ 3 s at k = 3000; gap/zz ≤ 1e-11", detail)
+            Row(
+                f"simplex, banana σ = {sigma}, {selection}, k = {k}",
+                peer / ours,
+                "≤ 3 s at k = 3000; gap/zz ≤ 1e-11",
+                detail,
+            )
         )
     rows.append(cholesky_path())
     return rows
@@ -247,12 +342,19 @@ def cholesky_path() -> Row:
             start = stop
 
     def lapack() -> None:
-        solve_triangular(cholesky(K, lower=True, check_finite=False), kappa, lower=True, check_finite=False)
+        solve_triangular(
+            cholesky(K, lower=True, check_finite=False), kappa, lower=True, check_finite=False
+        )
 
     path, once = seconds(grown, 3), seconds(lapack, 3)
     entries = seconds(lambda: gram(radial, C, C), 3) / 2
     detail = f"{path:.2f} s, of which {entries:.2f} s fill the Gram matrix, against {once:.2f} s"
-    return Row("Cholesky path, k = 3000, against potrf and one solve", (path - entries) / once, "≤ 1.5", detail)
+    return Row(
+        "Cholesky path, k = 3000, against potrf and one solve",
+        (path - entries) / once,
+        "≤ 1.5",
+        detail,
+    )
 
 
 def evaluation() -> list[Row]:
@@ -267,8 +369,18 @@ def evaluation() -> list[Row]:
     small = km.sparse_kernel_mean(X, k=1, random_state=0)
     call = seconds(lambda: [small(one) for _ in range(1000)], 3) / 1000
     return [
-        Row("10⁶ points, k = 1000, against the bare kernel_sum", whole / bare, "≤ 1.2", f"{whole:.2f} s against {bare:.2f} s"),
-        Row("one point at a time, k = 1: overhead of a call", None, "< 50 µs", f"{1e6 * call:.0f} µs"),
+        Row(
+            "10⁶ points, k = 1000, against the bare kernel_sum",
+            whole / bare,
+            "≤ 1.2",
+            f"{whole:.2f} s against {bare:.2f} s",
+        ),
+        Row(
+            "one point at a time, k = 1: overhead of a call",
+            None,
+            "< 50 µs",
+            f"{1e6 * call:.0f} µs",
+        ),
     ]
 
 
@@ -280,10 +392,24 @@ def growth() -> list[Row]:
         times = []
         for n in sizes:
             X = normal(n, 3)
-            times.append(seconds(lambda X=X, o=options: km.sparse_kernel_mean(X, selection="kcenter", random_state=0, **o), 1))
+            times.append(
+                seconds(
+                    lambda X=X, o=options: km.sparse_kernel_mean(
+                        X, selection="kcenter", random_state=0, **o
+                    ),
+                    1,
+                )
+            )
         slope = float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
         detail = ", ".join(f"{t:.2f} s" for t in times) + " for 10⁴ … 10⁷"
-        rows.append(Row(f"exponent of n, d = 3, {name}", slope, "≤ 1.05" if "k" in options else "reported", detail))
+        rows.append(
+            Row(
+                f"exponent of n, d = 3, {name}",
+                slope,
+                "≤ 1.05" if "k" in options else "reported",
+                detail,
+            )
+        )
     return rows
 
 
@@ -299,4 +425,8 @@ TABLES = {
 
 
 if __name__ == "__main__":
-    run("Speed of the cpu engine", "Written by `make bench`; see [performance.md](performance.md).", TABLES)
+    run(
+        "Speed of the cpu engine",
+        "Written by `make bench`; see [performance.md](performance.md).",
+        TABLES,
+    )

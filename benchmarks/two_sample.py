@@ -2,11 +2,12 @@
 
 ``python -m benchmarks.two_sample [names] [--trials 200] [--nulls 4000] [--output FILE]``
 
-Every contender runs on one thread and is given the same bandwidth, as a number; time is that of the processor, median
-over the trials. Compress then test (goodpoints) takes a compression level g = 0, 1, …: it is shown at the largest g that is
-no slower than kernelmean (at g = 0 where even that is slower), and at the least g that is slower, so that its time
-brackets ours. The exact permutation test runs on a subsample of the size that takes as long. For the smallest n the test
-with full means, every point a centre, shows what the common centres cost in power and save in time.
+Every contender runs on one thread and is given the same bandwidth, as a number; time is that of the
+processor, median over the trials. Compress then test (goodpoints) takes a compression level g = 0,
+1, …: it is shown at the largest g that is no slower than kernelmean (at g = 0 where even that is
+slower), and at the least g that is slower, so that its time brackets ours. The exact permutation
+test runs on a subsample of the size that takes as long. For the smallest n the test with full
+means, every point a centre, shows what the common centres cost in power and save in time.
 """
 
 from __future__ import annotations
@@ -59,7 +60,10 @@ def stretched(n: int, difference: float, rng: np.random.Generator) -> Samples:
 
 def blobs(n: int, difference: float, rng: np.random.Generator) -> Samples:
     """Nine round normal blobs on a grid; those of B are tilted by a correlation."""
-    A, B = (10.0 * rng.integers(3, size=(n, 2)) + rng.normal(size=(n, 2)) @ factor for factor in (np.eye(2), tilt(difference)))
+    A, B = (
+        10.0 * rng.integers(3, size=(n, 2)) + rng.normal(size=(n, 2)) @ factor
+        for factor in (np.eye(2), tilt(difference))
+    )
     return A, B
 
 
@@ -87,7 +91,16 @@ def compress_then_test(g: int) -> Test:
     from goodpoints.ctt import ctt
 
     def test(A: np.ndarray, B: np.ndarray, sigma: float, seed: int) -> bool:
-        result = ctt(A, B, g, B=PERMUTATIONS, lam=np.sqrt(2.0) * sigma, null_seed=seed, statistic_seed=seed, alpha=LEVEL)
+        result = ctt(
+            A,
+            B,
+            g,
+            B=PERMUTATIONS,
+            lam=np.sqrt(2.0) * sigma,
+            null_seed=seed,
+            statistic_seed=seed,
+            alpha=LEVEL,
+        )
         return np.random.default_rng(seed).random() < result.rejects
 
     return test
@@ -125,7 +138,9 @@ def clock(test: Test, A: np.ndarray, B: np.ndarray, sigma: float, repeats: int =
     return float(np.min(times))
 
 
-def measure(tests: dict[str, Test], setting: Setting, n: int, trials: int, sigma: float) -> dict[str, Measured]:
+def measure(
+    tests: dict[str, Test], setting: Setting, n: int, trials: int, sigma: float
+) -> dict[str, Measured]:
     """Rejections and time of every test on the same pairs of samples."""
     rejected, times = {name: [] for name in tests}, {name: [] for name in tests}
     for seed in range(trials):
@@ -134,10 +149,15 @@ def measure(tests: dict[str, Test], setting: Setting, n: int, trials: int, sigma
             start = time.process_time()
             rejected[name].append(test(A, B, sigma, seed))
             times[name].append(time.process_time() - start)
-    return {name: Measured(float(np.mean(rejected[name])), float(np.median(times[name]))) for name in tests}
+    return {
+        name: Measured(float(np.mean(rejected[name])), float(np.median(times[name])))
+        for name in tests
+    }
 
 
-def compression_levels(A: np.ndarray, B: np.ndarray, sigma: float, limit: float) -> list[int] | None:
+def compression_levels(
+    A: np.ndarray, B: np.ndarray, sigma: float, limit: float
+) -> list[int] | None:
     """The last g within the time and the first beyond it; None where goodpoints is missing."""
     try:
         import goodpoints.ctt  # noqa: F401
@@ -150,7 +170,9 @@ def compression_levels(A: np.ndarray, B: np.ndarray, sigma: float, limit: float)
 
 
 def equal_size(A: np.ndarray, B: np.ndarray, sigma: float, limit: float) -> int:
-    """Points of each sample that the exact test can take in the time: about m², so one correction is enough."""
+    """Points of each sample that the exact test can take in the time: about m², so one correction
+    is enough.
+    """
     m = 256
     for _ in range(3):
         m = int(min(max(8.0, m * np.sqrt(limit / clock(subsampled(m), A, B, sigma))), len(A)))
@@ -171,11 +193,23 @@ def level(trials: int, nulls: int) -> Iterator[Row]:
         for seed in range(nulls):
             X = rng.exponential(size=(n_a + n_b, 2))
             p.append(
-                km.mmd_test(X[:n_a], X[n_a:], permutations=PERMUTATIONS, engine=ENGINE, random_state=seed, **options).p_value
+                km.mmd_test(
+                    X[:n_a],
+                    X[n_a:],
+                    permutations=PERMUTATIONS,
+                    engine=ENGINE,
+                    random_state=seed,
+                    **options,
+                ).p_value
             )
         rate = float(np.mean(np.array(p) <= LEVEL))
         error = np.sqrt(rate * (1 - rate) / nulls)
-        yield Row(name, rate, "0.05 ± 0.01", f"{rate:.4f} ± {error:.4f} (standard error), {nulls} null data sets")
+        yield Row(
+            name,
+            rate,
+            "0.05 ± 0.01",
+            f"{rate:.4f} ± {error:.4f} (standard error), {nulls} null data sets",
+        )
 
 
 def power(trials: int, nulls: int) -> Iterator[Row]:
@@ -185,7 +219,10 @@ def power(trials: int, nulls: int) -> Iterator[Row]:
             A, B = setting.draw(n, setting.differences[n], np.random.default_rng(n))
             sigma = setting.bandwidth * km.bandwidth.median(np.concatenate([A, B]))
             limit = clock(ours, A, B, sigma, 5)
-            tests: dict[str, Test] = {"ours": ours, "exact": subsampled(m := equal_size(A, B, sigma, limit))}
+            tests: dict[str, Test] = {
+                "ours": ours,
+                "exact": subsampled(m := equal_size(A, B, sigma, limit)),
+            }
             tests |= {"full means": full} if n == min(setting.differences) else {}
             levels = compression_levels(A, B, sigma, limit)
             tests |= {f"ctt, g = {g}": compress_then_test(g) for g in levels or []}
@@ -197,19 +234,30 @@ def power(trials: int, nulls: int) -> Iterator[Row]:
                 label = f"exact test of {m} + {m} points" if name == "exact" else name
                 ratio = mine.power / peer.power if peer.power > 0 else None
                 goal = "about 1" if name == "full means" else "> 1"
-                yield Row(f"{setting.name}, n = {n}, {label}", ratio, goal, f"{mine} against {peer}")
+                yield Row(
+                    f"{setting.name}, n = {n}, {label}", ratio, goal, f"{mine} against {peer}"
+                )
 
 
 TABLES = {"Level": level, "Power": power}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.two_sample", description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", help=f"some of: {', '.join(TABLES)}; all if none is given")
-    parser.add_argument(
-        "--trials", type=int, default=200, help="pairs of samples per estimate of power; half of it for the largest n"
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.two_sample", description=__doc__.splitlines()[0]
     )
-    parser.add_argument("--nulls", type=int, default=4000, help="null data sets per estimate of the level")
+    parser.add_argument(
+        "names", nargs="*", help=f"some of: {', '.join(TABLES)}; all if none is given"
+    )
+    parser.add_argument(
+        "--trials",
+        type=int,
+        default=200,
+        help="pairs of samples per estimate of power; half of it for the largest n",
+    )
+    parser.add_argument(
+        "--nulls", type=int, default=4000, help="null data sets per estimate of the level"
+    )
     parser.add_argument("--output", type=Path, help="also write the tables to this file")
     arguments = parser.parse_args()
     parts = [f"{HEADER}\nMeasured on: {machine()} One thread.\n"]

@@ -1,8 +1,8 @@
 """Bandwidth rules side by side.
 
-All rules follow the scale of the data. `scott` and `silverman` fit one hump and smooth two away. `likelihood` leaves one point
-out at a time and finds the scale that predicts it best. `iqr` and `median` are scales of the data, made for comparing
-samples, not for densities.
+All rules follow the scale of the data. `scott` and `silverman` fit one hump and smooth two away.
+`likelihood` leaves one point out at a time and finds the scale that predicts it best. `iqr` and
+`median` are scales of the data, made for comparing samples, not for densities.
 """
 
 import matplotlib.pyplot as plt
@@ -23,7 +23,10 @@ fits = {
     for rule in ("likelihood", "silverman", "scott", "mode", "iqr", "median")
 }
 for rule, fit in fits.items():
-    print(f"{rule:10} σ = {fit.bandwidth_:.3f}, log-likelihood of new points {fit.score(new) / len(new):+.4f}")
+    print(
+        f"{rule:10} σ = {fit.bandwidth_:.3f}, log-likelihood of new points "
+        f"{fit.score(new) / len(new):+.4f}"
+    )
 
 # %%
 # The widest kernels show one hump where there are two.

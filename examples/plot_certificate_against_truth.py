@@ -1,8 +1,9 @@
 """Certificate against truth.
 
-What is promised, what is measured, and what is true. The exact error needs all pairs of points. The spectral certificate needs
-random frequencies only and costs O((n + k)·M·d); its bars are two standard errors. The bounds of
-[Theorem 1](../theory/centres.md) and its tighter relative hold always, and say little.
+What is promised, what is measured, and what is true. The exact error needs all pairs of points. The
+spectral certificate needs random frequencies only and costs O((n + k)·M·d); its bars are two
+standard errors. The bounds of [Theorem 1](../theory/centres.md) and its tighter relative hold
+always, and say little.
 """
 
 import matplotlib.pyplot as plt
@@ -35,19 +36,38 @@ for k in sizes:
     )
 truth, spectral, spread, residual, residual_spread, bound, tighter = np.array(rows).T / norm
 inside = np.abs(spectral - truth) <= 2 * spread
-print(f"spectral certificates within two standard errors of the truth: {inside.sum()} of {len(sizes)}")
-print(f"at k = {sizes[-1]}: true {truth[-1]:.1e}, spectral {spectral[-1]:.1e} ± {spread[-1]:.0e}, Theorem 1 {bound[-1]:.2f}")
+print(
+    f"spectral certificates within two standard errors of the truth: {inside.sum()} of {len(sizes)}"
+)
+print(
+    f"at k = {sizes[-1]}: true {truth[-1]:.1e}, spectral {spectral[-1]:.1e} ± {spread[-1]:.0e}, "
+    f"Theorem 1 {bound[-1]:.2f}"
+)
 
 # %%
-# Sampling rows of the residual is good while the error is above a percent or so. Below, its noise hides the answer, which the
-# spectral one resolves: it is a sum of squares and cancels nothing.
+# Sampling rows of the residual is good while the error is above a percent or so. Below, its noise
+# hides the answer, which the spectral one resolves: it is a sum of squares and cancels nothing.
 figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
 axes.semilogy(sizes, bound, color="grey", linestyle="--", label="Theorem 1")
 axes.semilogy(sizes, tighter, color="grey", linestyle=":", label="tighter bound")
 axes.semilogy(sizes, truth, color="black", label="exact error")
 low = np.minimum(2 * residual_spread, 0.95 * residual)
-axes.errorbar(np.array(sizes) + 1.5, residual, [low, 2 * residual_spread], fmt="s", markersize=4, label="rows, 500 of them")
-axes.errorbar(sizes, spectral, np.minimum(2 * spread, 0.95 * spectral), fmt="o", markersize=4, label="spectral, 4000 frequencies")
+axes.errorbar(
+    np.array(sizes) + 1.5,
+    residual,
+    [low, 2 * residual_spread],
+    fmt="s",
+    markersize=4,
+    label="rows, 500 of them",
+)
+axes.errorbar(
+    sizes,
+    spectral,
+    np.minimum(2 * spread, 0.95 * spectral),
+    fmt="o",
+    markersize=4,
+    label="spectral, 4000 frequencies",
+)
 axes.set(xlabel="centres", ylabel="relative error", ylim=(truth.min() / 5, 3))
 axes.legend(fontsize=8)
 plt.show()

@@ -1,10 +1,12 @@
 """Error against the number of centres, for every selection.
 
-The same kernel and the same optimal weights; only the centres differ. Farthest-first is the paper's. Greedy takes the candidate
-that lowers the error most. Centroids (`kmeans`) need not be points of the data. Refined centres have moved down the error itself.
+The same kernel and the same optimal weights; only the centres differ. Farthest-first is the
+paper's. Greedy takes the candidate that lowers the error most. Centroids (`kmeans`) need not be
+points of the data. Refined centres have moved down the error itself.
 
-For selections that hand out centres one after another, one factorisation gives the error of every $k$:
-$\\lVert\\bar z - z_m\\rVert^2 = \\lVert\\bar z\\rVert^2 + E_m$ with `mean.indicator` $= E_1, \\dots, E_k$.
+For selections that hand out centres one after another, one factorisation gives the error of every
+$k$: $\\lVert\\bar z - z_m\\rVert^2 = \\lVert\\bar z\\rVert^2 + E_m$ with `mean.indicator` $= E_1,
+\\dots, E_k$.
 """
 
 import matplotlib.pyplot as plt
@@ -27,18 +29,30 @@ def errors(X: np.ndarray, kernel: km.Gaussian) -> dict[str, tuple[np.ndarray, np
     curves = {}
     for name in ("kcenter", "greedy", "kmeans++", "random"):
         mean = km.sparse_kernel_mean(X, kernel=kernel, k=200, selection=name, random_state=0)
-        curves[name] = np.arange(1, mean.k + 1), np.sqrt(np.maximum(squared_norm + mean.indicator, 1e-16) / squared_norm)
+        curves[name] = (
+            np.arange(1, mean.k + 1),
+            np.sqrt(np.maximum(squared_norm + mean.indicator, 1e-16) / squared_norm),
+        )
     few = np.array([5, 10, 20, 40, 80, 160])
     for name, steps in (("kmeans", 0), ("kmeans", 30)):
-        means = [km.sparse_kernel_mean(X, kernel=kernel, k=k, selection=name, refine=steps, random_state=0) for k in few]
+        means = [
+            km.sparse_kernel_mean(
+                X, kernel=kernel, k=k, selection=name, refine=steps, random_state=0
+            )
+            for k in few
+        ]
         label = f"{name} + refine={steps}" if steps else name
-        curves[label] = few, np.array([mean.certificate(X, method="exact").relative_error for mean in means])
+        curves[label] = (
+            few,
+            np.array([mean.certificate(X, method="exact").relative_error for mean in means]),
+        )
     return curves
 
 
 # %%
-# In the plane farthest-first is behind until its centres cover the data, and catches up then. In five dimensions
-# it takes the fringe first and stays behind, even behind random rows: choose `greedy`, centroids, or the default `auto`.
+# In the plane farthest-first is behind until its centres cover the data, and catches up then. In
+# five dimensions it takes the fringe first and stays behind, even behind random rows: choose
+# `greedy`, centroids, or the default `auto`.
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 for ax, (d, sigma) in zip(axes, [(2, 0.5), (5, 1.0)], strict=True):
     X = mixture(3000, d, seed=1)

@@ -1,8 +1,8 @@
 """Farthest-first, step by step.
 
-Each next centre is the point farthest from the centres before it. The circle around every centre has the covering radius: no
-point is outside all of them. The radius is at most twice the smallest possible one, for every number of centres at once
-([`k_center`][kernelmean.k_center]).
+Each next centre is the point farthest from the centres before it. The circle around every centre
+has the covering radius: no point is outside all of them. The radius is at most twice the smallest
+possible one, for every number of centres at once ([`k_center`][kernelmean.k_center]).
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +15,10 @@ import kernelmean as km
 X = make_moons(2000, noise=0.1, random_state=1)[0]
 found = km.k_center(X, 41, first=0)
 covers = [*found.radii[1:], found.cover]  # the radius of the next pick covers all points
-print(f"covering radius: {covers[0]:.2f} with 1 centre, {covers[9]:.2f} with 10, {covers[39]:.2f} with 40")
+print(
+    f"covering radius: {covers[0]:.2f} with 1 centre, {covers[9]:.2f} with 10, {covers[39]:.2f} "
+    "with 40"
+)
 
 # %%
 # The animation takes the centres in the order in which they were picked.
@@ -29,7 +32,10 @@ circles: list[plt.Circle] = []
 def draw(step: int) -> None:
     for circle in circles:
         circle.remove()
-    circles[:] = [plt.Circle(c, covers[step], fill=False, color="tab:blue", alpha=0.4) for c in found.points[: step + 1]]
+    circles[:] = [
+        plt.Circle(c, covers[step], fill=False, color="tab:blue", alpha=0.4)
+        for c in found.points[: step + 1]
+    ]
     for circle in circles:
         axes.add_patch(circle)
     dots.set_offsets(found.points[: step + 1])

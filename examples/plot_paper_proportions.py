@@ -1,7 +1,8 @@
 """The paper's class proportions, in small.
 
-A classifier is trained on digits 0 to 4 in equal shares. New samples hold them in other shares, which are to be estimated without
-labels. Error is the sum of absolute differences, over twenty mixtures. "Blind" answers with the shares of the training data.
+A classifier is trained on digits 0 to 4 in equal shares. New samples hold them in other shares,
+which are to be estimated without labels. Error is the sum of absolute differences, over twenty
+mixtures. "Blind" answers with the shares of the training data.
 """
 
 import matplotlib.pyplot as plt
@@ -13,22 +14,32 @@ from sklearn.model_selection import train_test_split
 import kernelmean as km
 
 X, y = load_digits(n_class=5, return_X_y=True)
-train, test, y_train, y_test = train_test_split(X / 16.0, y, train_size=450, stratify=y, random_state=0)
+train, test, y_train, y_test = train_test_split(
+    X / 16.0, y, train_size=450, stratify=y, random_state=0
+)
 classifier = LogisticRegression(max_iter=2000)
 methods = {
     "full means": km.ClassProportions(bandwidth="median", sparse=False, random_state=0),
     "sparse means": km.ClassProportions(bandwidth="median", random_state=0),
-    "sparse means of posteriors": km.ClassProportions(representation=classifier, bandwidth="median", random_state=0),
+    "sparse means of posteriors": km.ClassProportions(
+        representation=classifier, bandwidth="median", random_state=0
+    ),
 }
 fitted = {name: method.fit(train, y_train) for name, method in methods.items()}
 
 # %%
-# Over a classifier's posteriors the means are far better than over pixels: the classifier says what matters.
+# Over a classifier's posteriors the means are far better than over pixels: the classifier says what
+# matters.
 rng = np.random.default_rng(0)
 errors = {name: [] for name in [*fitted, "blind"]}
 for _ in range(20):
     shares = rng.dirichlet(np.ones(5))
-    rows = np.concatenate([rng.choice(np.flatnonzero(y_test == c), n) for c, n in enumerate(rng.multinomial(300, shares))])
+    rows = np.concatenate(
+        [
+            rng.choice(np.flatnonzero(y_test == c), n)
+            for c, n in enumerate(rng.multinomial(300, shares))
+        ]
+    )
     truth = np.bincount(y_test[rows], minlength=5) / len(rows)
     for name, method in fitted.items():
         errors[name].append(np.abs(method.predict(test[rows]) - truth).sum())

@@ -1,7 +1,8 @@
 """A density from a stream.
 
-`partial_fit` fits each batch on its own, with the kernel of the first, and merges it into what is known. Memory does not grow
-with the number of batches. The error against the density of all points seen so far is measured after every batch.
+`partial_fit` fits each batch on its own, with the kernel of the first, and merges it into what is
+known. Memory does not grow with the number of batches. The error against the density of all points
+seen so far is measured after every batch.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +21,10 @@ for batch in batches:
     sizes.append(stream.mean_.k)
 at_once = km.SparseKDE(bandwidth=0.15, random_state=0).fit(seen)
 whole = at_once.mean_.certificate(seen, method="spectral", random_state=0)
-print(f"after {len(seen)} points: relative error {errors[-1]:.2e} with {sizes[-1]} centres from the stream,")
+print(
+    f"after {len(seen)} points: relative error {errors[-1]:.2e} with {sizes[-1]} centres from "
+    "the stream,"
+)
 print(f"{whole.relative_error:.2e} with {at_once.mean_.k} centres from all points at once")
 
 # %%

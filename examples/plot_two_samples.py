@@ -1,7 +1,8 @@
 """Do two samples differ?
 
-[`mmd_test`][kernelmean.mmd_test] compares kernel means and permutes bins instead of points: its cost is linear in the number of
-points, and its level is exact. On the left one test, on the right how often it rejects as the difference grows.
+[`mmd_test`][kernelmean.mmd_test] compares kernel means and permutes bins instead of points: its
+cost is linear in the number of points, and its level is exact. On the left one test, on the right
+how often it rejects as the difference grows.
 """
 
 import matplotlib.pyplot as plt
@@ -15,18 +16,28 @@ test = km.mmd_test(A, B, random_state=0)
 print(f"statistic {test.statistic:.4f}, p = {test.p_value:.3f}")
 
 # %%
-# Each dot is 100 tests at level 5 %. With no shift, the share that rejects estimates the level, within four percent or so.
+# Each dot is 100 tests at level 5 %. With no shift, the share that rejects estimates the level,
+# within four percent or so.
 shifts = np.array([0.0, 0.1, 0.2, 0.3])
 power = []
 for shift in shifts:
     p = [
         km.mmd_test(
-            rng.normal(size=(400, 3)), rng.normal((shift, 0, 0), 1.0, (400, 3)), k=64, permutations=199, random_state=s
+            rng.normal(size=(400, 3)),
+            rng.normal((shift, 0, 0), 1.0, (400, 3)),
+            k=64,
+            permutations=199,
+            random_state=s,
         ).p_value
         for s in range(100)
     ]
     power.append(np.mean(np.array(p) <= 0.05))
-print("rejected: " + ", ".join(f"{share:.0%} at shift {shift:g}" for shift, share in zip(shifts, power, strict=True)))
+print(
+    "rejected: "
+    + ", ".join(
+        f"{share:.0%} at shift {shift:g}" for shift, share in zip(shifts, power, strict=True)
+    )
+)
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained")
 axes[0].hist(test.null, bins=40, color="lightgrey")
 axes[0].axvline(test.statistic, color="tab:red", label="observed")

@@ -1,8 +1,8 @@
 """Weights that make a density: solve, do not project.
 
-A density needs $\\alpha \\ge 0$ and $\\sum \\alpha = 1$. The paper projects the free weights onto that set, which ignores
-how centres overlap. `constraint="simplex"` solves the constrained problem itself, exactly. With more centres the projection
-gets worse, the exact solution better.
+A density needs $\\alpha \\ge 0$ and $\\sum \\alpha = 1$. The paper projects the free weights onto
+that set, which ignores how centres overlap. `constraint="simplex"` solves the constrained problem
+itself, exactly. With more centres the projection gets worse, the exact solution better.
 """
 
 import matplotlib.pyplot as plt
@@ -23,7 +23,11 @@ for constraint in (None, "simplex", "simplex-projection"):
 
 # %%
 # `refit` changes the constraint without the data: the same centres, other weights.
-names = {None: "free weights", "simplex": "simplex: exact", "simplex-projection": "the paper's projection"}
+names = {
+    None: "free weights",
+    "simplex": "simplex: exact",
+    "simplex-projection": "the paper's projection",
+}
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 for constraint, error in curves.items():
     axes.loglog(sizes, np.maximum(error, 1e-8), "o-", markersize=4, label=names[constraint])

@@ -1,1 +1,3 @@
-"""How the documentation site is made: examples that run, figures read from generated pages, docstrings as reference."""
+"""How the documentation site is made: examples that run, figures read from generated pages,
+docstrings as reference.
+"""

@@ -25,5 +25,7 @@ def blocks(path: Path) -> list[Block]:
     for match in FENCE.finditer(page):
         indent, words, body = match.groups()
         text = "".join(line.removeprefix(indent) for line in body.splitlines(keepends=True))
-        found.append(Block(words.split(" ")[0].strip(), text, page.count("\n", 0, match.start()) + 1))
+        found.append(
+            Block(words.split(" ")[0].strip(), text, page.count("\n", 0, match.start()) + 1)
+        )
     return found

@@ -1,4 +1,6 @@
-"""The architecture as a drawing, from the import contracts that the build enforces: it cannot disagree with them."""
+"""The architecture as a drawing, from the import contracts that the build enforces: it cannot
+disagree with them.
+"""
 
 from __future__ import annotations
 
@@ -40,17 +42,28 @@ def contracts() -> tuple[list[list[str]], list[str]]:
     """(layers from the top, each a list of modules side by side; packages kept in their rooms)."""
     settings = tomllib.loads(PYPROJECT.read_text())["tool"]["importlinter"]["contracts"]
     layers = next(contract["layers"] for contract in settings if contract["type"] == "layers")
-    kept = [name for contract in settings if contract["type"] == "forbidden" for name in contract["forbidden_modules"]]
-    return [[module.strip(" ()") for module in layer.split("|")] for layer in layers], sorted(set(kept))
+    kept = [
+        name
+        for contract in settings
+        if contract["type"] == "forbidden"
+        for name in contract["forbidden_modules"]
+    ]
+    return [[module.strip(" ()") for module in layer.split("|")] for layer in layers], sorted(
+        set(kept)
+    )
 
 
 def svg() -> str:
-    """Rows of boxes; whatever is above may import what is below, never the reverse and never sideways."""
+    """Rows of boxes; whatever is above may import what is below, never the reverse and never
+    sideways.
+    """
     layers, kept = contracts()
     height = ROW * len(layers) + 30
     parts = [_layer(i, modules) for i, modules in enumerate(layers)]
     foot = f"{', '.join(kept)}: imported inside their own engine only"
-    parts.append(f'<text x="{WIDTH / 2}" y="{height - 8}" text-anchor="middle" font-size="13">{escape(foot)}</text>')
+    parts.append(
+        f'<text x="{WIDTH / 2}" y="{height - 8}" text-anchor="middle" font-size="13">{escape(foot)}</text>'
+    )
     label = "Layers of the package, from the command line at the top to types at the bottom"
     return (
         f'<svg class="layers" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{label}" '
@@ -66,13 +79,22 @@ def table() -> str:
 
 def _layer(i: int, modules: list[str]) -> str:
     width = (WIDTH - GAP * (len(modules) - 1)) / len(modules)
-    return "".join(_box(j * (width + GAP), i * ROW + 2, width, module) for j, module in enumerate(modules))
+    return "".join(
+        _box(j * (width + GAP), i * ROW + 2, width, module) for j, module in enumerate(modules)
+    )
 
 
 def _box(x: float, y: float, width: float, module: str) -> str:
     if module not in WORDS:
-        raise LookupError(f"layer {module!r} of pyproject.toml has no words in pages/diagram.py: say what it owns.")
-    words = "" if width < 240 else f'<tspan dx="10" font-size="12" opacity="0.75">{escape(WORDS[module])}</tspan>'
+        raise LookupError(
+            f"layer {module!r} of pyproject.toml has no words in pages/diagram.py: say what it "
+            "owns."
+        )
+    words = (
+        ""
+        if width < 240
+        else f'<tspan dx="10" font-size="12" opacity="0.75">{escape(WORDS[module])}</tspan>'
+    )
     text = f'<text x="{x + width / 2:.0f}" y="{y + 21:.0f}" text-anchor="middle" font-size="14"><tspan font-weight="600">'
     frame = f'<rect x="{x + 1:.0f}" y="{y:.0f}" width="{width - 2:.0f}" height="{BOX}" rx="5" fill="none" stroke="currentColor"/>'
     return f"{frame}{text}{escape(module)}</tspan>{words}</text>"

@@ -1,8 +1,9 @@
 """Docstrings as reference pages: a Griffe extension.
 
-The source writes ``name : what it is`` under Parameters and Attributes; types are in the signature. NumPy's format would take
-the text for a type, so it is moved one line down before it is parsed. Sphinx roles become links. A public object without a
-docstring is a warning, which strict mode turns into an error.
+The source writes ``name : what it is`` under Parameters and Attributes; types are in the signature.
+NumPy's format would take the text for a type, so it is moved one line down before it is parsed.
+Sphinx roles become links. A public object without a docstring is a warning, which strict mode turns
+into an error.
 """
 
 from __future__ import annotations
@@ -34,13 +35,21 @@ class Plain(griffe.Extension):
 
 
 def _rewrite(parent: griffe.Object, public: set[str]) -> None:
-    around = {} if parent.is_module else {name: member.path for name, member in parent.members.items()}
+    around = (
+        {} if parent.is_module else {name: member.path for name, member in parent.members.items()}
+    )
     for member in parent.members.values():
         if member.is_alias:
             continue
-        inside = {name: inner.path for name, inner in member.members.items()} if member.is_class else around
+        inside = (
+            {name: inner.path for name, inner in member.members.items()}
+            if member.is_class
+            else around
+        )
         if member.is_function:  # what begins with an underscore is not for users
-            member.parameters = griffe.Parameters(*(p for p in member.parameters if p.name == "_" or p.name[0] != "_"))
+            member.parameters = griffe.Parameters(
+                *(p for p in member.parameters if p.name == "_" or p.name[0] != "_")
+            )
         if member.docstring is not None:
             member.docstring.value = rewritten(member.docstring.value, public, inside)
         if member.is_module or member.is_class:

@@ -1,6 +1,8 @@
-"""The environment that a page promises: what its ``pip install`` lines bring, and nothing else that happens to be installed.
+"""The environment that a page promises: what its ``pip install`` lines bring, and nothing else that
+happens to be installed.
 
-A folder with a ``sitecustomize`` that hides every other package goes first on the path of the processes that run the page.
+A folder with a ``sitecustomize`` that hides every other package goes first on the path of the
+processes that run the page.
 """
 
 from __future__ import annotations
@@ -37,20 +39,30 @@ sys.meta_path[:] = [Finder if finder is PathFinder else finder for finder in sys
 
 def extras(page: Path) -> set[str]:
     """What the install lines of a page name; a page without any promises the core alone."""
-    lines = [line for block in blocks(page) if block.language == "shell" for line in block.text.splitlines()]
+    lines = [
+        line
+        for block in blocks(page)
+        if block.language == "shell"
+        for line in block.text.splitlines()
+    ]
     found = [match[1] for line in lines if (match := INSTALL.match(line))]
     return {extra for names in found if names for extra in names.split(",")}
 
 
 def brought(named: Iterable[str], optional: Mapping[str, list[str]], core: list[str]) -> set[str]:
     """Distributions that come with the core and these extras, and with what they need in turn."""
-    wanted = [Requirement(text) for text in [*core, *(text for extra in named for text in optional[extra])]]
+    wanted = [
+        Requirement(text)
+        for text in [*core, *(text for extra in named for text in optional[extra])]
+    ]
     known: set[tuple[str, str]] = set()
     while wanted:
         requirement = wanted.pop()
         name = canonicalize_name(requirement.name)
         if name == "kernelmean":
-            wanted += [Requirement(text) for extra in requirement.extras for text in optional[extra]]
+            wanted += [
+                Requirement(text) for extra in requirement.extras for text in optional[extra]
+            ]
             continue
         for extra in {"", *requirement.extras}:
             if (name, extra) not in known:
@@ -78,7 +90,11 @@ def installed() -> Mapping[str, list[str]]:
 def hidden(present: set[str]) -> list[str]:
     """Modules of installed distributions that are not among these."""
     kept = present | {"kernelmean"}
-    return sorted(module for module, names in installed().items() if not kept & set(map(canonicalize_name, names)))
+    return sorted(
+        module
+        for module, names in installed().items()
+        if not kept & set(map(canonicalize_name, names))
+    )
 
 
 def prepare(folder: Path, page: Path, project: Mapping[str, object]) -> list[str]:

@@ -1,7 +1,8 @@
-"""Examples as pages: a script in cells is run cell by cell, and what it prints and draws is kept beside its source.
+"""Examples as pages: a script in cells is run cell by cell, and what it prints and draws is kept
+beside its source.
 
-The module docstring begins with the title; the rest of it is the introduction, in Markdown. A line ``# %%`` begins a new
-cell, and the comment right below it is the text of that cell.
+The module docstring begins with the title; the rest of it is the introduction, in Markdown. A line
+``# %%`` begins a new cell, and the comment right below it is the text of that cell.
 
     python -m pages.examples examples/plot_why.py folder
 """
@@ -63,14 +64,22 @@ def parse(path: Path) -> Script:
     tree = ast.parse(source)
     docstring = ast.get_docstring(tree)
     if not docstring:
-        raise ValueError(f"{path.name} needs a docstring: its title, an empty line, its introduction.")
+        raise ValueError(
+            f"{path.name} needs a docstring: its title, an empty line, its introduction."
+        )
     title, _, introduction = docstring.partition("\n")
     end = tree.body[0].end_lineno or 0
-    return Script(path.stem, title.rstrip("."), introduction.strip(), list(_cells(source.splitlines(), end)))
+    return Script(
+        path.stem, title.rstrip("."), introduction.strip(), list(_cells(source.splitlines(), end))
+    )
 
 
 def _cells(lines: list[str], start: int) -> Iterator[Cell]:
-    marks = [start, *(i for i, line in enumerate(lines) if i >= start and line.startswith("# %%")), len(lines)]
+    marks = [
+        start,
+        *(i for i, line in enumerate(lines) if i >= start and line.startswith("# %%")),
+        len(lines),
+    ]
     for begin, end in pairwise(marks):
         first = begin + 1 if begin < len(lines) and lines[begin].startswith("# %%") else begin
         text = []
@@ -84,15 +93,21 @@ def _cells(lines: list[str], start: int) -> Iterator[Cell]:
 
 
 def results(script: Script) -> tuple[Path, list[Ran]]:
-    """The folder with the pictures of a script, and what its cells did: run now, or remembered while nothing changed."""
+    """The folder with the pictures of a script, and what its cells did: run now, or remembered
+    while nothing changed.
+    """
     folder = CACHE / f"{script.name}-{_fingerprint(script)}"
     record = folder / "cells.json"
     if not record.exists():
         folder.mkdir(parents=True, exist_ok=True)
         source = EXAMPLES / f"{script.name}.py"
         command = [sys.executable, "-m", "pages.examples", str(source), str(folder)]
-        alone = os.environ | {"OPENBLAS_NUM_THREADS": "1"}  # two examples run at a time; threads that spin would slow both
-        done = subprocess.run(command, cwd=ROOT, env=alone, capture_output=True, text=True, timeout=LIMIT, check=False)
+        alone = os.environ | {
+            "OPENBLAS_NUM_THREADS": "1"
+        }  # two examples run at a time; threads that spin would slow both
+        done = subprocess.run(
+            command, cwd=ROOT, env=alone, capture_output=True, text=True, timeout=LIMIT, check=False
+        )
         if done.returncode:
             raise RuntimeError(f"examples/{script.name}.py failed:\n{done.stderr}")
     return folder, [Ran(**cell) for cell in json.loads(record.read_text())]
@@ -101,13 +116,19 @@ def results(script: Script) -> tuple[Path, list[Ran]]:
 def _fingerprint(script: Script) -> str:
     """Of the script, of the library and of this module."""
     digest = hashlib.sha256()
-    for path in [EXAMPLES / f"{script.name}.py", Path(__file__), *sorted((ROOT / "src").rglob("*.py"))]:
+    for path in [
+        EXAMPLES / f"{script.name}.py",
+        Path(__file__),
+        *sorted((ROOT / "src").rglob("*.py")),
+    ]:
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
 def run(path: Path, folder: Path) -> None:
-    """Run a script cell by cell in one namespace, and write pictures and ``cells.json``; warnings are errors."""
+    """Run a script cell by cell in one namespace, and write pictures and ``cells.json``; warnings
+    are errors.
+    """
     import warnings
 
     import matplotlib
@@ -120,7 +141,12 @@ def run(path: Path, folder: Path) -> None:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             exec(compile("\n" * cell.line + cell.code, str(path), "exec"), space)
-        record.append({"output": printed.getvalue(), "pictures": _pictures(space, folder, f"{script.name}_{number}")})
+        record.append(
+            {
+                "output": printed.getvalue(),
+                "pictures": _pictures(space, folder, f"{script.name}_{number}"),
+            }
+        )
     (folder / "cells.json").write_text(json.dumps(record))
 
 

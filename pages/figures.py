@@ -1,9 +1,11 @@
-"""Figures in prose come from generated pages: {{ page | section | case | column }} is replaced by that cell of that table.
+"""Figures in prose come from generated pages: {{ page | section | case | column }} is replaced by
+that cell of that table.
 
 A fifth part picks the n-th number of a cell that has several.
 
-A page is written by a script (``make bench``), so a figure quoted elsewhere follows it; one that is gone fails the build.
-Pictures that lie elsewhere in the repository, beside the results they show, get a place in the site.
+A page is written by a script (``make bench``), so a figure quoted elsewhere follows it; one that is
+gone fails the build. Pictures that lie elsewhere in the repository, beside the results they show,
+get a place in the site.
 """
 
 from __future__ import annotations
@@ -26,7 +28,10 @@ def fill_in(text: str) -> str:
 
 def _quoted(parts: list[str]) -> str:
     if not 4 <= len(parts) <= 5:
-        raise LookupError(f"{{{{ {' | '.join(parts)} }}}} must be page | section | case | column, and perhaps which number.")
+        raise LookupError(
+            f"{{{{ {' | '.join(parts)} }}}} must be page | section | case | column, and perhaps "
+            "which number."
+        )
     found = cell(*parts[:4])
     return found if len(parts) == 4 else NUMBER.findall(found)[int(parts[4]) - 1]
 
@@ -40,7 +45,10 @@ def cell(page: str, section: str, case: str, column: str) -> str:
     wanted = case.split(" / ")
     found = [row for row in rows if row[: len(wanted)] == wanted]
     if len(found) != 1 or column not in header:
-        raise LookupError(f"docs/{page}, {section!r}: {len(found)} rows are {case!r}, columns are {header}; wanted {column!r}.")
+        raise LookupError(
+            f"docs/{page}, {section!r}: {len(found)} rows are {case!r}, columns are {header}; "
+            f"wanted {column!r}."
+        )
     return found[0][header.index(column)]
 
 
@@ -64,5 +72,7 @@ def _tables(path: Path) -> dict[str, list[list[str]]]:
         if line.startswith("#"):
             heading = line.lstrip("# ")
         elif line.startswith("|") and not re.fullmatch(r"[|\s:-]+", line):
-            tables.setdefault(heading, []).append([part.strip() for part in line.strip().strip("|").split("|")])
+            tables.setdefault(heading, []).append(
+                [part.strip() for part in line.strip().strip("|").split("|")]
+            )
     return tables

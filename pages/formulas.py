@@ -1,4 +1,6 @@
-"""Formulas as MathML when the site is built: a page needs neither a script nor a network to show them."""
+"""Formulas as MathML when the site is built: a page needs neither a script nor a network to show
+them.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,16 @@ from latex2mathml.converter import convert
 INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', flags=re.DOTALL)
 DISPLAY = re.compile(r'<div class="arithmatex">\s*\\\[(.*?)\\\]\s*</div>', flags=re.DOTALL)
 VARIANT = re.compile(r'<mi mathvariant="(double-struck|script)">([A-Z])</mi>')
-FIRST = {"double-struck": 0x1D538, "script": 0x1D49C}  # the letter A; some letters are elsewhere in Unicode:
+FIRST = {
+    "double-struck": 0x1D538,
+    "script": 0x1D49C,
+}  # the letter A; some letters are elsewhere in Unicode:
 ELSEWHERE = {
     "double-struck": dict(zip("CHNPQRZ", "ℂℍℕℙℚℝℤ", strict=True)),
     "script": dict(zip("BEFHILMR", "ℬℰℱℋℐℒℳℛ", strict=True)),
 }
-SIGNS = {  # of the converter, and what browsers need: bars of one height, relations with their space
+# of the converter, and what browsers need: bars of one height, relations with their space
+SIGNS = {
     "<mo>&#x02016;</mo>": '<mo stretchy="false">&#x02016;</mo>',
     "<mi>&#x02016;</mi>": '<mo stretchy="false">&#x02016;</mo>',
     "<mi>&#x0007E;</mi>": "<mo>&#x0223C;</mo>",
@@ -29,7 +35,9 @@ class UnknownCommandError(ValueError):
 
 def typeset(content: str) -> str:
     """The HTML of a page with its formulas in MathML."""
-    content = DISPLAY.sub(lambda match: f'<div class="formula">{mathml(match[1], "block")}</div>', content)
+    content = DISPLAY.sub(
+        lambda match: f'<div class="formula">{mathml(match[1], "block")}</div>', content
+    )
     return INLINE.sub(lambda match: mathml(match[1], "inline"), content)
 
 
@@ -37,7 +45,9 @@ def mathml(formula: str, display: str) -> str:
     """One formula."""
     made = convert(html.unescape(formula).strip(), display=display)
     if "\\" in re.sub(r"<[^>]+>", "", made):
-        raise UnknownCommandError(f"a command in this formula is not known to latex2mathml: {formula}")
+        raise UnknownCommandError(
+            f"a command in this formula is not known to latex2mathml: {formula}"
+        )
     for sign, shown in SIGNS.items():
         made = made.replace(sign, shown)
     return VARIANT.sub(lambda match: f"<mi>{_letter(*match.groups())}</mi>", made)

@@ -22,7 +22,10 @@ class Made(NamedTuple):
 
 def navigation() -> list[dict[str, str] | str]:
     """The overview, then every example by its title."""
-    return [f"{FOLDER}/index.md", *({script.title: f"{FOLDER}/{script.name}.md"} for script in scripts())]
+    return [
+        f"{FOLDER}/index.md",
+        *({script.title: f"{FOLDER}/{script.name}.md"} for script in scripts()),
+    ]
 
 
 def pages() -> Iterator[Made]:
@@ -34,7 +37,10 @@ def pages() -> Iterator[Made]:
         yield Made(f"{FOLDER}/{script.name}.md", text=page(script, cells))
         for name in (name for cell in cells for name in cell.pictures):
             yield Made(f"{FOLDER}/{name}", source=folder / name)
-    yield Made(f"{FOLDER}/index.md", text=overview([(s, cells) for s, (_, cells) in zip(found, outcomes, strict=True)]))
+    yield Made(
+        f"{FOLDER}/index.md",
+        text=overview([(s, cells) for s, (_, cells) in zip(found, outcomes, strict=True)]),
+    )
 
 
 def page(script: Script, cells: list[Ran]) -> str:
@@ -54,7 +60,9 @@ def overview(found: list[tuple[Script, list[Ran]]]) -> str:
     for script, cells in found:
         pictures = [name for cell in cells for name in cell.pictures]
         if not pictures:
-            raise ValueError(f"examples/{script.name}.py draws nothing; the gallery shows pictures.")
+            raise ValueError(
+                f"examples/{script.name}.py draws nothing; the gallery shows pictures."
+            )
         shown = f"[![{script.title}]({pictures[-1]}){{ loading=lazy }}]({script.name}.md)"
         first = script.introduction.split("\n\n")[0].replace("\n", " ")
         cards.append(f"-   {shown}\n\n    **[{script.title}]({script.name}.md)**\n\n    {first}")

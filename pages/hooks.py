@@ -17,15 +17,35 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from pages import diagram, figures, formulas, gallery, wording
 
 LOGGER = logging.getLogger("mkdocs.plugins.pages.hooks")
-EVIDENCE = ["benchmarks", "selection", "paper", "density", "embedding", "meanshift", "speed", "performance", "gpu", "scaling"]
+EVIDENCE = [
+    "benchmarks",
+    "selection",
+    "paper",
+    "density",
+    "embedding",
+    "meanshift",
+    "speed",
+    "performance",
+    "gpu",
+    "scaling",
+]
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """The gallery's part of the navigation follows the examples; pages that a script has written are the evidence."""
+    """The gallery's part of the navigation follows the examples; pages that a script has written
+    are the evidence.
+    """
     listed = set(re.findall(r"[\w/.-]+\.md", str(config.nav)))
-    written = [path for path in sorted(Path(config.docs_dir).glob("*.md")) if path.name not in listed]
-    written.sort(key=lambda path: EVIDENCE.index(path.stem) if path.stem in EVIDENCE else len(EVIDENCE))
-    filled: dict[str, list[Any]] = {"Gallery": gallery.navigation(), "Evidence": [{_title(p): p.name} for p in written]}
+    written = [
+        path for path in sorted(Path(config.docs_dir).glob("*.md")) if path.name not in listed
+    ]
+    written.sort(
+        key=lambda path: EVIDENCE.index(path.stem) if path.stem in EVIDENCE else len(EVIDENCE)
+    )
+    filled: dict[str, list[Any]] = {
+        "Gallery": gallery.navigation(),
+        "Evidence": [{_title(p): p.name} for p in written],
+    }
     for entry in config.nav or []:
         for name in set(entry) & set(filled):
             entry[name] = filled[name]
@@ -34,7 +54,9 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 def _title(path: Path) -> str:
     """The first heading of a page."""
-    return next((line[2:] for line in path.read_text().splitlines() if line.startswith("# ")), path.stem)
+    return next(
+        (line[2:] for line in path.read_text().splitlines() if line.startswith("# ")), path.stem
+    )
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -55,7 +77,9 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
         markdown = figures.fill_in(markdown)
     except LookupError as error:
         LOGGER.warning("%s: %s", page.file.src_uri, error)
-    return wording.lists_apart(figures.moved_pictures(markdown)).replace("[[layers-table]]", diagram.table())
+    return wording.lists_apart(figures.moved_pictures(markdown)).replace(
+        "[[layers-table]]", diagram.table()
+    )
 
 
 def on_page_content(content: str, page: Page, **_: Any) -> str:

@@ -1,4 +1,5 @@
-"""Run the blocks of a page, one after the other, and write what each printed: ``python -m pages.running PAGE OUTPUT.json``.
+"""Run the blocks of a page, one after the other, and write what each printed: ``python -m
+pages.running PAGE OUTPUT.json``.
 
 A process of its own, so that it can be given the environment that the page promises.
 """
@@ -27,7 +28,10 @@ def run(page: Path) -> list[str]:
         output = io.StringIO()
         if block.language == "python":
             with contextlib.redirect_stdout(output):
-                exec(compile("\n" * block.line + block.text, str(page), "exec", dont_inherit=True), space)
+                exec(
+                    compile("\n" * block.line + block.text, str(page), "exec", dont_inherit=True),
+                    space,
+                )
         elif block.language == "shell":
             shell(block.text)
         printed.append(output.getvalue())
@@ -35,12 +39,21 @@ def run(page: Path) -> list[str]:
 
 
 def shell(text: str) -> None:
-    """Lines of a shell block: what is installed is there already, make targets are planned, the rest is run."""
+    """Lines of a shell block: what is installed is there already, make targets are planned, the
+    rest is run.
+    """
     for line in text.replace("\\\n", " ").splitlines():
         if INSTALL.match(line):
             continue
         where = ROOT if line.startswith("make --dry-run") else Path.cwd()
-        done = subprocess.run(["bash", "-c", line], cwd=where, capture_output=True, text=True, timeout=300, check=False)
+        done = subprocess.run(
+            ["bash", "-c", line],
+            cwd=where,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
         if done.returncode != 0:
             raise RuntimeError(f"{line}\n{done.stderr}")
 
@@ -49,7 +62,9 @@ def main(page: str, output: str) -> None:
     """Run a page in the folder that this process was started in."""
     import kernelmean  # noqa: F401  (imports of others may warn; what the page does may not)
 
-    if "import dask" not in Path(page).read_text():  # which warns on every start and end of a process
+    if (
+        "import dask" not in Path(page).read_text()
+    ):  # which warns on every start and end of a process
         warnings.simplefilter("error")
     Path(output).write_text(json.dumps(run(Path(page))))
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-SECTION = re.compile(r"^(Parameters|Attributes|Returns|Notes|Examples|References)\n-+$", flags=re.MULTILINE)
+SECTION = re.compile(
+    r"^(Parameters|Attributes|Returns|Notes|Examples|References)\n-+$", flags=re.MULTILINE
+)
 ENTRY = re.compile(r"^(\*{0,2}\w+(?:, \w+)*) : (.+(?:\n[ ]+.+)*)$", flags=re.MULTILINE)
 ROLE = re.compile(r":(?:class|func|meth|attr):`([\w.]+)`")
 FENCED = re.compile(r"(^```.*?^```$)", flags=re.DOTALL | re.MULTILINE)
@@ -12,15 +14,20 @@ LIST_AT_ONCE = re.compile(r"^((?![-*+] |[#|>\s]|\d+\. ).+)\n(?=[-*] )", flags=re
 
 
 def lists_apart(text: str) -> str:
-    """A list right below a paragraph, as repositories show it: this converter of Markdown wants an empty line between."""
+    """A list right below a paragraph, as repositories show it: this converter of Markdown wants an
+    empty line between.
+    """
     parts = FENCED.split(text)
-    return "".join(part if i % 2 else LIST_AT_ONCE.sub(r"\1\n\n", part) for i, part in enumerate(parts))
+    return "".join(
+        part if i % 2 else LIST_AT_ONCE.sub(r"\1\n\n", part) for i, part in enumerate(parts)
+    )
 
 
 def rewritten(text: str, public: set[str], members: dict[str, str]) -> str:
     """A docstring with its entries as name and description, and its roles as links.
 
-    ``public`` are names of the package, ``members`` the names around the docstring with their full paths.
+    ``public`` are names of the package, ``members`` the names around the docstring with their full
+    paths.
     """
     parts = SECTION.split(text)
     head, sections = parts[0], list(zip(parts[1::2], parts[2::2], strict=True))
@@ -32,7 +39,9 @@ def rewritten(text: str, public: set[str], members: dict[str, str]) -> str:
 
 
 def _described(match: re.Match[str]) -> str:
-    """Each of the names that share a description, with it: the renderer gives a group the type of its first member."""
+    """Each of the names that share a description, with it: the renderer gives a group the type of
+    its first member.
+    """
     return "\n".join(f"{name}\n    {match[2]}" for name in match[1].split(", "))
 
 

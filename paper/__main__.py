@@ -1,4 +1,6 @@
-"""``python -m paper [names] [--data DIR] [--fresh] [--quick] [--page]``: run experiments, write results and docs/paper.md."""
+"""``python -m paper [names] [--data DIR] [--fresh] [--quick] [--page]``: run experiments, write
+results and docs/paper.md.
+"""
 
 from __future__ import annotations
 
@@ -32,13 +34,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m paper", description=f"Experiments: {', '.join(NAMES)}.")
-    parser.add_argument("names", nargs="*", help="some experiments, or parts of one as experiment:part; all if none is given")
+    parser = argparse.ArgumentParser(
+        prog="python -m paper", description=f"Experiments: {', '.join(NAMES)}."
+    )
+    parser.add_argument(
+        "names",
+        nargs="*",
+        help="some experiments, or parts of one as experiment:part; all if none is given",
+    )
     place = os.environ.get("KERNELMEAN_DATA")
-    parser.add_argument("--data", type=Path, default=Path(place) if place else None, help="folder of the data sets")
-    parser.add_argument("--fresh", action="store_true", help="also compute again what is so long that it is computed once")
-    parser.add_argument("--quick", action="store_true", help="check the claims on small public data; writes nothing")
-    parser.add_argument("--page", action="store_true", help="only write the page from the stored results")
+    parser.add_argument(
+        "--data", type=Path, default=Path(place) if place else None, help="folder of the data sets"
+    )
+    parser.add_argument(
+        "--fresh",
+        action="store_true",
+        help="also compute again what is so long that it is computed once",
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="check the claims on small public data; writes nothing"
+    )
+    parser.add_argument(
+        "--page", action="store_true", help="only write the page from the stored results"
+    )
     given = parser.parse_args(arguments)
     if unknown := [name for name in given.names if name.split(":")[0] not in NAMES]:
         parser.error(f"no experiment {unknown[0]!r}; choose from {', '.join(NAMES)}")
@@ -57,7 +75,9 @@ def wanted(names: Sequence[str]) -> dict[str, list[str]]:
     for name in names or NAMES:
         head, _, part = name.partition(":")
         if part and part not in experiment(head).parts:
-            raise SystemExit(f"{head} has no part {part!r}; choose from {', '.join(experiment(head).parts)}")
+            raise SystemExit(
+                f"{head} has no part {part!r}; choose from {', '.join(experiment(head).parts)}"
+            )
         chosen.setdefault(head, []).extend([part] if part else [])
     return chosen
 
@@ -70,7 +90,10 @@ def quick(experiments: Sequence[Experiment]) -> int:
         claims = each.claims()
         print(f"{each.title} ({time.perf_counter() - start:.1f} s)")
         for claim in claims:
-            print(f"  {'holds' if claim.holds else 'FAILS'}: {claim.words} ({claim.figures})", flush=True)
+            print(
+                f"  {'holds' if claim.holds else 'FAILS'}: {claim.words} ({claim.figures})",
+                flush=True,
+            )
         failed += sum(not claim.holds for claim in claims)
     print(f"{failed} claims fail" if failed else "all claims hold")
     return int(failed > 0)

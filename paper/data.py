@@ -1,7 +1,9 @@
-"""The data sets of the paper and their stand-ins: from a folder, else from OpenML where they are public.
+"""The data sets of the paper and their stand-ins: from a folder, else from OpenML where they are
+public.
 
-Folder: ``benchmark11/<name>.npz`` (X, y), ``mnist/*.gz`` (the four idx files), ``flow_<name>/flow_<name>.npz`` (X, offsets and
-labels) and ``images/mondrian_composition_a_487x500.npz`` (rgb).
+Folder: ``benchmark11/<name>.npz`` (X, y), ``mnist/*.gz`` (the four idx files),
+``flow_<name>/flow_<name>.npz`` (X, offsets and labels) and
+``images/mondrian_composition_a_487x500.npz`` (rgb).
 """
 
 from __future__ import annotations
@@ -68,7 +70,10 @@ class Source:
             with np.load(path, allow_pickle=False) as file:
                 return file["X"].astype(np.float64), file["y"]
         if name not in OPENML:
-            raise Missing(f"{name} is not on OpenML with the two classes of the benchmark; give its folder as DATA.")
+            raise Missing(
+                f"{name} is not on OpenML with the two classes of the benchmark; give its folder "
+                "as DATA."
+            )
         X, y = fetched(*OPENML[name])
         labels = np.unique(y, return_inverse=True)[1]
         return scored(X), np.minimum(labels, 1) if name in AGAINST_THE_REST else labels
@@ -82,21 +87,37 @@ class Source:
         return Digits(X[:60_000], y[:60_000], X[60_000:], y[60_000:])
 
     def flow(self, name: str) -> Flow:
-        """``lakes36`` by arcsinh; ``itn15`` by log10 of the markers, light scatter by 256 channels, as many as a decade has."""
+        """``lakes36`` by arcsinh; ``itn15`` by log10 of the markers, light scatter by 256 channels,
+        as many as a decade has.
+        """
         path = self._file(f"flow_{name}", f"flow_{name}.npz")
         if path is None:
-            raise Missing(f"flow_{name} ({FLOW[name]}) is on no server that scikit-learn knows; give its folder as DATA.")
+            raise Missing(
+                f"flow_{name} ({FLOW[name]}) is on no server that scikit-learn knows; give its "
+                "folder as DATA."
+            )
         with np.load(path, allow_pickle=False) as file:
             X, offsets = file["X"].astype(np.float64), file["offsets"]
-            groups, families = (file["water"], file["lake"]) if "water" in file else (file["group"], file["group"])
-        X = np.arcsinh(X) if name == "lakes36" else np.column_stack([X[:, :2] / 256.0, np.log10(X[:, 2:])])
-        return Flow(name, [X[a:b] for a, b in pairwise(offsets)], groups.tolist(), families.tolist())
+            groups, families = (
+                (file["water"], file["lake"]) if "water" in file else (file["group"], file["group"])
+            )
+        X = (
+            np.arcsinh(X)
+            if name == "lakes36"
+            else np.column_stack([X[:, :2] / 256.0, np.log10(X[:, 2:])])
+        )
+        return Flow(
+            name, [X[a:b] for a, b in pairwise(offsets)], groups.tolist(), families.tolist()
+        )
 
     def mondrian(self) -> np.ndarray:
         """(487, 500, 3) uint8."""
         path = self._file("images", "mondrian_composition_a_487x500.npz")
         if path is None:
-            raise Missing("The Mondrian image is on no server that scikit-learn knows; give its folder as DATA.")
+            raise Missing(
+                "The Mondrian image is on no server that scikit-learn knows; give its folder as "
+                "DATA."
+            )
         with np.load(path, allow_pickle=False) as file:
             return file["rgb"]
 
@@ -106,7 +127,9 @@ class Source:
 
     def _idx(self, kind: str) -> tuple[np.ndarray, np.ndarray]:
         def read(name: str, skip: int) -> np.ndarray:
-            return np.frombuffer(gzip.decompress((self.folder / "mnist" / name).read_bytes()), np.uint8, offset=skip)
+            return np.frombuffer(
+                gzip.decompress((self.folder / "mnist" / name).read_bytes()), np.uint8, offset=skip
+            )
 
         y = read(f"{kind}-labels-idx1-ubyte.gz", 8)
         return read(f"{kind}-images-idx3-ubyte.gz", 16).reshape(len(y), 784) / 255.0, y.astype(int)
@@ -119,11 +142,16 @@ def fetched(name: str, version: int) -> tuple[np.ndarray, np.ndarray]:
     try:
         found = fetch_openml(name, version=version, as_frame=True, parser="auto")
     except (OSError, ValueError) as error:
-        raise Missing(f"{name} could not be fetched from OpenML ({type(error).__name__}); give its folder as DATA.") from error
+        raise Missing(
+            f"{name} could not be fetched from OpenML ({type(error).__name__}); give its folder "
+            "as DATA."
+        ) from error
     frame = found.data.copy()
     frame["__target__"] = found.target
     frame = frame.dropna()
-    coded = np.column_stack([codes(frame[column]) for column in frame.columns if column != "__target__"])
+    coded = np.column_stack(
+        [codes(frame[column]) for column in frame.columns if column != "__target__"]
+    )
     return coded, frame["__target__"].to_numpy()
 
 

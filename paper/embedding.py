@@ -1,4 +1,6 @@
-"""What the two embedding experiments have in common: data, settings, ISOMAP and Procrustes, the sweep over ε, pictures."""
+"""What the two embedding experiments have in common: data, settings, ISOMAP and Procrustes, the
+sweep over ε, pictures.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,10 @@ from kernelmean.fitting.recipe import Recipe, common
 from paper.experiment import Parts, Picture, Row, Values
 
 SETS = {"lakes36": "flow_lakes36", "itn15": "flow_itn15"}
-PAPER = {"selection": "kcenter", "patience": 1}  # and tol = 1e-10, the largest integer below 3√n centres at most
+PAPER = {
+    "selection": "kcenter",
+    "patience": 1,
+}  # and tol = 1e-10, the largest integer below 3√n centres at most
 BEST = {"selection": "auto", "patience": 10}  # this library's defaults
 FEW = {**BEST, "k_max": 150}  # they need fewer centres than 3√n
 TOLERANCES = tuple(10.0**-e for e in range(2, 13))
@@ -29,7 +34,9 @@ RUNS, BEST_RUNS = 10, 3  # of the sweep
 PIECES = 2  # of the sweep, each some minutes
 NEIGHBORS = 5  # of ISOMAP's graph; the paper gives none
 
-Fit = Callable[[Recipe], tuple[float, float, list[Any], np.ndarray]]  # selection and D in seconds, means, D
+Fit = Callable[
+    [Recipe], tuple[float, float, list[Any], np.ndarray]
+]  # selection and D in seconds, means, D
 
 
 def timed(action: Callable[[], Any]) -> tuple[float, Any]:
@@ -40,9 +47,11 @@ def timed(action: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def timed_on_all_cores(action: Callable[[], Any]) -> tuple[float, Any]:
-    """CPU seconds of all threads ÷ cores, for long work that keeps every core busy: what an idle machine would take at least.
+    """CPU seconds of all threads ÷ cores, for long work that keeps every core busy: what an idle
+    machine would take at least.
 
-    Other work on the machine lengthens the wall clock of such a run, and would flatter whatever is compared with it.
+    Other work on the machine lengthens the wall clock of such a run, and would flatter whatever is
+    compared with it.
     """
     cpu, wall = time.process_time(), time.perf_counter()
     found = action()
@@ -75,7 +84,9 @@ def replicates(D: np.ndarray, groups: Sequence[str]) -> float:
 
 
 def judged(D: np.ndarray, D0: np.ndarray, groups: Sequence[str]) -> Values:
-    """How near sparse distances and their embedding come to the full ones, after translation, rotation and scale."""
+    """How near sparse distances and their embedding come to the full ones, after translation,
+    rotation and scale.
+    """
     reference = embedded(D)
     laid = km.procrustes(reference, embedded(D0))
     return {
@@ -87,7 +98,9 @@ def judged(D: np.ndarray, D0: np.ndarray, groups: Sequence[str]) -> Values:
 
 
 def repeated(fit: Fit, made: Recipe, D: np.ndarray, groups: Sequence[str], runs: int = 3) -> Values:
-    """A few runs with different first centres: the times of the fastest, the quality of the first and its range."""
+    """A few runs with different first centres: the times of the fastest, the quality of the first
+    and its range.
+    """
     found = [fit(seeded(made, seed)) for seed in range(runs)]
     means = found[0][2]
     errors = [judged(D, each[3], groups) for each in found]
@@ -98,7 +111,8 @@ def repeated(fit: Fit, made: Recipe, D: np.ndarray, groups: Sequence[str], runs:
         "k": [mean.k for mean in means],
         "with_weight": [int(np.count_nonzero(mean.weights)) for mean in means],
         "range": {
-            name: [min(e[name] for e in errors), max(e[name] for e in errors)] for name in ("relative_error", "unexplained")
+            name: [min(e[name] for e in errors), max(e[name] for e in errors)]
+            for name in ("relative_error", "unexplained")
         },
         **errors[0],
     }
@@ -111,11 +125,17 @@ def seeded(made: Recipe, seed: int, **options: Any) -> Recipe:
 
 def swept(name: str, parts: Parts, tail: str = "") -> list[Values]:
     """The sweep of a data set from its pieces, as far as they are there."""
-    rows = [row for piece in range(PIECES) for row in parts.get(f"{name}_sweep{tail}_{piece}", {"rows": []})["rows"]]
+    rows = [
+        row
+        for piece in range(PIECES)
+        for row in parts.get(f"{name}_sweep{tail}_{piece}", {"rows": []})["rows"]
+    ]
     return sorted(rows, key=lambda row: -row["tol"])
 
 
-def sweep(fit: Fit, made: Recipe, D: np.ndarray, sizes: Iterable[int], piece: int, runs: int) -> list[Values]:
+def sweep(
+    fit: Fit, made: Recipe, D: np.ndarray, sizes: Iterable[int], piece: int, runs: int
+) -> list[Values]:
     """For every ε several runs: relative error of D₀, k₀/k_max, seconds."""
     limits = np.array([default_limit(n) for n in sizes])
     rows = []
@@ -126,7 +146,9 @@ def sweep(fit: Fit, made: Recipe, D: np.ndarray, sizes: Iterable[int], piece: in
             {
                 "tol": tol,
                 "errors": errors,
-                "share": float(np.mean([[mean.k for mean in means] / limits for _, _, means, _ in found])),
+                "share": float(
+                    np.mean([[mean.k for mean in means] / limits for _, _, means, _ in found])
+                ),
                 "selection_s": float(np.mean([each[0] for each in found])),
                 "distances_s": float(np.mean([each[1] for each in found])),
             }
@@ -151,10 +173,17 @@ def rows_of_both(
 
 
 def sweep_rows(
-    table: str, found: list[Values], paper: dict[str, tuple[float, float] | None], best: list[Values] | None
+    table: str,
+    found: list[Values],
+    paper: dict[str, tuple[float, float] | None],
+    best: list[Values] | None,
 ) -> list[Row]:
     """The paper's ranges over ε beside ours."""
-    words = {"share": "average k₀/k_max", "selection_s": "average selection time", "distances_s": "average D₀ time"}
+    words = {
+        "share": "average k₀/k_max",
+        "selection_s": "average selection time",
+        "distances_s": "average D₀ time",
+    }
     rows = []
     for key, name in words.items():
         low, high = (min(row[key] for row in found), max(row[key] for row in found))
@@ -163,13 +192,24 @@ def sweep_rows(
         unit = "s" if key.endswith("_s") else ""
         for which, side in (("least", 0), ("most", 1)):
             limits = (low, high)
-            rows.append(Row(table, f"{name}, {which}", theirs and theirs[side], limits[side], mine and mine[side], unit))
+            rows.append(
+                Row(
+                    table,
+                    f"{name}, {which}",
+                    theirs and theirs[side],
+                    limits[side],
+                    mine and mine[side],
+                    unit,
+                )
+            )
     others = {f"{row['tol']:.0e}": row for row in best or []}
     for one in found:
         other = others.get(f"{one['tol']:.0e}")
         worst = f"the worst {max(one['errors']):.2g}"
         sentence = worst + (
-            f"; best settings, mean of {len(other['errors'])}, the worst {max(other['errors']):.2g}" if other else ""
+            f"; best settings, mean of {len(other['errors'])}, the worst {max(other['errors']):.2g}"
+            if other
+            else ""
         )
         mine, theirs = float(np.mean(one["errors"])), other and float(np.mean(other["errors"]))
         rows.append(
@@ -185,28 +225,45 @@ def sweep_rows(
     return rows
 
 
-def draw_all(parts: Parts, folder: Path, words: tuple[str, str, str], figures: tuple[str, str]) -> list[Picture]:
-    """Both figures of an experiment, as far as its parts are there; ``words``: file, title of the first and of the second."""
+def draw_all(
+    parts: Parts, folder: Path, words: tuple[str, str, str], figures: tuple[str, str]
+) -> list[Picture]:
+    """Both figures of an experiment, as far as its parts are there; ``words``: file, title of the
+    first and of the second.
+    """
     pictures, (file, title, other) = [], words
     settings = {"paper": "the paper's settings", "best": "best settings"}
     panels = {
-        f"{SETS[name]}, {how}": (part["full"]["coordinates"], part[key]["coordinates"], part["groups"])
+        f"{SETS[name]}, {how}": (
+            part["full"]["coordinates"],
+            part[key]["coordinates"],
+            part["groups"],
+        )
         for name in SETS
         if (part := parts.get(f"{name}_sparse"))
         for key, how in settings.items()
     }
     if panels:
         draw_embeddings(panels, folder / f"{file}.png", title)
-        caption = "a point is a sample, its colour the water or the group of patients; full and sparse are joined."
+        caption = (
+            "a point is a sample, its colour the water or the group of patients; full and "
+            "sparse are joined."
+        )
         pictures.append(Picture(f"{file}.png", f"{figures[0]}: {caption}"))
     tails = {"": settings["paper"], "_best": settings["best"]}
     curves = {
-        f"{SETS[name]}, {how}": found for name in SETS for tail, how in tails.items() if (found := swept(name, parts, tail))
+        f"{SETS[name]}, {how}": found
+        for name in SETS
+        for tail, how in tails.items()
+        if (found := swept(name, parts, tail))
     }
     if curves:
         draw_sweeps(curves, folder / f"{file}_eps.png", other)
         pictures.append(
-            Picture(f"{file}_eps.png", f"{figures[1]}: relative error of D₀ and share of k_max that is used, against ε.")
+            Picture(
+                f"{file}_eps.png",
+                f"{figures[1]}: relative error of D₀ and share of k_max that is used, against ε.",
+            )
         )
     return pictures
 
@@ -215,14 +272,21 @@ def draw_embeddings(panels: dict[str, Any], path: Path, title: str) -> None:
     """Full and sparse points in one plane per setting: hollow circles and dots, joined."""
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots((len(panels) + 1) // 2, 2, figsize=(10, 4.2 * ((len(panels) + 1) // 2)), squeeze=False)
+    figure, axes = plt.subplots(
+        (len(panels) + 1) // 2, 2, figsize=(10, 4.2 * ((len(panels) + 1) // 2)), squeeze=False
+    )
     for ax, (name, (*points, groups)) in zip(axes.flat, panels.items(), strict=True):
         full, sparse = map(np.array, points)
-        kinds = {group: plt.get_cmap("tab20")(2 * number % 19) for number, group in enumerate(dict.fromkeys(groups))}
+        kinds = {
+            group: plt.get_cmap("tab20")(2 * number % 19)
+            for number, group in enumerate(dict.fromkeys(groups))
+        }
         colors = [kinds[group] for group in groups]
         for a, b in zip(full, sparse, strict=True):
             ax.plot(*zip(a, b, strict=True), color="0.6", lw=0.7, zorder=1)
-        ax.scatter(*full.T, s=46, facecolors="none", edgecolors=colors, linewidths=1.1, label="full")
+        ax.scatter(
+            *full.T, s=46, facecolors="none", edgecolors=colors, linewidths=1.1, label="full"
+        )
         ax.scatter(*sparse.T, s=12, c=colors, label="sparse")
         ax.set_title(name, fontsize=9)
         ax.set_aspect("equal", "datalim")
@@ -242,17 +306,29 @@ def draw_sweeps(curves: dict[str, list[Values]], path: Path, title: str) -> None
     for number, (name, rows) in enumerate(curves.items()):
         tol = [row["tol"] for row in rows]
         left.fill_between(
-            tol, [min(r["errors"]) for r in rows], [max(r["errors"]) for r in rows], color=f"C{number}", alpha=0.15, lw=0
+            tol,
+            [min(r["errors"]) for r in rows],
+            [max(r["errors"]) for r in rows],
+            color=f"C{number}",
+            alpha=0.15,
+            lw=0,
         )
-        left.loglog(tol, [np.mean(r["errors"]) for r in rows], "o-", color=f"C{number}", ms=3.5, label=name)
+        left.loglog(
+            tol, [np.mean(r["errors"]) for r in rows], "o-", color=f"C{number}", ms=3.5, label=name
+        )
         right.semilogx(tol, [r["share"] for r in rows], "o-", color=f"C{number}", ms=3.5)
-    for ax, words in ((left, "‖D − D₀‖/‖D‖: mean and range of the runs"), (right, "average k₀/k_max")):
+    for ax, words in (
+        (left, "‖D − D₀‖/‖D‖: mean and range of the runs"),
+        (right, "average k₀/k_max"),
+    ):
         ax.set_xlabel("ε", fontsize=9)
         ax.set_title(words, fontsize=9)
         ax.invert_xaxis()
         ax.grid(lw=0.3, alpha=0.6)
         ax.tick_params(which="both", labelsize=8)
-    figure.legend(*left.get_legend_handles_labels(), loc="lower center", ncols=4, fontsize=8, frameon=False)
+    figure.legend(
+        *left.get_legend_handles_labels(), loc="lower center", ncols=4, fontsize=8, frameon=False
+    )
     figure.suptitle(title, fontsize=10)
     figure.tight_layout(rect=(0, 0.06, 1, 1))
     figure.savefig(path, dpi=100)

@@ -1,4 +1,6 @@
-"""Euclidean embedding of distributions by Kullback–Leibler divergences of densities (Table 2, Figs. 3 and 4)."""
+"""Euclidean embedding of distributions by Kullback–Leibler divergences of densities (Table 2, Figs.
+3 and 4).
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,14 @@ from paper.experiment import Claim, Desk, Experiment, Goal, Parts, Picture, Row,
 from paper.generators import GENERATORS
 
 PIECES = {"lakes36": 3, "itn15": 1}  # of the full matrix, each some minutes
-HELD_OUT = {"lakes36": 1000, "itn15": 5000}  # points of each second half that the sweep averages over
-REMARKS = {"lakes36": "", "itn15": "halves of 5000 points: the full matrix takes seconds; "}  # on what differs
+HELD_OUT = {
+    "lakes36": 1000,
+    "itn15": 5000,
+}  # points of each second half that the sweep averages over
+REMARKS = {
+    "lakes36": "",
+    "itn15": "halves of 5000 points: the full matrix takes seconds; ",
+}  # on what differs
 FIGURES = {"full": 2.18 * 3600, "selection": 5 * 60.0, "distances": 2 * 60.0}
 RANGES = {"share": (0.22, 0.9), "selection_s": (60.0, 7.25 * 60), "distances_s": (35.0, 160.0)}
 SETTINGS: dict[str, tuple[str | None, dict[str, Any]]] = {  # None: the library's own densities
@@ -48,8 +56,12 @@ def made(samples: Sequence[np.ndarray], setting: str) -> Recipe:
     return replace(embedding.recipe(samples, constraint=constraint, **options), space="l2")
 
 
-def fit(samples: Sequence[np.ndarray], recipe: Recipe, most: int | None = None) -> tuple[float, float, list[Any], np.ndarray]:
-    """Densities on the first halves, then d(p, q) = D(p|q) + D(q|p) over (some points of) the second halves."""
+def fit(
+    samples: Sequence[np.ndarray], recipe: Recipe, most: int | None = None
+) -> tuple[float, float, list[Any], np.ndarray]:
+    """Densities on the first halves, then d(p, q) = D(p|q) + D(q|p) over (some points of) the
+    second halves.
+    """
     first, second = split(samples)
     second = [X[:most] for X in second]
     selecting, means = timed(lambda: recipe.means(first))
@@ -68,42 +80,63 @@ def full_logs(name: str, piece: int, desk: Desk) -> Values:
         model.log(Q[:10])  # compiles and loads
     starts = np.cumsum(sizes) - sizes
     spent, logs = timed_on_all_cores(
-        lambda: {str(b): (np.add.reduceat(model.log(Q), starts) / sizes).tolist() for b, model in models.items()}
+        lambda: {
+            str(b): (np.add.reduceat(model.log(Q), starts) / sizes).tolist()
+            for b, model in models.items()
+        }
     )
     return {"seconds": spent, "logs": logs, "bandwidth": recipe.kernel.length}
 
 
 def full_matrix(name: str, parts: Parts) -> tuple[np.ndarray, float]:
-    """D(a|b) = mean over a of log f_a − log f_b, both directions added; and the seconds of all pieces."""
+    """D(a|b) = mean over a of log f_a − log f_b, both directions added; and the seconds of all
+    pieces.
+    """
     names = [f"{name}_full_{piece}" for piece in range(PIECES[name])]
     if absent := [part for part in names if part not in parts]:
         raise Missing(f"{name} needs its part {absent[0]} first.")
     logs = {int(b): column for part in names for b, column in parts[part]["logs"].items()}
     M = np.column_stack([logs[b] for b in range(len(logs))])
     divergences = np.diag(M)[:, None] - M
-    return np.maximum(divergences + divergences.T, 0.0), sum(parts[part]["seconds"] for part in names)
+    return np.maximum(divergences + divergences.T, 0.0), sum(
+        parts[part]["seconds"] for part in names
+    )
 
 
 def sparse(name: str, desk: Desk) -> Values:
-    """Sparse densities by projection as in the paper, by exact weights, and with best settings; against the full matrix."""
+    """Sparse densities by projection as in the paper, by exact weights, and with best settings;
+    against the full matrix.
+    """
     flow = desk.source.flow(name)
     D, _ = full_matrix(name, values_of("embedding_kl", desk.results))
     fit(flow.samples[:2], made(flow.samples, "best"))  # compiles
     run = partial(fit, flow.samples)
-    found = {setting: embedding.repeated(run, made(flow.samples, setting), D, flow.groups) for setting in SETTINGS}
-    full = {"coordinates": np.round(embedding.embedded(D), 5).tolist(), "same_group": embedding.replicates(D, flow.groups)}
+    found = {
+        setting: embedding.repeated(run, made(flow.samples, setting), D, flow.groups)
+        for setting in SETTINGS
+    }
+    full = {
+        "coordinates": np.round(embedding.embedded(D), 5).tolist(),
+        "same_group": embedding.replicates(D, flow.groups),
+    }
     return {**found, "full": full, "groups": flow.groups, "sizes": [len(X) for X in flow.samples]}
 
 
 def sweep(name: str, setting: str, piece: int, desk: Desk) -> Values:
-    """Ten runs for every ε, fewer with best settings; D₀ times are scaled from the points that are averaged over to all."""
+    """Ten runs for every ε, fewer with best settings; D₀ times are scaled from the points that are
+    averaged over to all.
+    """
     samples = desk.source.flow(name).samples
     recipe, sizes = made(samples, setting), [(len(X) + 1) // 2 for X in samples]
     D = fit(samples, replace(recipe, sparse=False), HELD_OUT[name])[3]
     fit(samples[:2], recipe)  # compiles
     runs = embedding.RUNS if setting == "paper" else embedding.BEST_RUNS
-    rows = embedding.sweep(partial(fit, samples, most=HELD_OUT[name]), recipe, D, sizes, piece, runs)
-    whole = sum(len(X) // 2 for X in samples) / sum(min(len(X) // 2, HELD_OUT[name]) for X in samples)
+    rows = embedding.sweep(
+        partial(fit, samples, most=HELD_OUT[name]), recipe, D, sizes, piece, runs
+    )
+    whole = sum(len(X) // 2 for X in samples) / sum(
+        min(len(X) // 2, HELD_OUT[name]) for X in samples
+    )
     return {"rows": [{**row, "distances_s": whole * row["distances_s"]} for row in rows]}
 
 
@@ -113,18 +146,21 @@ def rows(parts: Parts) -> list[Row]:
 
 
 def table_rows(table: str, name: str, parts: Parts) -> list[Row]:
-    """Times, their ratio, the embedding's faithfulness; k-centre with exact weights in the sentences."""
+    """Times, their ratio, the embedding's faithfulness; k-centre with exact weights in the
+    sentences.
+    """
     part, (_, seconds) = parts[f"{name}_sparse"], full_matrix(name, parts)
     paper, exact, best, many = (part[setting] for setting in SETTINGS)
     totals = [each["selection_s"] + each["distances_s"] for each in (paper, best)]
     theirs = FIGURES["selection"] + FIGURES["distances"]
     slower = seconds / (many["selection_s"] + many["distances_s"])
     beside = {
-        key: f"k-centre with exact simplex weights: {exact[key]:.3g}; best settings with up to 3√n centres: {many[key]:.3g}"
+        key: f"k-centre with exact simplex weights: {exact[key]:.3g}; best settings with up to "
+        f"3√n centres: {many[key]:.3g}"
         for key in ("relative_error", "unexplained", "same_group")
     }
     return [
-        Row(table, "full: D", FIGURES["full"], seconds, None, "s", f"densities on one half of {sum(part['sizes'])} points, averaged over the other; σ = {parts[f'{name}_full_0']['bandwidth']:.3g}"),
+        Row(table, "full: D", FIGURES["full"], seconds, None, "s", "densities on one half of " f"{sum(part['sizes'])} points, averaged over the other; σ = {parts[f'{name}_full_0']['bandwidth']:.3g}"),
         Row(table, "sparse: selection and weights", FIGURES["selection"], paper["selection_s"], best["selection_s"], "s", "fastest of three runs"),
         Row(table, "sparse: D", FIGURES["distances"], paper["distances_s"], best["distances_s"], "s"),
         Row(table, "sparse: total", theirs, *totals, "s"),
@@ -139,7 +175,9 @@ def table_rows(table: str, name: str, parts: Parts) -> list[Row]:
 def draw(parts: Parts, folder: Path) -> list[Picture]:
     """Figs. 3 and 4."""
     title = "ISOMAP of Kullback–Leibler divergences: full (circles) and sparse (dots)"
-    return embedding.draw_all(parts, folder, ("embedding_kl", title, "Kullback–Leibler divergences"), ("Fig. 3", "Fig. 4"))
+    return embedding.draw_all(
+        parts, folder, ("embedding_kl", title, "Kullback–Leibler divergences"), ("Fig. 3", "Fig. 4")
+    )
 
 
 def claims() -> list[Claim]:
@@ -149,7 +187,8 @@ def claims() -> list[Claim]:
     samples = [GENERATORS[name](2000, rng)[0][:, 5:8] for name in groups]
     D = fit(samples, replace(made(samples, "best"), sparse=False))[3]
     paper, exact, best = (
-        embedding.judged(D, fit(samples, made(samples, setting))[3], groups) for setting in ("paper", "exact", "best")
+        embedding.judged(D, fit(samples, made(samples, setting))[3], groups)
+        for setting in ("paper", "exact", "best")
     )
     errors = [each["relative_error"] for each in (paper, exact, best)]
     return [
@@ -169,9 +208,17 @@ step, coefficients (optimal in L2) projected on the simplex. Best settings: `sel
 weights in L2, at most 150 centres as before (not tried with other limits); the defaults, up to 3√n centres, and k-centre with exact weights, are named in the last column. The
 sweep over ε averages over 1000 points of each second half of `flow_lakes36`; its D₀ times are scaled to all of them.""",
     {
-        **{f"{name}_full_{piece}": partial(full_logs, name, piece) for name in SETS for piece in range(PIECES[name])},
+        **{
+            f"{name}_full_{piece}": partial(full_logs, name, piece)
+            for name in SETS
+            for piece in range(PIECES[name])
+        },
         **{f"{name}_sparse": partial(sparse, name) for name in SETS},
-        **{f"{name}_sweep_{piece}": partial(sweep, name, "paper", piece) for name in SETS for piece in range(embedding.PIECES)},
+        **{
+            f"{name}_sweep_{piece}": partial(sweep, name, "paper", piece)
+            for name in SETS
+            for piece in range(embedding.PIECES)
+        },
         **{
             f"{name}_sweep_best_{piece}": partial(sweep, name, "many", piece)
             for name in SETS

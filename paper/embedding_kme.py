@@ -1,4 +1,6 @@
-"""Euclidean embedding of distributions by distances of kernel mean embeddings (Table 1, Figs. 1 and 2)."""
+"""Euclidean embedding of distributions by distances of kernel mean embeddings (Table 1, Figs. 1 and
+2).
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,16 @@ from paper.generators import GENERATORS
 
 PIECES = {"lakes36": 3, "itn15": 1}  # of the full matrix, each some minutes
 REMARKS = {  # on what differs
-    "lakes36": ("", "k-centre spends its centres on outliers, which heavy tails in four dimensions have many of; "),
-    "itn15": ("samples of 10 000 points: the full matrix takes seconds, 15 fits cannot be 100 times faster; ", ""),
+    "lakes36": (
+        "",
+        "k-centre spends its centres on outliers, which heavy tails in four dimensions have many "
+        "of; ",
+    ),
+    "itn15": (
+        "samples of 10 000 points: the full matrix takes seconds, 15 fits cannot be 100 times "
+        "faster; ",
+        "",
+    ),
 }
 FIGURES = {"full": 8.1 * 3600, "selection": 21.7 * 60, "distances": 1.4}
 RANGES = {"share": (0.13, 0.81), "selection_s": (2.4 * 60, 24.6 * 60), "distances_s": (0.15, 2.66)}
@@ -35,14 +45,20 @@ def fit(samples: Sequence[np.ndarray], made: Recipe) -> tuple[float, float, list
 
 
 def full_products(name: str, piece: int, desk: Desk) -> Values:
-    """⟨z̄_a, z̄_b⟩ for b ≤ a over all pairs of points: the rows a of one piece, dealt out so that pieces cost about the same."""
+    """⟨z̄_a, z̄_b⟩ for b ≤ a over all pairs of points: the rows a of one piece, dealt out so that
+    pieces cost about the same.
+    """
     samples = desk.source.flow(name).samples
     means = Recipe(embedding.recipe(samples).kernel, None, sparse=False).means(samples)
     for mean in means:
-        mean.inner(KernelMean(mean.centers[:10], mean.weights[:10], mean.kernel, "rkhs", None, 10))  # compiles and loads
+        mean.inner(
+            KernelMean(mean.centers[:10], mean.weights[:10], mean.kernel, "rkhs", None, 10)
+        )  # compiles and loads
     period = 2 * PIECES[name]
     rows = [a for a in range(len(means)) if piece in (a % period, period - 1 - a % period)]
-    spent, products = timed_on_all_cores(lambda: {str(a): [means[b].inner(means[a]) for b in range(a + 1)] for a in rows})
+    spent, products = timed_on_all_cores(
+        lambda: {str(a): [means[b].inner(means[a]) for b in range(a + 1)] for a in rows}
+    )
     return {"seconds": spent, "products": products, "bandwidth": means[0].kernel.length}
 
 
@@ -64,10 +80,15 @@ def sparse(name: str, desk: Desk) -> Values:
     flow = desk.source.flow(name)
     D, _ = full_matrix(name, values_of("embedding_kme", desk.results))
     found = {
-        label: embedding.repeated(partial(fit, flow.samples), embedding.recipe(flow.samples, **settings), D, flow.groups)
+        label: embedding.repeated(
+            partial(fit, flow.samples), embedding.recipe(flow.samples, **settings), D, flow.groups
+        )
         for label, settings in (("paper", PAPER), ("best", FEW), ("many", BEST))
     }
-    full = {"coordinates": np.round(embedding.embedded(D), 5).tolist(), "same_group": embedding.replicates(D, flow.groups)}
+    full = {
+        "coordinates": np.round(embedding.embedded(D), 5).tolist(),
+        "same_group": embedding.replicates(D, flow.groups),
+    }
     return {**found, "full": full, "groups": flow.groups, "sizes": [len(X) for X in flow.samples]}
 
 
@@ -75,9 +96,16 @@ def sweep(name: str, settings: dict[str, Any], piece: int, desk: Desk) -> Values
     """Ten runs for every ε, fewer with best settings."""
     samples = desk.source.flow(name).samples
     D, _ = full_matrix(name, values_of("embedding_kme", desk.results))
-    made, runs = embedding.recipe(samples, **settings), embedding.RUNS if settings == PAPER else embedding.BEST_RUNS
+    made, runs = (
+        embedding.recipe(samples, **settings),
+        embedding.RUNS if settings == PAPER else embedding.BEST_RUNS,
+    )
     made.means(samples[:2])  # compiles
-    return {"rows": embedding.sweep(partial(fit, samples), made, D, [len(X) for X in samples], piece, runs)}
+    return {
+        "rows": embedding.sweep(
+            partial(fit, samples), made, D, [len(X) for X in samples], piece, runs
+        )
+    }
 
 
 def rows(parts: Parts) -> list[Row]:
@@ -86,31 +114,39 @@ def rows(parts: Parts) -> list[Row]:
 
 
 def table_rows(table: str, name: str, parts: Parts) -> list[Row]:
-    """Times, their ratio, the embedding's faithfulness; best settings with up to 3√n centres in the sentences."""
+    """Times, their ratio, the embedding's faithfulness; best settings with up to 3√n centres in the
+    sentences.
+    """
     part, (_, seconds) = parts[f"{name}_sparse"], full_matrix(name, parts)
     paper, best, many = (part[label] for label in ("paper", "best", "many"))
     totals = [each["selection_s"] + each["distances_s"] for each in (paper, best, many)]
     ratios = [seconds / total for total in totals]
     unexplained = [each["unexplained"] for each in (paper, best)]
-    spans = ["{:.2g} to {:.2g}".format(*each["range"]["unexplained"]) for each in (paper, best, many)]
+    spans = [
+        "{:.2g} to {:.2g}".format(*each["range"]["unexplained"]) for each in (paper, best, many)
+    ]
     beside = "best settings with up to 3√n centres: "
     sizes = [f"{min(each['k'])} to {max(each['k'])}" for each in (paper, best, many)]
     return [
-        Row(table, "full: D", FIGURES["full"], seconds, None, "s", f"all pairs of {sum(part['sizes'])} points, σ = {parts[f'{name}_full_0']['bandwidth']:.3g}"),
+        Row(table, "full: D", FIGURES["full"], seconds, None, "s", "all pairs of " f"{sum(part['sizes'])} points, σ = {parts[f'{name}_full_0']['bandwidth']:.3g}"),
         Row(table, "sparse: selection and weights", FIGURES["selection"], paper["selection_s"], best["selection_s"], "s", "fastest of three runs"),
         Row(table, "sparse: D", FIGURES["distances"], paper["distances_s"], best["distances_s"], "s"),
         Row(table, "sparse: total", FIGURES["selection"] + FIGURES["distances"], *totals[:2], "s", f"{beside}{totals[2]:.3g} s"),
         Row(table, "full ÷ sparse", 22.4, *ratios[:2], "×", f"{REMARKS[name][0]}{beside}{ratios[2]:.3g}×", Goal("≥ 100×", ratios[1] >= 100)),
         Row(table, "k₀ over the samples", None, *sizes[:2], sentence=f"{beside}{sizes[2]}"),
         Row(table, "‖D − D₀‖/‖D‖", None, paper["relative_error"], best["relative_error"], sentence=f"{REMARKS[name][1]}{beside}{many['relative_error']:.2g}"),
-        Row(table, "1 − R² after Procrustes", None, *unexplained, sentence=f"three runs: {spans[0]}; {spans[1]}; {beside}{spans[2]}", goal=Goal("< 0.01", unexplained[1] < 0.01)),
+        Row(table, "1 − R² after Procrustes", None, *unexplained, sentence="three runs: " f"{spans[0]}; {spans[1]}; {beside}{spans[2]}", goal=Goal("< 0.01", unexplained[1] < 0.01)),
         Row(table, "nearest sample is of the same group", None, paper["same_group"], best["same_group"], sentence=f"{part['full']['same_group']:.3g} with full means; {beside}{many['same_group']:.3g}"),
     ]  # fmt: skip
 
 
 def draw(parts: Parts, folder: Path) -> list[Picture]:
     """Figs. 1 and 2."""
-    words = "embedding_kme", "ISOMAP of distances in the RKHS: full (circles) and sparse (dots)", "Distances in the RKHS"
+    words = (
+        "embedding_kme",
+        "ISOMAP of distances in the RKHS: full (circles) and sparse (dots)",
+        "Distances in the RKHS",
+    )
     return embedding.draw_all(parts, folder, words, ("Fig. 1", "Fig. 2"))
 
 
@@ -122,7 +158,10 @@ def claims() -> list[Claim]:
     made = embedding.recipe(samples, **PAPER)
     D = km.distance_matrix(Recipe(made.kernel, None, sparse=False).means(samples))
     best = embedding.judged(D, fit(samples, embedding.recipe(samples, **BEST))[3], groups)
-    coarse, fine = (embedding.relative_error(D, fit(samples, embedding.seeded(made, 0, tol=tol))[3]) for tol in (1e-2, 1e-12))
+    coarse, fine = (
+        embedding.relative_error(D, fit(samples, embedding.seeded(made, 0, tol=tol))[3])
+        for tol in (1e-2, 1e-12)
+    )
     return [
         Claim("the sparse embedding is the full one, 1 − R² < 1 %", best["unexplained"] < 0.01, f"{best['unexplained']:.2g}"),
         Claim("samples of one law lie together, as with full means", best["same_group"] == embedding.replicates(D, groups), f"{best['same_group']:.2g}"),
@@ -144,10 +183,22 @@ are in the last column): 64, 100, 150 and 200 were tried there.
 The sweep over ε with best settings has up to 3√n centres; its times were taken beside other work and are too long.
 ISOMAP has five neighbours (the paper gives none).""",
     {
-        **{f"{name}_full_{piece}": partial(full_products, name, piece) for name in SETS for piece in range(PIECES[name])},
+        **{
+            f"{name}_full_{piece}": partial(full_products, name, piece)
+            for name in SETS
+            for piece in range(PIECES[name])
+        },
         **{f"{name}_sparse": partial(sparse, name) for name in SETS},
-        **{f"{name}_sweep_{piece}": partial(sweep, name, PAPER, piece) for name in SETS for piece in range(embedding.PIECES)},
-        **{f"{name}_sweep_best_{piece}": partial(sweep, name, BEST, piece) for name in SETS for piece in range(embedding.PIECES)},
+        **{
+            f"{name}_sweep_{piece}": partial(sweep, name, PAPER, piece)
+            for name in SETS
+            for piece in range(embedding.PIECES)
+        },
+        **{
+            f"{name}_sweep_best_{piece}": partial(sweep, name, BEST, piece)
+            for name in SETS
+            for piece in range(embedding.PIECES)
+        },
     },
     rows,
     draw,

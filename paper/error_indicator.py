@@ -1,4 +1,6 @@
-"""Figure 6: the error indicator E_k against k on the banana set, k-centre against random, and where each stops."""
+"""Figure 6: the error indicator E_k against k on the banana set, k-centre against random, and where
+each stops.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,10 @@ RUNS_OF_BEST = 20
 def curves(X: np.ndarray, sigma: float, options: dict[str, Any], runs: int) -> list[np.ndarray]:
     """E_1 … E_{k_0} of every run, in units of g(0)."""
     same = {"bandwidth": sigma, "tol": TOL, "k_max": len(X)}
-    return [km.sparse_kernel_mean(X, **same, **options, random_state=run).indicator for run in range(runs)]
+    return [
+        km.sparse_kernel_mean(X, **same, **options, random_state=run).indicator
+        for run in range(runs)
+    ]
 
 
 def padded(found: list[np.ndarray], length: int) -> np.ndarray:
@@ -50,7 +55,10 @@ def banana(desk: Desk) -> Values:
     X, _ = desk.source.benchmark("banana")
     squared = square_norm(X, SIGMA)
     values: Values = {"n": len(X), "squared_norm": squared}
-    found = {name: curves(X, SIGMA, METHODS[name], RUNS if name in PAPER else RUNS_OF_BEST) for name in METHODS}
+    found = {
+        name: curves(X, SIGMA, METHODS[name], RUNS if name in PAPER else RUNS_OF_BEST)
+        for name in METHODS
+    }
     length = max(len(E) for runs in found.values() for E in runs)
     for name, runs in found.items():
         E = padded(runs, length)
@@ -72,24 +80,65 @@ def rows(parts: Parts) -> list[Row]:
     for name, figure in PAPER.items():
         k_0, (low, high) = np.array(found[name]["k_0"]), ACCEPTED[name]
         goal = Goal(f"{low}–{high}", bool(low <= k_0.mean() <= high))
-        made.append(Row(table, f"mean k_0, {name}", figure, float(k_0.mean()), None, "", spread(k_0), goal))
+        made.append(
+            Row(table, f"mean k_0, {name}", figure, float(k_0.mean()), None, "", spread(k_0), goal)
+        )
     for name in PAPER:
         errors = found[name]["error_at_stop"]
-        sentence = f"Median of runs from {min(errors):.1e} to {max(errors):.1e}: one small step is no evidence of convergence."
-        made.append(Row(table, f"relative error at the stop, {name}", None, float(np.median(errors)), None, "", sentence))
+        sentence = (
+            f"Median of runs from {min(errors):.1e} to {max(errors):.1e}: one small step "
+            "is no evidence of convergence."
+        )
+        made.append(
+            Row(
+                table,
+                f"relative error at the stop, {name}",
+                None,
+                float(np.median(errors)),
+                None,
+                "",
+                sentence,
+            )
+        )
     for name in (name for name in METHODS if name not in PAPER):
         k_0, errors = np.array(found[name]["k_0"]), found[name]["error_at_stop"]
         made.append(Row(table, f"mean k_0, {name}", None, None, float(k_0.mean()), "", spread(k_0)))
         sentence = f"Median of runs from {min(errors):.1e} to {max(errors):.1e}."
-        made.append(Row(table, f"relative error at the stop, {name}", None, None, float(np.median(errors)), "", sentence))
+        made.append(
+            Row(
+                table,
+                f"relative error at the stop, {name}",
+                None,
+                None,
+                float(np.median(errors)),
+                "",
+                sentence,
+            )
+        )
     ahead = overtaking(found)
-    sentence = f"By the mean of all runs; the paper: random is ahead at first, k-centre later. {returning(ahead, found)}"
-    made.append(Row(table, "k at which k-centre overtakes random", None, ahead[0] if ahead else None, None, "", sentence.strip()))
+    sentence = (
+        "By the mean of all runs; the paper: random is ahead at first, k-centre later. "
+        f"{returning(ahead, found)}"
+    )
+    made.append(
+        Row(
+            table,
+            "k at which k-centre overtakes random",
+            None,
+            ahead[0] if ahead else None,
+            None,
+            "",
+            sentence.strip(),
+        )
+    )
     return made
 
 
 def spread(k_0: np.ndarray) -> str:
-    return f"{len(k_0)} runs from {k_0.min()} to {k_0.max()}, standard deviation {k_0.std(ddof=1):.0f}."
+    return (
+        f"{len(k_0)} runs from {k_0.min()} to {k_0.max()}, standard deviation "
+        f"{k_0.std(ddof=1):.0f}."
+    )
 
 
 def overtaking(found: Values) -> list[int]:
@@ -102,7 +151,10 @@ def returning(ahead: list[int], found: Values) -> str:
     if len(ahead) < 2:
         return ""
     early = sorted(found["k-centre"]["k_0"])[:3]
-    return f"From k = {ahead[1]} on the mean of k-centre is above again, by the runs that stopped at k_0 = {', '.join(map(str, early))} and are padded."
+    return (
+        f"From k = {ahead[1]} on the mean of k-centre is above again, by the runs that "
+        f"stopped at k_0 = {', '.join(map(str, early))} and are padded."
+    )
 
 
 def draw(parts: Parts, folder: Path) -> list[Picture]:
@@ -126,7 +178,10 @@ def draw(parts: Parts, folder: Path) -> list[Picture]:
     right.legend()
     figure.savefig(folder / "error_indicator.png", dpi=110)
     plt.close(figure)
-    caption = "Figure 6: the indicator of k-centre and random centres on banana, and the relative error with longer patience."
+    caption = (
+        "Figure 6: the indicator of k-centre and random centres on banana, and the "
+        "relative error with longer patience."
+    )
     return [Picture("error_indicator.png", caption)]
 
 
@@ -141,25 +196,37 @@ def claims() -> list[Claim]:
     E = {name: curves(X, SIGMA, METHODS[name], 10) for name in used}
     early = {name: float(np.median(padded(E[name], 20)[:, -1])) for name in PAPER}
     errors = {name: relative(padded(found, 800)[:, -1], squared) for name, found in E.items()}
-    at = {name: float(np.median(relative(padded(E[name], 200)[:, -1], squared))) for name in ("k-centre, patience 10", "random")}
+    at = {
+        name: float(np.median(relative(padded(E[name], 200)[:, -1], squared)))
+        for name in ("k-centre, patience 10", "random")
+    }
     steps = max(float(np.diff(run).max()) for found in E.values() for run in found)
     stops = {name: [len(run) for run in found] for name, found in E.items()}
     return [
         Claim("E_k never rises", steps <= 0.0, f"largest step {steps:.1e}"),
         Claim(
-            "random is ahead at k = 20", early["random"] < early["k-centre"], f"E {early['random']:.4f}, {early['k-centre']:.4f}"
+            "random is ahead at k = 20",
+            early["random"] < early["k-centre"],
+            f"E {early['random']:.4f}, {early['k-centre']:.4f}",
         ),
-        Claim("k-centre is ahead at k = 200", at["k-centre, patience 10"] < at["random"], f"errors {at}"),
+        Claim(
+            "k-centre is ahead at k = 200",
+            at["k-centre, patience 10"] < at["random"],
+            f"errors {at}",
+        ),
         Claim(
             "patience 10 ends with less error than one step",
-            float(np.median(errors["k-centre, patience 10"])) < 0.2 * float(np.median(errors["k-centre"])),
-            f"{np.median(errors['k-centre, patience 10']):.1e} against {np.median(errors['k-centre']):.1e}",
+            float(np.median(errors["k-centre, patience 10"]))
+            < 0.2 * float(np.median(errors["k-centre"])),
+            f"{np.median(errors['k-centre, patience 10']):.1e} against "
+            f"{np.median(errors['k-centre']):.1e}",
         ),
         Claim(
             "the one-step rule stops anywhere, ten steps do not",
             np.ptp(stops["k-centre"]) / np.mean(stops["k-centre"])
             > 2 * np.ptp(stops["k-centre, patience 10"]) / np.mean(stops["k-centre, patience 10"]),
-            f"k_0 {min(stops['k-centre'])}–{max(stops['k-centre'])} and {min(stops['k-centre, patience 10'])}–{max(stops['k-centre, patience 10'])}",
+            f"k_0 {min(stops['k-centre'])}–{max(stops['k-centre'])} and "
+            f"{min(stops['k-centre, patience 10'])}–{max(stops['k-centre, patience 10'])}",
         ),
     ]
 
@@ -168,8 +235,10 @@ EXPERIMENT = Experiment(
     name="error_indicator",
     title="Error indicator (Figure 6)",
     about=(
-        "The paper plots E_k = ‖z̄ − z_k‖² − ‖z̄‖² on banana for k-centre and for random centres, k_max = n, ε = 1e-9, averaged over 100 "
-        "runs. σ = 0.31 is the bandwidth at which its k_0 is found. Best settings: ten small steps in a row instead of one (patience), and "
+        "The paper plots E_k = ‖z̄ − z_k‖² − ‖z̄‖² on banana for k-centre and for random "
+        "centres, k_max = n, ε = 1e-9, averaged over 100 "
+        "runs. σ = 0.31 is the bandwidth at which its k_0 is found. Best settings: ten small "
+        "steps in a row instead of one (patience), and "
         "the greedy selection."
     ),
     parts={"banana": banana},

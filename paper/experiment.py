@@ -1,7 +1,9 @@
-"""What an experiment is: named parts that compute, rows that compare with the paper, a picture, and claims for a quick check.
+"""What an experiment is: named parts that compute, rows that compare with the paper, a picture, and
+claims for a quick check.
 
-A part returns plain values (numbers, strings, lists, dictionaries) that are kept in ``results/<name>.json`` with the machine
-they were measured on. Rows and pictures are made from these values alone, so a long experiment can be run part by part.
+A part returns plain values (numbers, strings, lists, dictionaries) that are kept in
+``results/<name>.json`` with the machine they were measured on. Rows and pictures are made from
+these values alone, so a long experiment can be run part by part.
 """
 
 from __future__ import annotations
@@ -83,20 +85,28 @@ class Experiment:
     name: str
     title: str
     about: str  # what the paper did, what stands in for its data, which settings are ours
-    parts: Mapping[str, Callable[[Desk], Values]]  # in the order in which they run; each some minutes at most
+    parts: Mapping[
+        str, Callable[[Desk], Values]
+    ]  # in the order in which they run; each some minutes at most
     rows: Callable[[Parts], Sequence[Row]]
     draw: Callable[[Parts, Path], Sequence[Picture]]
     claims: Callable[[], Sequence[Claim]]
-    kept: frozenset[str] = field(default_factory=frozenset)  # parts so long that they are computed once
+    kept: frozenset[str] = field(
+        default_factory=frozenset
+    )  # parts so long that they are computed once
 
     def run(self, desk: Desk, wanted: Sequence[str] = (), fresh: bool = False) -> Result:
         """Compute some parts, or all that are not kept from an earlier run, and write the result."""
         known = stored(self.name, desk.results)
-        names = wanted or [part for part in self.parts if fresh or part not in self.kept or part not in known]
+        names = wanted or [
+            part for part in self.parts if fresh or part not in self.kept or part not in known
+        ]
         found: dict[str, Values] = {}
         for part in names:
             found[part] = measured(self.parts[part], desk)
-            self.write(stored(self.name, desk.results) | found, desk.results)  # what is done stays done, here and beside
+            self.write(
+                stored(self.name, desk.results) | found, desk.results
+            )  # what is done stays done, here and beside
         return self.write(stored(self.name, desk.results) | found, desk.results)
 
     def write(self, known: Mapping[str, Values], folder: Path) -> Result:
@@ -107,7 +117,9 @@ class Experiment:
         absent += [f"{part} has not been run." for part in self.parts if part not in parts]
         folder.mkdir(parents=True, exist_ok=True)
         pictures = list(self.draw(values, folder))
-        result = Result(self.name, self.title, self.about, list(self.rows(values)), pictures, absent, parts)
+        result = Result(
+            self.name, self.title, self.about, list(self.rows(values)), pictures, absent, parts
+        )
         result.save(folder)
         return result
 
@@ -127,12 +139,16 @@ class Result:
     @property
     def machines(self) -> list[str]:
         """What the parts were measured on."""
-        return sorted({part["measured_on"] for part in self.parts.values() if "measured_on" in part})
+        return sorted(
+            {part["measured_on"] for part in self.parts.values() if "measured_on" in part}
+        )
 
     def save(self, folder: Path) -> None:
         """``<name>.json`` with everything, ``<name>.csv`` with the rows."""
         text = json.dumps(
-            asdict(self) | {"pictures": [picture._asdict() for picture in self.pictures]}, indent=1, allow_nan=False
+            asdict(self) | {"pictures": [picture._asdict() for picture in self.pictures]},
+            indent=1,
+            allow_nan=False,
         )
         (folder / f"{self.name}.json").write_text(text + "\n")
         with (folder / f"{self.name}.csv").open("w", newline="") as file:
@@ -153,7 +169,17 @@ class Result:
             for row in self.rows:
                 goal = ("", "") if row.goal is None else (row.goal.words, row.goal.met)
                 writer.writerow(
-                    (row.table, row.quantity, row.paper, row.ours, row.best, row.ratio, row.unit, *goal, row.sentence)
+                    (
+                        row.table,
+                        row.quantity,
+                        row.paper,
+                        row.ours,
+                        row.best,
+                        row.ratio,
+                        row.unit,
+                        *goal,
+                        row.sentence,
+                    )
                 )
 
     @classmethod
@@ -163,7 +189,9 @@ class Result:
         if not path.exists():
             return None
         found = json.loads(path.read_text())
-        found["rows"] = [Row(**{**row, "goal": row["goal"] and Goal(*row["goal"])}) for row in found["rows"]]
+        found["rows"] = [
+            Row(**{**row, "goal": row["goal"] and Goal(*row["goal"])}) for row in found["rows"]
+        ]
         found["pictures"] = [Picture(**picture) for picture in found["pictures"]]
         return cls(**found)
 
@@ -171,7 +199,11 @@ class Result:
 def stored(name: str, folder: Path) -> dict[str, Values]:
     """The parts of an earlier run that have values."""
     earlier = Result.load(name, folder)
-    return {} if earlier is None else {part: found for part, found in earlier.parts.items() if "values" in found}
+    return (
+        {}
+        if earlier is None
+        else {part: found for part, found in earlier.parts.items() if "values" in found}
+    )
 
 
 def values_of(name: str, folder: Path) -> dict[str, Values]:
@@ -186,4 +218,8 @@ def measured(part: Callable[[Desk], Values], desk: Desk) -> Values:
         values = part(desk)
     except Missing as missing:
         return {"absent": str(missing)}
-    return {"measured_on": machine(), "seconds": round(time.perf_counter() - start, 2), "values": values}
+    return {
+        "measured_on": machine(),
+        "seconds": round(time.perf_counter() - start, 2),
+        "values": values,
+    }

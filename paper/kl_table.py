@@ -1,4 +1,6 @@
-"""Table 5: how far a sparse density is from the full one, k-centre against random, on eleven benchmark sets."""
+"""Table 5: how far a sparse density is from the full one, k-centre against random, on eleven
+benchmark sets.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,11 @@ from paper.experiment import Claim, Desk, Experiment, Parts, Picture, Row, Value
 from paper.generators import ringnorm, twonorm, waveform
 
 RUNS, RUNS_OF_BEST = 20, 3
-POINTS, FEWER, MANY = 4000, 1000, 50_000  # drawn for a divergence; where the set has more numbers than that, fewer
+POINTS, FEWER, MANY = (
+    4000,
+    1000,
+    50_000,
+)  # drawn for a divergence; where the set has more numbers than that, fewer
 SELECTIONS = {"random": "random", "k-centre": "kcenter"}
 CONSTRAINTS = {"projection": "simplex-projection", "QP": "simplex"}
 DIRECTIONS = ("D(z̄‖z)", "D(z‖z̄)")
@@ -60,31 +66,50 @@ def both(full: KernelMean, mean: SparseKernelMean, seed: int) -> list[float]:
     return [float(f"{value:.4g}") for value in found]
 
 
-def sparse(X: np.ndarray, sigma: float, reading: Reading, selection: str, seed: int) -> SparseKernelMean:
+def sparse(
+    X: np.ndarray, sigma: float, reading: Reading, selection: str, seed: int
+) -> SparseKernelMean:
     """Free weights on the centres at which the one-step rule stops."""
     k_max = None if reading.short else len(X)
     return km.sparse_kernel_mean(
-        X, bandwidth=sigma, k_max=k_max, tol=reading.tol, patience=1, selection=selection, random_state=seed
+        X,
+        bandwidth=sigma,
+        k_max=k_max,
+        tol=reading.tol,
+        patience=1,
+        selection=selection,
+        random_state=seed,
     )
 
 
 def table(X: np.ndarray, sigma: float, reading: Reading, runs: int) -> Values:
-    """Divergences of every run, for both selections; in the primary reading for both ways to make the weights a density."""
+    """Divergences of every run, for both selections; in the primary reading for both ways to make
+    the weights a density.
+    """
     full, values = km.kernel_mean(X, bandwidth=sigma), {}
     for name, selection in SELECTIONS.items():
         means = [sparse(X, sigma, reading, selection, seed) for seed in range(runs)]
         values[name] = {"k_0": [mean.k for mean in means]}
         for way, constraint in list(CONSTRAINTS.items())[: 2 if reading == PRIMARY else 1]:
-            values[name][way] = [both(full, mean.refit(constraint=constraint), seed) for seed, mean in enumerate(means)]
+            values[name][way] = [
+                both(full, mean.refit(constraint=constraint), seed)
+                for seed, mean in enumerate(means)
+            ]
     return values
 
 
 def best(X: np.ndarray, sigma: float, k: int) -> Values:
     """What a user gets with as many centres: ``selection="auto"`` and optimal weights in L2."""
     full = km.kernel_mean(X, bandwidth=sigma)
-    means = [sparse_density(X, bandwidth=sigma, k=k, random_state=seed) for seed in range(RUNS_OF_BEST)]
+    means = [
+        sparse_density(X, bandwidth=sigma, k=k, random_state=seed) for seed in range(RUNS_OF_BEST)
+    ]
     chosen = sorted({mean.selection for mean in means})
-    return {"k": k, "selections": chosen, "runs": [both(full, mean, seed) for seed, mean in enumerate(means)]}
+    return {
+        "k": k,
+        "selections": chosen,
+        "runs": [both(full, mean, seed) for seed, mean in enumerate(means)],
+    }
 
 
 def one_set(name: str, desk: Desk) -> Values:
@@ -99,12 +124,24 @@ def one_set(name: str, desk: Desk) -> Values:
 
 def medians(parts: Parts, reading: Reading, selection: str, way: str) -> np.ndarray:
     """(sets, 2): median over runs, for both directions."""
-    return np.array([np.median(found[str(reading)][selection][way], axis=0) for found in parts.values()])
+    return np.array(
+        [np.median(found[str(reading)][selection][way], axis=0) for found in parts.values()]
+    )
 
 
 def rows(parts: Parts) -> list[Row]:
-    """The paper's table, its test under every reading, and what the library does with as many centres."""
-    return [*figures(parts), *(row for reading in READINGS for row in tests(parts, reading)), *ours(parts)] if parts else []
+    """The paper's table, its test under every reading, and what the library does with as many
+    centres.
+    """
+    return (
+        [
+            *figures(parts),
+            *(row for reading in READINGS for row in tests(parts, reading)),
+            *ours(parts),
+        ]
+        if parts
+        else []
+    )
 
 
 def figures(parts: Parts) -> Iterator[Row]:
@@ -116,7 +153,8 @@ def figures(parts: Parts) -> Iterator[Row]:
                 low, high = np.quantile(projected, (0.1, 0.9))
                 k = each["k_0"]
                 sentence = (
-                    f"80 % of runs {low:.1e} to {high:.1e}; k_0 {min(k)}–{max(k)}, median {np.median(k):.0f} of n = {found['n']}."
+                    f"80 % of runs {low:.1e} to {high:.1e}; k_0 {min(k)}–{max(k)}, median "
+                    f"{np.median(k):.0f} of n = {found['n']}."
                 )
                 paper = PAPER[name][2 * direction + column]
                 mine = float(np.median(projected)), float(np.median(optimal))
@@ -141,28 +179,52 @@ def tests(parts: Parts, reading: Reading) -> Iterator[Row]:
         quantity = f"{words}: sets (of {len(parts)}) on which k-centre is closer"
         yield Row(head, quantity, wins, *counts, "", tied(parts, reading, direction))
         sentence = said(found) if reading == PRIMARY else ""
-        yield Row(head, f"{words}: Wilcoxon p", P_VALUE, *(each[1] for each in found.values()), "", sentence)
+        yield Row(
+            head,
+            f"{words}: Wilcoxon p",
+            P_VALUE,
+            *(each[1] for each in found.values()),
+            "",
+            sentence,
+        )
 
 
 def tied(parts: Parts, reading: Reading, direction: int) -> str:
     """The sets on which both selections end with every distinct point, so that rounding decides."""
-    exact = [np.abs(medians(parts, reading, selection, "projection")[:, direction]) < ROUNDING for selection in SELECTIONS]
-    names = [name for name, both_exact in zip(parts, exact[0] & exact[1], strict=True) if both_exact]
-    return f"On {', '.join(names)} most runs of both end with every distinct point: a tie that rounding decides." if names else ""
+    exact = [
+        np.abs(medians(parts, reading, selection, "projection")[:, direction]) < ROUNDING
+        for selection in SELECTIONS
+    ]
+    names = [
+        name for name, both_exact in zip(parts, exact[0] & exact[1], strict=True) if both_exact
+    ]
+    return (
+        f"On {', '.join(names)} most runs of both end with every distinct point: a tie that "
+        "rounding decides."
+        if names
+        else ""
+    )
 
 
-def compared(parts: Parts, reading: Reading, way: str, direction: int) -> tuple[int | None, float | None]:
+def compared(
+    parts: Parts, reading: Reading, way: str, direction: int
+) -> tuple[int | None, float | None]:
     """(sets on which k-centre is closer, p); nothing for what was not computed."""
     if reading != PRIMARY and way != "projection":
         return None, None
-    random, centres = (medians(parts, reading, selection, way)[:, direction] for selection in SELECTIONS)
+    random, centres = (
+        medians(parts, reading, selection, way)[:, direction] for selection in SELECTIONS
+    )
     return int(np.sum(centres < random)), p_value(random, centres)
 
 
 def said(found: Mapping[str, tuple[Any, Any]]) -> str:
     (_, projected), (_, optimal) = found.values()
     if optimal > projected and projected < 0.05 <= optimal:
-        return "The advantage is significant with the projection and is not with optimal weights: part of it is what projection loses."
+        return (
+            "The advantage is significant with the projection and is not with optimal "
+            "weights: part of it is what projection loses."
+        )
     if projected < 0.05 and optimal < 0.05:
         return "Significant either way."
     return "Not significant with the projection." if projected >= 0.05 else ""
@@ -179,8 +241,13 @@ def ours(parts: Parts) -> Iterator[Row]:
             mine = np.median(np.array(found["best"]["runs"])[:, direction])
             each = np.median(np.array(found[str(PRIMARY)]["k-centre"]["projection"])[:, direction])
             sentence = f"k = {found['best']['k']}, {' or '.join(found['best']['selections'])}."
-            head = f"Table 5: {words} with as many centres, automatic selection and optimal weights in L2"
-            yield Row(head, name, PAPER[name][2 * direction + 1], float(each), float(mine), "", sentence)
+            head = (
+                f"Table 5: {words} with as many centres, automatic selection and optimal "
+                "weights in L2"
+            )
+            yield Row(
+                head, name, PAPER[name][2 * direction + 1], float(each), float(mine), "", sentence
+            )
 
 
 def draw(parts: Parts, folder: Path) -> list[Picture]:
@@ -189,14 +256,25 @@ def draw(parts: Parts, folder: Path) -> list[Picture]:
         return []
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(2, 2, figsize=(12, 8), sharex=True, sharey="row", layout="constrained")
+    figure, axes = plt.subplots(
+        2, 2, figsize=(12, 8), sharex=True, sharey="row", layout="constrained"
+    )
     for direction, words in enumerate(DIRECTIONS):
         for axis, way in zip(axes[direction], CONSTRAINTS, strict=True):
             for column, selection in enumerate(SELECTIONS):
                 place = np.arange(len(parts)) + 0.3 * column - 0.15
-                runs = [np.array(found[str(PRIMARY)][selection][way])[:, direction] for found in parts.values()]
+                runs = [
+                    np.array(found[str(PRIMARY)][selection][way])[:, direction]
+                    for found in parts.values()
+                ]
                 for x, values in zip(place, runs, strict=True):
-                    axis.plot(np.full(len(values), x), np.maximum(values, FLOOR), ".", color=f"C{column}", alpha=0.35)
+                    axis.plot(
+                        np.full(len(values), x),
+                        np.maximum(values, FLOOR),
+                        ".",
+                        color=f"C{column}",
+                        alpha=0.35,
+                    )
                 paper = [max(PAPER[name][2 * direction + column], FLOOR) for name in parts]
                 axis.plot(
                     place,
@@ -206,7 +284,13 @@ def draw(parts: Parts, folder: Path) -> list[Picture]:
                     markersize=12,
                     label=selection,
                 )
-                axis.plot(place, paper, "x", color="k" if column else "0.6", label=f"the paper's {selection}")
+                axis.plot(
+                    place,
+                    paper,
+                    "x",
+                    color="k" if column else "0.6",
+                    label=f"the paper's {selection}",
+                )
             axis.set(yscale="log", title=f"{words}, {way}")
             axis.set_xticks(np.arange(len(parts)), list(parts), rotation=45, ha="right")
     axes[0, 0].legend(fontsize=8)
@@ -215,7 +299,8 @@ def draw(parts: Parts, folder: Path) -> list[Picture]:
     return [
         Picture(
             "kl_table.png",
-            f"Table 5 with the spread of {RUNS} runs ({PRIMARY}); values below 1e-10, and estimates below zero, are drawn there.",
+            f"Table 5 with the spread of {RUNS} runs ({PRIMARY}); values below 1e-10, and "
+            "estimates below zero, are drawn there.",
         )
     ]
 
@@ -227,18 +312,35 @@ def claims() -> list[Claim]:
     """On Breiman's generators, and the test on the paper's own figures."""
     rng = np.random.default_rng(0)
     sets = {make.__name__: make(1500, rng) for make in (twonorm, ringnorm, waveform)}
-    parts = {name: {str(PRIMARY): table(X, km.bandwidth.jaakkola(X, y), PRIMARY, 5)} for name, (X, y) in sets.items()}
+    parts = {
+        name: {str(PRIMARY): table(X, km.bandwidth.jaakkola(X, y), PRIMARY, 5)}
+        for name, (X, y) in sets.items()
+    }
     paper = np.array(list(PAPER.values()))
     p = [p_value(paper[:, column], paper[:, column + 1]) for column in (0, 2)]
     found = {(s, way): medians(parts, PRIMARY, s, way) for s in SELECTIONS for way in CONSTRAINTS}
-    lost = {s: float(np.median(found[s, "projection"][:, 0] / found[s, "QP"][:, 0])) for s in SELECTIONS}
+    lost = {
+        s: float(np.median(found[s, "projection"][:, 0] / found[s, "QP"][:, 0])) for s in SELECTIONS
+    }
     least = min(float(np.min(values)) for values in found.values())
     gaussian = {s: found[s, "QP"][:2, 0].round(6).tolist() for s in SELECTIONS}
     return [
-        Claim("the paper's p-values are those of its table", max(abs(v - 0.018554688) for v in p) < 1e-8, f"{p}"),
+        Claim(
+            "the paper's p-values are those of its table",
+            max(abs(v - 0.018554688) for v in p) < 1e-8,
+            f"{p}",
+        ),
         Claim("divergences are not negative", least >= 0.0, f"least {least:.1e}"),
-        Claim("random loses more by projection than k-centre", lost["random"] > lost["k-centre"], f"factors {lost}"),
-        Claim("on 20-D normals random is no worse, as in the paper", gaussian["random"] < gaussian["k-centre"], f"{gaussian}"),
+        Claim(
+            "random loses more by projection than k-centre",
+            lost["random"] > lost["k-centre"],
+            f"factors {lost}",
+        ),
+        Claim(
+            "on 20-D normals random is no worse, as in the paper",
+            gaussian["random"] < gaussian["k-centre"],
+            f"{gaussian}",
+        ),
     ]
 
 
@@ -250,11 +352,17 @@ EXPERIMENT = Experiment(
     name="kl_table",
     title="Divergence of sparse densities (Table 5)",
     about=(
-        "The paper compares the sparse density with the full one on 11 benchmark sets, for centres by k-centre and at random, weights by "
-        "automatic stopping and projection on the simplex, Gaussian kernel, Jaakkola's bandwidth; it does not say ε, k_max or which form of the "
-        "heuristic. Here: the median distance to the nearest point of the other class, k_max = n, ε = 1e-9, and two other readings beside it. "
-        f"Figures are medians of {RUNS} runs, each divergence over {POINTS} points drawn from its first argument ({FEWER} for ringnorm, twonorm and waveform). “Best settings” are the exact "
-        "simplex weights on the same centres; the last tables have this library's own selection with as many centres."
+        "The paper compares the sparse density with the full one on 11 benchmark sets, for "
+        "centres by k-centre and at random, weights by "
+        "automatic stopping and projection on the simplex, Gaussian kernel, Jaakkola's "
+        "bandwidth; it does not say ε, k_max or which form of the "
+        "heuristic. Here: the median distance to the nearest point of the other class, k_max = "
+        "n, ε = 1e-9, and two other readings beside it. "
+        f"Figures are medians of {RUNS} runs, each divergence over {POINTS} points drawn from "
+        f"its first argument ({FEWER} for ringnorm, twonorm and waveform). “Best settings” are "
+        "the exact "
+        "simplex weights on the same centres; the last tables have this library's own selection "
+        "with as many centres."
     ),
     parts={name: part(name) for name in BENCHMARKS},
     rows=rows,

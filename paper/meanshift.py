@@ -1,4 +1,6 @@
-"""Mean shift of the pixels of an image: full density, sparse density, locality-sensitive hashing (Table 4)."""
+"""Mean shift of the pixels of an image: full density, sparse density, locality-sensitive hashing
+(Table 4).
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,14 @@ TOL, CAP = 1e-3, 10_000  # bandwidths, steps
 GRID = 16  # ends are kept to 1/16 of a grey level or pixel, about the tolerance
 LARGEST = 493  # the largest integer below √n
 ONE_STEP = {"selection": "kcenter", "patience": 1, "tol": 1e-8, "k_max": LARGEST}
-SETTINGS: dict[str, tuple[dict[str, Any], int]] = {  # options of the mean, and how many first centres are tried
+SETTINGS: dict[
+    str, tuple[dict[str, Any], int]
+] = {  # options of the mean, and how many first centres are tried
     "one_step": ({**ONE_STEP, "constraint": "simplex-projection"}, 10),
-    "all_projected": ({"selection": "kcenter", "k": LARGEST, "constraint": "simplex-projection"}, 3),
+    "all_projected": (
+        {"selection": "kcenter", "k": LARGEST, "constraint": "simplex-projection"},
+        3,
+    ),
     "all_exact": ({"selection": "kcenter", "k": LARGEST, "constraint": "simplex"}, 3),
     "best": ({"selection": "auto", "k": LARGEST}, 3),
     "best_auto_k": ({"selection": "auto"}, 1),
@@ -52,7 +59,13 @@ def full(piece: int, desk: Desk) -> Values:
     spent, ascent = timed_on_all_cores(lambda: climb(hill, X[piece::PIECES], TOL, CAP))
     ends = np.round(ascent.ends * GRID).astype(np.int16)
     np.savez_compressed(desk.results / f"meanshift_full_{piece}.npz", ends=ends.T)
-    return {"seconds": spent, "steps": ascent.n_iter, "left": ascent.left, "bandwidth": hill.length, "starts": len(ends)}
+    return {
+        "seconds": spent,
+        "steps": ascent.n_iter,
+        "left": ascent.left,
+        "bandwidth": hill.length,
+        "starts": len(ends),
+    }
 
 
 def full_ends(desk: Desk) -> np.ndarray:
@@ -77,7 +90,9 @@ def labels(ends: np.ndarray, radius: float) -> np.ndarray:
 
 
 class Reference(NamedTuple):
-    """Where the full density takes each pixel, and the clusters of these ends for each merge radius."""
+    """Where the full density takes each pixel, and the clusters of these ends for each merge
+    radius.
+    """
 
     ends: np.ndarray
     length: float  # the bandwidth
@@ -100,9 +115,12 @@ def judged(ends: np.ndarray, reference: Reference) -> Values:
     }
 
 
-def sparse_run(X: np.ndarray, options: dict[str, Any], seed: int) -> tuple[float, float, km.SparseKernelMean, np.ndarray]:
+def sparse_run(
+    X: np.ndarray, options: dict[str, Any], seed: int
+) -> tuple[float, float, km.SparseKernelMean, np.ndarray]:
     """Seconds of the fit and of the climb, the density, the ends."""
-    # By default the library's own densities; a constraint means a kernel mean as the paper makes it.
+    # By default the library's own densities; a constraint means a kernel mean as the paper makes
+    # it.
     fit = partial(km.sparse_kernel_mean, space="l2") if "constraint" in options else sparse_density
     preparing, mean = timed(lambda: fit(X, bandwidth="mode", random_state=seed, **options))
     climbing, ascent = timed(lambda: climb(Hill.of(mean.expansion), X, TOL, CAP))
@@ -121,8 +139,14 @@ def sparse(desk: Desk) -> Values:
         found[name] = []
         for seed in range(runs):
             preparing, climbing, mean, ends = sparse_run(X, options, seed)
-            size = {"k": mean.k, "with_weight": int(np.count_nonzero(mean.weights)), "selection": mean.selection}
-            found[name].append({"prepare_s": preparing, "shift_s": climbing, **size, **judged(ends, reference)})
+            size = {
+                "k": mean.k,
+                "with_weight": int(np.count_nonzero(mean.weights)),
+                "selection": mean.selection,
+            }
+            found[name].append(
+                {"prepare_s": preparing, "shift_s": climbing, **size, **judged(ends, reference)}
+            )
             if seed == 0:
                 segments.keep(desk.results, name, labels(ends, reference.length), rgb)
     segments.keep(desk.results, "full", reference.labels[RADII.index(1.0)], rgb)
@@ -136,7 +160,12 @@ def hashing(desk: Desk) -> Values:
     preparing, tables = timed(lambda: lsh.Tables(X, lsh.WIDTH * length, np.random.default_rng(0)))
     climbing, (ends, steps) = timed(lambda: lsh.mean_shift(tables, X, length, TOL))
     segments.keep(desk.results, "lsh", labels(ends, length), rgb)
-    return {"prepare_s": preparing, "shift_s": climbing, "steps": steps, **judged(ends, Reference.of(full_ends(desk), length))}
+    return {
+        "prepare_s": preparing,
+        "shift_s": climbing,
+        "steps": steps,
+        **judged(ends, Reference.of(full_ends(desk), length)),
+    }
 
 
 PANELS = {
@@ -152,7 +181,12 @@ def draw(parts: Parts, folder: Path) -> list[Picture]:
     """Label images side by side."""
     if not segments.draw(folder, PANELS, folder / "meanshift.png"):
         return []
-    return [Picture("meanshift.png", "Clusters of the pixels in their mean colours, ends merged within one bandwidth.")]
+    return [
+        Picture(
+            "meanshift.png",
+            "Clusters of the pixels in their mean colours, ends merged within one bandwidth.",
+        )
+    ]
 
 
 def claims() -> list[Claim]:
@@ -169,7 +203,10 @@ def claims() -> list[Claim]:
     )
     tables = lsh.Tables(X, lsh.WIDTH * hill.length, np.random.default_rng(0))
     hashed = judged(lsh.mean_shift(tables, X, hill.length, TOL)[0], reference)
-    figures = lambda *found: ", ".join(f"d_i {each['d_i']:.3f} d_H {each['d_h'][1]:.3f}" for each in found)  # noqa: E731
+    def figures(*found):
+        return ", ".join(
+            f"d_i {each['d_i']:.3f} d_H {each['d_h'][1]:.3f}" for each in found
+        )
     return [
         Claim("best settings cluster as the full density does, d_i and d_H ≤ 0.05", max(best["d_i"], best["d_h"][1]) <= 0.05, figures(best)),
         Claim("they come nearer than LSH in d_i", best["d_i"] < hashed["d_i"], figures(best, hashed)),
@@ -188,7 +225,11 @@ d_H the Hausdorff distance of the clusterings. The paper's settings: k-centre, s
 simplex. Best settings: `selection="auto"` with exact simplex weights, k = 493 as in the paper; the default, automatic k,
 is nearer to the full density but slower, and has a table of its own. LSH: E2LSH, three tables, five neighbours. The full
 density is climbed by the same compiled code as the sparse ones, its end points are kept in `paper/results`.""",
-    {**{f"full_{piece}": partial(full, piece) for piece in range(PIECES)}, "sparse": sparse, "lsh": hashing},
+    {
+        **{f"full_{piece}": partial(full, piece) for piece in range(PIECES)},
+        "sparse": sparse,
+        "lsh": hashing,
+    },
     rows,
     draw,
     claims,

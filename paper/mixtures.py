@@ -1,4 +1,6 @@
-"""Digits in two halves, mixtures of them with known proportions, and Gram matrices of kernel means for many bandwidths."""
+"""Digits in two halves, mixtures of them with known proportions, and Gram matrices of kernel means
+for many bandwidths.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,10 @@ OMEGAS = np.arange(1, 32) / 10  # concentrations of the Dirichlet distribution
 TESTS = 10  # mixtures for each
 EVERYTHING = 2**40  # distances kept, however many
 PRECISION = 1e-4  # of the bandwidth, as MATLAB's fminbnd has it
-NARROWEST, WIDEST = 0.1, 2.0  # the bounds of the search, in median distances; the paper does not say its own
+NARROWEST, WIDEST = (
+    0.1,
+    2.0,
+)  # the bounds of the search, in median distances; the paper does not say its own
 
 
 class Half(NamedTuple):
@@ -46,17 +51,24 @@ class Half(NamedTuple):
 
     @property
     def largest(self) -> int:
-        """Points in a mixture: so many can be drawn without repetition whatever the proportions are."""
+        """Points in a mixture: so many can be drawn without repetition whatever the proportions
+        are.
+        """
         return int(np.bincount(self.labels).min())
 
     def mixture(self, omega: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Rows of the pool in Dirichlet(ω) proportions, and the proportions among them."""
         counts = rng.multinomial(self.largest, rng.dirichlet(np.full(CLASSES, omega)))
-        drawn = [rng.choice(np.flatnonzero(self.labels == c), m, replace=False) for c, m in enumerate(counts)]
+        drawn = [
+            rng.choice(np.flatnonzero(self.labels == c), m, replace=False)
+            for c, m in enumerate(counts)
+        ]
         return np.concatenate(drawn), counts / self.largest
 
 
-def halves(X: np.ndarray, y: np.ndarray, pool: np.ndarray, labels: np.ndarray, seed: int = 0) -> tuple[Half, Half]:
+def halves(
+    X: np.ndarray, y: np.ndarray, pool: np.ndarray, labels: np.ndarray, seed: int = 0
+) -> tuple[Half, Half]:
     """The first five digits in two random halves: one for the bandwidth, one to test."""
     rng = np.random.default_rng(seed)
     rows, others = (rng.permutation(np.flatnonzero(which < CLASSES)) for which in (y, labels))
@@ -67,7 +79,9 @@ def halves(X: np.ndarray, y: np.ndarray, pool: np.ndarray, labels: np.ndarray, s
 
 @dataclass(frozen=True)
 class Mean:
-    """One kernel mean whose weights follow the bandwidth: full, or sparse on k-centres selected once."""
+    """One kernel mean whose weights follow the bandwidth: full, or sparse on k-centres selected
+    once.
+    """
 
     centers: np.ndarray
     size: int  # of the sample
@@ -91,7 +105,13 @@ def mean_of(X: np.ndarray, solver: str | None, seed: int) -> Mean:
     if solver is None:
         return Mean(X, len(X))
     centers = km.k_center(X, default_limit(len(X)), random_state=seed).points
-    return Mean(centers, len(X), Pairs(centers, X, "cpu", EVERYTHING), cdist(centers, centers, "sqeuclidean"), solver)
+    return Mean(
+        centers,
+        len(X),
+        Pairs(centers, X, "cpu", EVERYTHING),
+        cdist(centers, centers, "sqeuclidean"),
+        solver,
+    )
 
 
 @dataclass
@@ -100,11 +120,15 @@ class Classes:
 
     means: Sequence[Mean]
     _blocks: dict[tuple[int, int], Pairs] = field(init=False)
-    _last: tuple[float, list[np.ndarray], np.ndarray] | None = None  # the bandwidth asked for last: many mixtures share it
+    _last: tuple[float, list[np.ndarray], np.ndarray] | None = (
+        None  # the bandwidth asked for last: many mixtures share it
+    )
 
     def __post_init__(self) -> None:
         C = len(self.means)
-        self._blocks = {(a, b): self.pairs(self.means[a], self.means[b]) for a in range(C) for b in range(a + 1)}
+        self._blocks = {
+            (a, b): self.pairs(self.means[a], self.means[b]) for a in range(C) for b in range(a + 1)
+        }
 
     @staticmethod
     def pairs(a: Mean, b: Mean) -> Pairs:
@@ -114,9 +138,17 @@ class Classes:
         """(weights, G): G_ab = α_aᵀK_abα_b."""
         if self._last is None or self._last[0] != sigma:
             radial = km.Gaussian(sigma).radial(self.means[0].centers.shape[1], "rkhs")
-            alpha, G = [mean.weights(radial) for mean in self.means], np.zeros((len(self.means), len(self.means)))
+            alpha, G = (
+                [mean.weights(radial) for mean in self.means],
+                np.zeros((len(self.means), len(self.means))),
+            )
             with ThreadPoolExecutor(2) as pool:
-                found = pool.map(lambda place: alpha[place[0]] @ self._blocks[place].sums(radial, alpha[place[1]]), self._blocks)
+                found = pool.map(
+                    lambda place: (
+                        alpha[place[0]] @ self._blocks[place].sums(radial, alpha[place[1]])
+                    ),
+                    self._blocks,
+                )
                 for (a, b), value in zip(self._blocks, found, strict=True):
                     G[a, b] = G[b, a] = value
             self._last = sigma, alpha, G
@@ -135,10 +167,15 @@ class Task:
         alpha, G = self._classes.gram(sigma)
         radial = km.Gaussian(sigma).radial(self._mixture.centers.shape[1], "rkhs")
         beta = self._mixture.weights(radial)
-        kappa = [beta @ block.sums(radial, weights) for block, weights in zip(self._blocks, alpha, strict=True)]
+        kappa = [
+            beta @ block.sums(radial, weights)
+            for block, weights in zip(self._blocks, alpha, strict=True)
+        ]
         return simplex.project(linear_system(G, np.array([kappa]))[0])
 
-    def best_bandwidth(self, truth: np.ndarray, bounds: tuple[float, float], evaluations: int) -> tuple[float, int]:
+    def best_bandwidth(
+        self, truth: np.ndarray, bounds: tuple[float, float], evaluations: int
+    ) -> tuple[float, int]:
         """argmin ‖π − π̂(σ)‖₁ by a bounded scalar search, and how many bandwidths it took."""
         found = minimize_scalar(
             lambda sigma: float(np.abs(self.proportions(sigma) - truth).sum()),
@@ -150,7 +187,9 @@ class Task:
 
 
 class Pool:
-    """The proportions of many mixtures of one pool by full means: each ⟨P̂_c, P̂_0⟩ is an average of values z_c(x)."""
+    """The proportions of many mixtures of one pool by full means: each ⟨P̂_c, P̂_0⟩ is an average
+    of values z_c(x).
+    """
 
     def __init__(self, classes: Classes, pool: np.ndarray) -> None:
         self._classes = classes
@@ -160,7 +199,12 @@ class Pool:
         """(mixtures, C): z_c at every point of the pool once, then the rows of each mixture."""
         alpha, G = self._classes.gram(sigma)
         radial = km.Gaussian(sigma).radial(self._classes.means[0].centers.shape[1], "rkhs")
-        F = np.column_stack([block.sums(radial, weights) for block, weights in zip(self._blocks, alpha, strict=True)])
+        F = np.column_stack(
+            [
+                block.sums(radial, weights)
+                for block, weights in zip(self._blocks, alpha, strict=True)
+            ]
+        )
         found = linear_system(G, np.stack([F[rows].mean(axis=0) for rows in drawn]))
         return np.stack([simplex.project(pi) for pi in found])
 
@@ -173,4 +217,7 @@ def bounds_for(X: np.ndarray) -> tuple[float, float]:
 
 def summary(errors: Sequence[float]) -> Values:
     """Mean and its standard error."""
-    return {"mean": float(np.mean(errors)), "standard_error": float(np.std(errors, ddof=1) / math.sqrt(len(errors)))}
+    return {
+        "mean": float(np.mean(errors)),
+        "standard_error": float(np.std(errors, ddof=1) / math.sqrt(len(errors))),
+    }

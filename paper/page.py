@@ -11,7 +11,8 @@ from paper.experiment import Figure, Result, Row
 PAGE = Path(__file__).parents[1] / "docs" / "paper.md"
 PICTURES = "../paper/results"
 HEAD = (
-    "| quantity | paper | ours, its settings | ours, best settings | ours ÷ paper | |\n| --- | ---: | ---: | ---: | ---: | --- |"
+    "| quantity | paper | ours, its settings | ours, best settings | ours ÷ paper | |\n| --- "
+    "| ---: | ---: | ---: | ---: | --- |"
 )
 INTRODUCTION = """# The paper's experiments
 
@@ -28,18 +29,26 @@ def compose(results: Sequence[Result]) -> str:
     """The page."""
     machines = sorted({machine for result in results for machine in result.machines})
     parts = [INTRODUCTION, "Measured on: " + " / ".join(machines) + "\n", goals(results)]
-    return "\n".join([*parts, *(section(number, result) for number, result in enumerate(results, start=1))])
+    return "\n".join(
+        [*parts, *(section(number, result) for number, result in enumerate(results, start=1))]
+    )
 
 
 def goals(results: Sequence[Result]) -> str:
     """What the experiments are held to, met or not."""
     held = [(result, row) for result in results for row in result.rows if row.goal is not None]
-    lines = ["## What was to be reached\n", "| experiment | figure | goal | found | |", "| --- | --- | --- | ---: | --- |"]
+    lines = [
+        "## What was to be reached\n",
+        "| experiment | figure | goal | found | |",
+        "| --- | --- | --- | ---: | --- |",
+    ]
     for result, row in held:
         goal, table = row.goal, row.table.split(":")[-1].strip()
         found = shown(row.ours if row.best is None or goal.of == "ours" else row.best, row.unit)
         mark = "met" if goal.met else "**missed**"
-        lines.append(f"| {result.title} | {row.quantity} ({table}) | {goal.words} | {found} | {mark} |")
+        lines.append(
+            f"| {result.title} | {row.quantity} ({table}) | {goal.words} | {found} | {mark} |"
+        )
     return "\n".join(lines) + "\n" if held else ""
 
 
@@ -48,7 +57,10 @@ def section(number: int, result: Result) -> str:
     parts = [f"## {number}. {result.title}\n", result.about.strip() + "\n"]
     for name, rows in groupby(result.rows, key=lambda row: row.table):
         parts += [f"### {name}\n", table(list(rows))]
-    parts += [f"![{picture.caption}]({PICTURES}/{picture.file})\n\n*{picture.caption}*\n" for picture in result.pictures]
+    parts += [
+        f"![{picture.caption}]({PICTURES}/{picture.file})\n\n*{picture.caption}*\n"
+        for picture in result.pictures
+    ]
     if result.absent:
         parts.append("Not here: " + " ".join(result.absent) + "\n")
     return "\n".join(parts)
@@ -70,7 +82,13 @@ def shown(figure: Figure, unit: str) -> str:
         return "–"
     if isinstance(figure, str):
         return figure
-    return duration(figure) if unit == "s" else f"{figure:.3g}{unit}" if abs(figure) < 1000 else f"{figure:.0f}{unit}"
+    return (
+        duration(figure)
+        if unit == "s"
+        else f"{figure:.3g}{unit}"
+        if abs(figure) < 1000
+        else f"{figure:.0f}{unit}"
+    )
 
 
 def duration(seconds: float) -> str:

@@ -1,4 +1,6 @@
-"""Class proportions (Table 3, Figure 5): MNIST digits 0–4, full means against sparse ones against blind guesses."""
+"""Class proportions (Table 3, Figure 5): MNIST digits 0–4, full means against sparse ones against
+blind guesses.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,18 @@ import kernelmean as km
 from kernelmean.proportions import means, solving
 from paper import proportions_rows
 from paper.experiment import Claim, Desk, Experiment, Values
-from paper.mixtures import CLASSES, OMEGAS, TESTS, Classes, Half, Pool, Task, bounds_for, halves, mean_of
+from paper.mixtures import (
+    CLASSES,
+    OMEGAS,
+    TESTS,
+    Classes,
+    Half,
+    Pool,
+    Task,
+    bounds_for,
+    halves,
+    mean_of,
+)
 
 TIMED = (0.1, 1.6, 3.1)
 METHODS = {"full": None, "cg": "cg", "cholesky": "cholesky"}
@@ -65,8 +78,17 @@ def times(desk: Desk) -> Values:
             sigma, count = searched.best_bandwidth(truth, bounds, EVALUATIONS[method])
             middle = time.perf_counter()
             del searched
-            task(classes_of(second, method, i), second, tests(second, i)[0][0], method, i).proportions(sigma)
-            spent.append({"omega": omega, "sigma_s": middle - start, "pi_s": time.perf_counter() - middle, "evaluations": count})
+            task(
+                classes_of(second, method, i), second, tests(second, i)[0][0], method, i
+            ).proportions(sigma)
+            spent.append(
+                {
+                    "omega": omega,
+                    "sigma_s": middle - start,
+                    "pi_s": time.perf_counter() - middle,
+                    "evaluations": count,
+                }
+            )
         found[method] = spent
     sizes = {"classes": [len(X) for X in second.groups], "mixture": second.largest}
     return {"sizes": sizes, "bounds": bounds, "spent": found}
@@ -79,7 +101,11 @@ def errors(method: str, desk: Desk) -> Values:
 
 def curve(first: Half, second: Half, method: str, places: Sequence[int]) -> Values:
     """Bandwidth, evaluations and errors of the test mixtures, for the ω at these places."""
-    bounds, fitted, tested = bounds_for(first.X), classes_of(first, method, 0), classes_of(second, method, 1)
+    bounds, fitted, tested = (
+        bounds_for(first.X),
+        classes_of(first, method, 0),
+        classes_of(second, method, 1),
+    )
     pool = Pool(tested, second.pool) if method == "full" else None
 
     def estimated(sigma: float, drawn: Sequence[np.ndarray], seed: int) -> Sequence[np.ndarray]:
@@ -90,13 +116,18 @@ def curve(first: Half, second: Half, method: str, places: Sequence[int]) -> Valu
     found: Values = {"sigma": [], "evaluations": [], "errors": []}
     for i in places:
         rows, truth = training(first, i)
-        sigma, count = task(fitted, first, rows, method, i).best_bandwidth(truth, bounds, EVALUATIONS[method])
+        sigma, count = task(fitted, first, rows, method, i).best_bandwidth(
+            truth, bounds, EVALUATIONS[method]
+        )
         drawn = tests(second, i)
         estimates = estimated(sigma, [rows for rows, _ in drawn], i)
         found["sigma"].append(round(sigma, 4))
         found["evaluations"].append(count)
         found["errors"].append(
-            [round(float(np.abs(pi - truth).sum()), 5) for pi, (_, truth) in zip(estimates, drawn, strict=True)]
+            [
+                round(float(np.abs(pi - truth).sum()), 5)
+                for pi, (_, truth) in zip(estimates, drawn, strict=True)
+            ]
         )
     return found
 
@@ -105,31 +136,51 @@ def blind(desk: Desk) -> Values:
     """Proportions drawn uniformly, without a look at the sample."""
     _, second = mnist(desk)
     rng, guess = np.random.default_rng(0), np.ones(CLASSES)
-    found = [[float(np.abs(rng.dirichlet(guess) - truth).sum()) for _, truth in tests(second, i)] for i in range(len(OMEGAS))]
+    found = [
+        [float(np.abs(rng.dirichlet(guess) - truth).sum()) for _, truth in tests(second, i)]
+        for i in range(len(OMEGAS))
+    ]
     return {"errors": found}
 
 
 def best(which: str, desk: Desk) -> Values:
-    """:class:`kernelmean.ClassProportions` with sparse means and with full ones: bandwidth on one half, test on the other."""
+    """:class:`kernelmean.ClassProportions` with sparse means and with full ones: bandwidth on one
+    half, test on the other.
+    """
     first, second = mnist(desk)
     options: dict[str, Any] = {**BEST[which], "random_state": 0}
-    thin = np.concatenate([np.flatnonzero(first.y == c)[: proportions_rows.THINNED] for c in range(CLASSES)])
+    thin = np.concatenate(
+        [np.flatnonzero(first.y == c)[: proportions_rows.THINNED] for c in range(CLASSES)]
+    )
     found: Values = {}
     for kind, sparse, seen in (("sparse", True, slice(None)), ("full", False, thin)):
         start = time.perf_counter()
-        sigma = km.ClassProportions(**options, sparse=sparse).fit(first.X[seen], first.y[seen]).search_.best
+        sigma = (
+            km.ClassProportions(**options, sparse=sparse)
+            .fit(first.X[seen], first.y[seen])
+            .search_.best
+        )
         middle = time.perf_counter()
-        model = km.ClassProportions(**options, sparse=sparse, bandwidth=sigma).fit(second.X, second.y)
+        model = km.ClassProportions(**options, sparse=sparse, bandwidth=sigma).fit(
+            second.X, second.y
+        )
         spent = {"sigma_s": middle - start, "fit_s": time.perf_counter() - middle}
         start = time.perf_counter()
         model.predict(second.pool[tests(second, 0)[0][0]])
         spent["predict_s"] = time.perf_counter() - start
         k = [mean.k for mean in model.means_]
-        found[kind] = {"sigma": sigma, "k": k, **spent, "errors": tested_at_once(model, second, range(len(OMEGAS)))}
+        found[kind] = {
+            "sigma": sigma,
+            "k": k,
+            **spent,
+            "errors": tested_at_once(model, second, range(len(OMEGAS))),
+        }
     return found
 
 
-def tested_at_once(model: km.ClassProportions, half: Half, places: Sequence[int]) -> list[list[float]]:
+def tested_at_once(
+    model: km.ClassProportions, half: Half, places: Sequence[int]
+) -> list[list[float]]:
     """ℓ1 errors of all test mixtures: z_c at every point of the pool once, then averages over rows."""
     F = means.values(model.means_, model._represented(half.pool))
     system, solver = model._fitted_means.system, model.solver
@@ -137,7 +188,12 @@ def tested_at_once(model: km.ClassProportions, half: Half, places: Sequence[int]
     for i in places:
         drawn = tests(half, i)
         pi = solving.solve(system, np.stack([F[rows].mean(axis=0) for rows, _ in drawn]), solver)
-        found.append([round(float(np.abs(p - truth).sum()), 5) for p, (_, truth) in zip(pi, drawn, strict=True)])
+        found.append(
+            [
+                round(float(np.abs(p - truth).sum()), 5)
+                for p, (_, truth) in zip(pi, drawn, strict=True)
+            ]
+        )
     return found
 
 
@@ -149,18 +205,38 @@ def claims() -> list[Claim]:
     learn, pool = order[: 2 * len(order) // 3], order[2 * len(order) // 3 :]
     first, second = halves(X[learn], y[learn], X[pool], y[pool])
     places = range(0, len(OMEGAS), 6)
-    found = {method: proportions_rows.average(curve(first, second, method, places)) for method in METHODS}
+    found = {
+        method: proportions_rows.average(curve(first, second, method, places)) for method in METHODS
+    }
     guess = np.ones(CLASSES)
-    guessed = float(np.mean([np.abs(rng.dirichlet(guess) - truth).sum() for i in places for _, truth in tests(second, i)]))
+    guessed = float(
+        np.mean(
+            [
+                np.abs(rng.dirichlet(guess) - truth).sum()
+                for i in places
+                for _, truth in tests(second, i)
+            ]
+        )
+    )
     ours = {}
     for kind in (True, False):
-        model = km.ClassProportions(solver="moments", sparse=kind, random_state=0).fit(first.X, first.y)
-        fitted = km.ClassProportions(solver="moments", sparse=kind, bandwidth=model.search_.best, random_state=0)
+        model = km.ClassProportions(solver="moments", sparse=kind, random_state=0).fit(
+            first.X, first.y
+        )
+        fitted = km.ClassProportions(
+            solver="moments", sparse=kind, bandwidth=model.search_.best, random_state=0
+        )
         ours[kind] = float(np.mean(tested_at_once(fitted.fit(second.X, second.y), second, places)))
     worst = max(found.values())
     return [
-        Claim("every estimate is far better than blind", worst < 0.4 * guessed, f"ℓ1 {worst:.3f} against {guessed:.3f}"),
-        Claim("sparse with Cholesky is near full", found["cholesky"] < 1.5 * found["full"], f"{found}"),
+        Claim(
+            "every estimate is far better than blind",
+            worst < 0.4 * guessed,
+            f"ℓ1 {worst:.3f} against {guessed:.3f}",
+        ),
+        Claim(
+            "sparse with Cholesky is near full", found["cholesky"] < 1.5 * found["full"], f"{found}"
+        ),
         Claim(
             "with best settings sparse is within 10 % of full",
             ours[True] < 1.1 * ours[False],
@@ -177,14 +253,21 @@ EXPERIMENT = Experiment(
     name="proportions",
     title="Class proportions (Table 3, Figure 5)",
     about=(
-        "MNIST digits 0–4, ω = .1, .2, …, 3.1. Training images make the class means, test images the mixtures, both in random halves: one for the "
-        "bandwidth, one to test. As in the paper: one mixture per ω on which a bounded scalar search (at most 200 bandwidths with sparse means, 20 "
-        "with full ones) finds σ; k-centre with k = 3√n for every class and for the mixture; weights by conjugate gradients with MATLAB's defaults, "
-        "and by Cholesky beside it; the linear system, then projection. The paper does not say the bounds of its search (here a tenth of and twice the "
-        "median distance), nor the size of its mixtures (here as many as can be drawn without repetition for any proportions). Errors are "
-        f"measured against the proportions in the mixture, on {TESTS} mixtures per ω. Times are for three ω, each from the images on. Best settings: `ClassProportions`, "
+        "MNIST digits 0–4, ω = .1, .2, …, 3.1. Training images make the class means, test images "
+        "the mixtures, both in random halves: one for the "
+        "bandwidth, one to test. As in the paper: one mixture per ω on which a bounded scalar "
+        "search (at most 200 bandwidths with sparse means, 20 "
+        "with full ones) finds σ; k-centre with k = 3√n for every class and for the mixture; "
+        "weights by conjugate gradients with MATLAB's defaults, "
+        "and by Cholesky beside it; the linear system, then projection. The paper does not say "
+        "the bounds of its search (here a tenth of and twice the "
+        "median distance), nor the size of its mixtures (here as many as can be drawn without "
+        "repetition for any proportions). Errors are "
+        f"measured against the proportions in the mixture, on {TESTS} mixtures per ω. Times are "
+        "for three ω, each from the images on. Best settings: `ClassProportions`, "
         "whose one bandwidth for all ω is searched on the first half (with full means on "
-        f"{proportions_rows.THINNED} images per class), by quadratic program and by moment equations."
+        f"{proportions_rows.THINNED} images per class), by quadratic program and by moment "
+        "equations."
     ),
     parts={
         "times": times,

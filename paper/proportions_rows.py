@@ -26,35 +26,66 @@ def time_rows(parts: Parts) -> Iterator[Row]:
     if "times" not in parts:
         return
     spent = {method: parts["times"]["spent"][method] for method in NAMES}
-    seconds = {m: [float(np.mean([each[key] for each in spent[m]])) for key in ("sigma_s", "pi_s")] for m in NAMES}
+    seconds = {
+        m: [float(np.mean([each[key] for each in spent[m]])) for key in ("sigma_s", "pi_s")]
+        for m in NAMES
+    }
     counts = {m: "/".join(str(each["evaluations"]) for each in spent[m]) for m in NAMES}
     omegas = "/".join(str(each["omega"]) for each in spent["full"])
     head = "Table 3: seconds for one ω"
     for kind, method in (("full", "full"), ("sparse", "cg")):
         search, estimate = library_seconds(parts, kind)
-        tried = f"{counts[method]} bandwidths tried for ω = {omegas}; distances are kept between them."
+        tried = (
+            f"{counts[method]} bandwidths tried for ω = {omegas}; distances are kept between them."
+        )
         found = zip(SECONDS[kind], seconds[method], (search, estimate), strict=True)
-        for what, figures, sentence in zip(("σ", "π̂"), found, (f"{tried} {SEARCH[kind]}".strip(), ESTIMATE), strict=True):
+        for what, figures, sentence in zip(
+            ("σ", "π̂"), found, (f"{tried} {SEARCH[kind]}".strip(), ESTIMATE), strict=True
+        ):
             yield Row(head, f"{what}, {kind}", *figures, "s", sentence)
         yield Row(head, f"total, {kind}", sum(SECONDS[kind]), sum(seconds[method]), None, "s")
-    yield Row(head, "full ÷ sparse, total", SPEEDUP, sum(seconds["full"]) / sum(seconds["cg"]), None, "×", KEPT)
+    yield Row(
+        head,
+        "full ÷ sparse, total",
+        SPEEDUP,
+        sum(seconds["full"]) / sum(seconds["cg"]),
+        None,
+        "×",
+        KEPT,
+    )
     for number, what in enumerate(("σ", "π̂")):
-        stated, ours = SECONDS["full"][number] / SECONDS["sparse"][number], seconds["full"][number] / seconds["cg"][number]
+        stated, ours = (
+            SECONDS["full"][number] / SECONDS["sparse"][number],
+            seconds["full"][number] / seconds["cg"][number],
+        )
         yield Row(head, f"full ÷ sparse, {what}", stated, ours, None, "×")
     other = sum(seconds["cholesky"])
-    yield Row(head, "total, sparse, Cholesky", None, other, None, "s", f"{counts['cholesky']} bandwidths tried.")
+    yield Row(
+        head,
+        "total, sparse, Cholesky",
+        None,
+        other,
+        None,
+        "s",
+        f"{counts['cholesky']} bandwidths tried.",
+    )
 
 
-KEPT = "Our full search keeps its distances too; without, each bandwidth would cost it as much as π̂."
+KEPT = (
+    "Our full search keeps its distances too; without, each bandwidth would cost it as much as π̂."
+)
 ESTIMATE = "On the second half, from its images on; best settings: class means and one sample."
 SEARCH = {
     "full": "",
-    "sparse": "Best settings: one bandwidth for all ω, by 200 simulated mixtures instead of one, on centres by automatic selection.",
+    "sparse": "Best settings: one bandwidth for all ω, by 200 simulated mixtures instead of one, "
+    "on centres by automatic selection.",
 }
 
 
 def library_seconds(parts: Parts, kind: str) -> tuple[float | None, float | None]:
-    """Search and estimate with default settings; the search with full means sees fewer images and is not compared."""
+    """Search and estimate with default settings; the search with full means sees fewer images and
+    is not compared.
+    """
     found = parts.get("best_qp", {}).get(kind)
     if found is None:
         return None, None
@@ -64,12 +95,19 @@ def library_seconds(parts: Parts, kind: str) -> tuple[float | None, float | None
 def error_rows(parts: Parts) -> Iterator[Row]:
     if "errors_full" not in parts:
         return
-    head, full = "Figure 5: mean ℓ1 error over all ω, the paper's settings", average(parts["errors_full"])
+    head, full = (
+        "Figure 5: mean ℓ1 error over all ω, the paper's settings",
+        average(parts["errors_full"]),
+    )
     for method, name in NAMES.items():
         if (part := f"errors_{method}") in parts:
             found = parts[part]
             sigma, s = found["sigma"], summary(np.concatenate(found["errors"]))
-            sentence = f"Standard error {s['standard_error']:.4f}; {np.mean(found['evaluations']):.0f} bandwidths tried on average; {chosen(parts, sigma)}"
+            sentence = (
+                f"Standard error {s['standard_error']:.4f}; "
+                f"{np.mean(found['evaluations']):.0f} bandwidths tried on average; "
+                f"{chosen(parts, sigma)}"
+            )
             yield Row(head, name, None, s["mean"], None, "", sentence)
             if method != "full":
                 yield Row(
@@ -79,7 +117,8 @@ def error_rows(parts: Parts) -> Iterator[Row]:
                     s["mean"] / full,
                     None,
                     "",
-                    "The paper shows curves, no numbers. In 784 dimensions k-centre takes outliers, which only a wide kernel can make use of.",
+                    "The paper shows curves, no numbers. In 784 dimensions k-centre takes "
+                    "outliers, which only a wide kernel can make use of.",
                 )
     if "blind" in parts:
         yield Row(head, "blind", None, average(parts["blind"]), None)
@@ -91,7 +130,10 @@ def chosen(parts: Parts, sigma: list[float]) -> str:
     if "times" not in parts:
         return f"{words}."
     widest = parts["times"]["bounds"][1]
-    return f"{words}, within 2 % of the upper bound of the search for {sum(s > 0.98 * widest for s in sigma)} of {len(sigma)} ω."
+    return (
+        f"{words}, within 2 % of the upper bound of the search for "
+        f"{sum(s > 0.98 * widest for s in sigma)} of {len(sigma)} ω."
+    )
 
 
 def best_rows(parts: Parts) -> Iterator[Row]:
@@ -100,11 +142,17 @@ def best_rows(parts: Parts) -> Iterator[Row]:
             head = f"Figure 5: mean ℓ1 error over all ω, best settings: {words}"
             value = {kind: average(found[kind]) for kind in ("full", "sparse")}
             for kind, error in value.items():
-                size = f", k = {min(found[kind]['k'])}–{max(found[kind]['k'])} for each class." if kind == "sparse" else "."
+                size = (
+                    f", k = {min(found[kind]['k'])}–{max(found[kind]['k'])} for each class."
+                    if kind == "sparse"
+                    else "."
+                )
                 sentence = f"σ = {found[kind]['sigma']:.3g}" + size
                 yield Row(head, kind, None, None, error, "", sentence)
             ratio = value["sparse"] / value["full"]
-            yield Row(head, "sparse ÷ full", None, None, ratio, "", "", Goal("≤ 1.10", ratio <= 1.1))
+            yield Row(
+                head, "sparse ÷ full", None, None, ratio, "", "", Goal("≤ 1.10", ratio <= 1.1)
+            )
 
 
 def average(part: Values) -> float:
@@ -127,7 +175,9 @@ def draw(parts: Parts, folder: Path) -> list[Picture]:
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, 2, figsize=(12, 4.4), sharey=True, layout="constrained")
-    for axis, curves, title in zip(axes, shown, ("The paper's settings", "This library's best settings"), strict=True):
+    for axis, curves, title in zip(
+        axes, shown, ("The paper's settings", "This library's best settings"), strict=True
+    ):
         for number, (name, found) in enumerate(curves.items()):
             style = (
                 {"color": f"C{number // 2}", "linestyle": "-" if number % 2 else "--"}
@@ -136,11 +186,22 @@ def draw(parts: Parts, folder: Path) -> list[Picture]:
             )
             axis.plot(OMEGAS, np.mean(found["errors"], axis=1), label=name, **style)
         if "blind" in parts:
-            axis.plot(OMEGAS, np.mean(parts["blind"]["errors"], axis=1), color="0.5", linestyle=":", label="blind")
+            axis.plot(
+                OMEGAS,
+                np.mean(parts["blind"]["errors"], axis=1),
+                color="0.5",
+                linestyle=":",
+                label="blind",
+            )
         axis.set(xlabel="ω", title=title, yscale="log")
         if axis.lines:
             axis.legend(fontsize=8, loc="center right")
     axes[0].set_ylabel("ℓ1 error of the proportions")
     figure.savefig(folder / "proportions.png", dpi=110)
     plt.close(figure)
-    return [Picture("proportions.png", f"Figure 5: ℓ1 error over the concentration ω, mean of {TESTS} mixtures each.")]
+    return [
+        Picture(
+            "proportions.png",
+            f"Figure 5: ℓ1 error over the concentration ω, mean of {TESTS} mixtures each.",
+        )
+    ]

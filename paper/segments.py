@@ -1,4 +1,6 @@
-"""Label images: kept compactly beside the results, and drawn side by side in the mean colours of their segments."""
+"""Label images: kept compactly beside the results, and drawn side by side in the mean colours of
+their segments.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +12,26 @@ import numpy as np
 def keep(folder: Path, name: str, labels: np.ndarray, rgb: np.ndarray) -> None:
     """Labels and the mean colour of each segment, in one small file."""
     sizes = np.bincount(labels)
-    colors = np.stack([np.bincount(labels, channel) / sizes for channel in rgb.reshape(-1, 3).T], axis=1)
+    colors = np.stack(
+        [np.bincount(labels, channel) / sizes for channel in rgb.reshape(-1, 3).T], axis=1
+    )
     kept = labels.astype(np.uint16).reshape(rgb.shape[:2])
-    np.savez_compressed(folder / f"meanshift_labels_{name}.npz", labels=kept, colors=np.round(colors).astype(np.uint8))
+    np.savez_compressed(
+        folder / f"meanshift_labels_{name}.npz",
+        labels=kept,
+        colors=np.round(colors).astype(np.uint8),
+    )
 
 
 def draw(folder: Path, names: dict[str, str], path: Path) -> bool:
     """The images that are there, their boundaries in white; False where there is none."""
     from matplotlib import pyplot as plt
 
-    shown = {name: title for name, title in names.items() if (folder / f"meanshift_labels_{name}.npz").exists()}
+    shown = {
+        name: title
+        for name, title in names.items()
+        if (folder / f"meanshift_labels_{name}.npz").exists()
+    }
     if not shown:
         return False
     figure, axes = plt.subplots(1, len(shown), figsize=(3.3 * len(shown), 3.7), squeeze=False)

@@ -1,6 +1,7 @@
 """Oracles: every quantity written from its formula, slow and independent of the library.
 
-A kernel is here a function g of the squared distance with g(0) = 1, and works on float64, longdouble and mpmath numbers.
+A kernel is here a function g of the squared distance with g(0) = 1, and works on float64,
+longdouble and mpmath numbers.
 """
 
 from __future__ import annotations
@@ -89,7 +90,9 @@ def best_radius(X: np.ndarray, k: int) -> float:
     """The smallest covering radius over all subsets of k points."""
     D = np.sqrt(squared_distances(X, X))
     k = min(k, len(X))
-    return min(float(D[:, list(subset)].min(axis=1).max()) for subset in combinations(range(len(X)), k))
+    return min(
+        float(D[:, list(subset)].min(axis=1).max()) for subset in combinations(range(len(X)), k)
+    )
 
 
 # Coefficients
@@ -102,8 +105,8 @@ def direct_solve(K: np.ndarray, kappa: np.ndarray) -> np.ndarray:
 def incremental_inverse(K: np.ndarray, kappa: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
     """The paper's section "Computation of α_I and auto-selection of k", word for word.
 
-    K_{m+1}⁻¹ = [K_m⁻¹ 0; 0 0] + q_0 q qᵀ,  q_0 = 1/(φ(x,x) − bᵀK_m⁻¹b),  q = (−K_m⁻¹b, 1);  α = K⁻¹κ,  E = −αᵀκ.
-    Returns α_m and E_m for m = 1, …, k.
+    K_{m+1}⁻¹ = [K_m⁻¹ 0; 0 0] + q_0 q qᵀ,  q_0 = 1/(φ(x,x) − bᵀK_m⁻¹b),  q = (−K_m⁻¹b, 1);  α =
+    K⁻¹κ,  E = −αᵀκ. Returns α_m and E_m for m = 1, …, k.
     """
     inverse = np.array([[1 / K[0, 0]]])
     alphas, indicator = [inverse @ kappa[:1]], [-(kappa[0] ** 2) / K[0, 0]]
@@ -121,7 +124,9 @@ def incremental_inverse(K: np.ndarray, kappa: np.ndarray) -> tuple[list[np.ndarr
 
 
 def paper_stop(E: np.ndarray, tol: float) -> int:
-    """First m ≥ 3 with |E_{m−1} − E_m| ≤ tol·|E_1 − E_m|, else all; by subtraction, as the paper has it."""
+    """First m ≥ 3 with |E_{m−1} − E_m| ≤ tol·|E_1 − E_m|, else all; by subtraction, as the paper
+    has it.
+    """
     for m in range(3, len(E) + 1):
         if abs(E[m - 2] - E[m - 1]) <= tol * abs(E[0] - E[m - 1]):
             return m
@@ -141,12 +146,16 @@ def project_by_bisection(v: np.ndarray) -> np.ndarray:
 
 
 def simplex_by_supports(K: np.ndarray, kappa: np.ndarray) -> np.ndarray:
-    """Minimiser of αᵀKα − 2κᵀα on the simplex: the best feasible stationary point over all supports. For k ≤ 8."""
+    """Minimiser of αᵀKα − 2κᵀα on the simplex: the best feasible stationary point over all
+    supports. For k ≤ 8.
+    """
     best, value = None, np.inf
     for size in range(1, len(K) + 1):
         for support in combinations(range(len(K)), size):
             S = list(support)
-            kkt = np.block([[K[np.ix_(S, S)], np.ones((size, 1))], [np.ones((1, size)), np.zeros((1, 1))]])
+            kkt = np.block(
+                [[K[np.ix_(S, S)], np.ones((size, 1))], [np.ones((1, size)), np.zeros((1, 1))]]
+            )
             alpha = np.linalg.solve(kkt, np.append(kappa[S], 1.0))[:size]
             objective = alpha @ K[np.ix_(S, S)] @ alpha - 2 * kappa[S] @ alpha
             if (alpha >= 0).all() and objective < value:
@@ -157,7 +166,9 @@ def simplex_by_supports(K: np.ndarray, kappa: np.ndarray) -> np.ndarray:
 
 
 def conjugate_gradients(K: np.ndarray, kappa: np.ndarray, tol: float, most: int) -> np.ndarray:
-    """Hestenes–Stiefel, relative residual ≤ tol or ``most`` iterations: MATLAB's pcg without a preconditioner."""
+    """Hestenes–Stiefel, relative residual ≤ tol or ``most`` iterations: MATLAB's pcg without a
+    preconditioner.
+    """
     x = np.zeros(len(K))
     r = kappa.copy()
     p = r.copy()
@@ -175,8 +186,12 @@ def conjugate_gradients(K: np.ndarray, kappa: np.ndarray, tol: float, most: int)
 # Errors
 
 
-def error_squared(g: Profile, X: np.ndarray, p: np.ndarray, C: np.ndarray, alpha: np.ndarray) -> float:
-    """‖Σ p_j φ(x_j) − Σ α_a φ(c_a)‖²/g(0) in extended precision (80 bits on x86): relative errors down to 1e-9."""
+def error_squared(
+    g: Profile, X: np.ndarray, p: np.ndarray, C: np.ndarray, alpha: np.ndarray
+) -> float:
+    """‖Σ p_j φ(x_j) − Σ α_a φ(c_a)‖²/g(0) in extended precision (80 bits on x86): relative errors
+    down to 1e-9.
+    """
     points = np.concatenate([X, C]).astype(np.longdouble)
     w = np.concatenate([p, -alpha]).astype(np.longdouble)
     total = np.longdouble(0)
@@ -191,11 +206,15 @@ def norm_squared(g: Profile, X: np.ndarray, p: np.ndarray) -> float:
     return error_squared(g, X, p, X[:0], p[:0])
 
 
-def relative_error(g: Profile, X: np.ndarray, p: np.ndarray, C: np.ndarray, alpha: np.ndarray) -> float:
+def relative_error(
+    g: Profile, X: np.ndarray, p: np.ndarray, C: np.ndarray, alpha: np.ndarray
+) -> float:
     return float(np.sqrt(max(error_squared(g, X, p, C, alpha), 0.0) / norm_squared(g, X, p)))
 
 
-def gaussian_error_squared_mp(sigma: float, X: np.ndarray, p: np.ndarray, C: np.ndarray, alpha: np.ndarray) -> float:
+def gaussian_error_squared_mp(
+    sigma: float, X: np.ndarray, p: np.ndarray, C: np.ndarray, alpha: np.ndarray
+) -> float:
     """The same in 512-bit arithmetic, for a Gaussian and a few dozen points."""
     with mpmath.workprec(512):
         points = [[mpmath.mpf(float(v)) for v in row] for row in np.concatenate([X, C])]
@@ -204,12 +223,20 @@ def gaussian_error_squared_mp(sigma: float, X: np.ndarray, p: np.ndarray, C: np.
         total = mpmath.mpf(0)
         for a, wa in zip(points, w, strict=True):
             for b, wb in zip(points, w, strict=True):
-                total += wa * wb * mpmath.exp(-sum((s - t) ** 2 for s, t in zip(a, b, strict=True)) / two)
+                total += (
+                    wa
+                    * wb
+                    * mpmath.exp(-sum((s - t) ** 2 for s, t in zip(a, b, strict=True)) / two)
+                )
         return float(total)
 
 
-def optimal_weights_extended(g: Profile, X: np.ndarray, p: np.ndarray, C: np.ndarray, digits: int = 50) -> np.ndarray:
-    """K⁻¹κ with K, κ in extended precision and the solve in ``digits`` digits: the optimum where float64 has none."""
+def optimal_weights_extended(
+    g: Profile, X: np.ndarray, p: np.ndarray, C: np.ndarray, digits: int = 50
+) -> np.ndarray:
+    """K⁻¹κ with K, κ in extended precision and the solve in ``digits`` digits: the optimum where
+    float64 has none.
+    """
     K = gram(g, C.astype(np.longdouble), C.astype(np.longdouble))
     kappa = gram(g, C.astype(np.longdouble), X.astype(np.longdouble)) @ p.astype(np.longdouble)
     with mpmath.workdps(digits):
@@ -230,7 +257,9 @@ def theorem_1(g: Profile, X: np.ndarray, p: np.ndarray, chosen: np.ndarray) -> f
     """Σ_{j∉I} p_j · √(1 − ν²), ν = min_{j∉I} max_{i∈I} g; points equal to a centre count as chosen."""
     r2 = squared_distances(X, X[chosen]).min(axis=1)
     outside = r2 > 0
-    return float(p[outside].sum() * np.sqrt(1 - g(r2[outside]).min() ** 2)) if outside.any() else 0.0
+    return (
+        float(p[outside].sum() * np.sqrt(1 - g(r2[outside]).min() ** 2)) if outside.any() else 0.0
+    )
 
 
 def mean_nearest(g: Profile, X: np.ndarray, p: np.ndarray, C: np.ndarray) -> float:
@@ -239,7 +268,9 @@ def mean_nearest(g: Profile, X: np.ndarray, p: np.ndarray, C: np.ndarray) -> flo
 
 
 def mean_power(g: Profile, X: np.ndarray, p: np.ndarray, C: np.ndarray) -> float:
-    """Σ_j p_j √(1 − k_jᵀK⁻¹k_j): the distance of each φ(x_j) from the span of the centres. Time O(nk²)."""
+    """Σ_j p_j √(1 − k_jᵀK⁻¹k_j): the distance of each φ(x_j) from the span of the centres. Time
+    O(nk²).
+    """
     K, k = gram(g, C, C), gram(g, C, X)
     return float(p @ np.sqrt(np.maximum(1 - (k * np.linalg.solve(K, k)).sum(axis=0), 0)))
 

@@ -9,11 +9,21 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-# CI tries the same few examples each time; ``make fuzz`` tries many new ones (--hypothesis-profile=fuzz).
-common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
-settings.register_profile("kernelmean", **common, derandomize=True, max_examples=20, stateful_step_count=15)
+# CI tries the same few examples each time; ``make fuzz`` tries many new ones
+# (--hypothesis-profile=fuzz).
+common = {
+    "deadline": None,
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
+}
 settings.register_profile(
-    "fuzz", **common, max_examples=int(os.environ.get("KERNELMEAN_EXAMPLES", "1000")), stateful_step_count=30, print_blob=True
+    "kernelmean", **common, derandomize=True, max_examples=20, stateful_step_count=15
+)
+settings.register_profile(
+    "fuzz",
+    **common,
+    max_examples=int(os.environ.get("KERNELMEAN_EXAMPLES", "1000")),
+    stateful_step_count=30,
+    print_blob=True,
 )
 settings.load_profile("kernelmean")
 

@@ -1,4 +1,5 @@
-"""``make fuzz``: the property tests with a large budget of new examples, and a page that says what the last run has found.
+"""``make fuzz``: the property tests with a large budget of new examples, and a page that says what
+the last run has found.
 
 python -m tests.fuzzing --examples 500 --output docs/development/fuzzing.md
 """
@@ -33,7 +34,17 @@ class Run(NamedTuple):
 def run(examples: int, arguments: list[str]) -> Run:
     """All property tests, on both cores of a small machine."""
     command = [
-        *(sys.executable, "-m", "pytest", "-q", "-n", "2", "-m", "fuzz or hypothesis", "--hypothesis-profile=fuzz"),
+        *(
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-n",
+            "2",
+            "-m",
+            "fuzz or hypothesis",
+            "--hypothesis-profile=fuzz",
+        ),
         *("--hypothesis-show-statistics", *arguments),
     ]
     env = os.environ | {"KERNELMEAN_EXAMPLES": str(examples), "OPENBLAS_NUM_THREADS": "1"}
@@ -52,7 +63,9 @@ def counted(printed: str) -> dict[str, int]:
     for section in re.split(r"\n(?=tests/[\w/]+\.py::)", printed):
         where = TEST.match(section)
         if where is not None:
-            total = sum(int(passing) + int(failing) for passing, failing, _ in EXAMPLES.findall(section))
+            total = sum(
+                int(passing) + int(failing) for passing, failing, _ in EXAMPLES.findall(section)
+            )
             found[where[1]] = found.get(where[1], 0) + total
     return {name: count for name, count in sorted(found.items()) if count}
 
@@ -62,14 +75,25 @@ def table(result: Run, examples: int) -> str:
     total = sum(result.examples.values())
     today = datetime.datetime.now(datetime.UTC).date()
     lines = [
-        f"{today}: {_grouped(total)} examples in {result.minutes:.0f} minutes on two cores, at most {_grouped(examples)} for "
-        f"each test, and {_grouped(2 * examples)} seeds or more for each test of calibration; {len(result.failed)} tests failed.",
+        f"{today}: {_grouped(total)} examples in {result.minutes:.0f} minutes on two cores, at "
+        f"most {_grouped(examples)} for "
+        f"each test, and {_grouped(2 * examples)} seeds or more for each test of calibration; "
+        f"{len(result.failed)} tests failed.",
         "",
         "| tests | examples |",
         "| --- | ---: |",
         *(f"| `{name}` | {_grouped(count)} |" for name, count in result.examples.items()),
     ]
-    return "\n".join([*lines, *(["", "Failed:", "", *(f"- `{name}`" for name in result.failed)] if result.failed else [])])
+    return "\n".join(
+        [
+            *lines,
+            *(
+                ["", "Failed:", "", *(f"- `{name}`" for name in result.failed)]
+                if result.failed
+                else []
+            ),
+        ]
+    )
 
 
 def _grouped(number: int) -> str:
@@ -84,7 +108,9 @@ def rewritten(page: str, result: Run, examples: int) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--examples", type=int, default=500, help="of each property")
     parser.add_argument("--output", type=Path, help="the page to bring up to date")
     known, arguments = parser.parse_known_args()

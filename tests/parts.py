@@ -1,4 +1,6 @@
-"""Parts of a sample in this process, to test what combines them: kept, read anew each time, or losing their memory."""
+"""Parts of a sample in this process, to test what combines them: kept, read anew each time, or
+losing their memory.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +38,13 @@ class Beside:
         return answers
 
 
-def parted_room(engine: Any, X: np.ndarray, cuts: Any, weights: Any = None, kind: str = "kept") -> Room:
+def parted_room(
+    engine: Any, X: np.ndarray, cuts: Any, weights: Any = None, kind: str = "kept"
+) -> Room:
     """The room of X cut in parts before the rows ``cuts``."""
     pieces = [rows for rows in np.split(np.arange(len(X)), sorted(cuts)) if len(rows)]
-    parts = [Part(X[rows], None if weights is None else weights[rows], engine, lean=kind == "lean") for rows in pieces]
+    parts = [
+        Part(X[rows], None if weights is None else weights[rows], engine, lean=kind == "lean")
+        for rows in pieces
+    ]
     return Room(Holding(Beside(parts, kind)))

@@ -1,4 +1,6 @@
-"""Hypothesis clouds: normal, lattice, duplicated, constant, far from the origin, one point, one column."""
+"""Hypothesis clouds: normal, lattice, duplicated, constant, far from the origin, one point, one
+column.
+"""
 
 from __future__ import annotations
 
@@ -23,20 +25,32 @@ def _cloud(kind: str, n: int, d: int, seed: int) -> np.ndarray:
     return rng.normal(size=(n, d))
 
 
-def clouds(max_points: int = 30, min_points: int = 1, kinds: tuple[str, ...] = KINDS, max_columns: int = 3) -> st.SearchStrategy:
+def clouds(
+    max_points: int = 30, min_points: int = 1, kinds: tuple[str, ...] = KINDS, max_columns: int = 3
+) -> st.SearchStrategy:
     """(n, d) arrays."""
     return st.builds(
-        _cloud, st.sampled_from(kinds), st.integers(min_points, max_points), st.integers(1, max_columns), st.integers(0, 10**6)
+        _cloud,
+        st.sampled_from(kinds),
+        st.integers(min_points, max_points),
+        st.integers(1, max_columns),
+        st.integers(0, 10**6),
     )
 
 
-def spread_clouds(max_points: int = 30, min_points: int = 2, max_columns: int = 3) -> st.SearchStrategy:
+def spread_clouds(
+    max_points: int = 30, min_points: int = 2, max_columns: int = 3
+) -> st.SearchStrategy:
     """Clouds with some spread, for rules and kernels that need it."""
-    return clouds(max_points, min_points, ("normal", "lattice", "duplicates", "offset")).filter(lambda X: bool((X[0] != X).any()))
+    return clouds(max_points, min_points, ("normal", "lattice", "duplicates", "offset")).filter(
+        lambda X: bool((X[0] != X).any())
+    )
 
 
 @st.composite
-def weighted_clouds(draw: st.DrawFn, max_points: int = 20, min_points: int = 2, least: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def weighted_clouds(
+    draw: st.DrawFn, max_points: int = 20, min_points: int = 2, least: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
     """A cloud and integer weights, not all zero."""
     X = draw(spread_clouds(max_points, min_points))
     w = draw(st.lists(st.integers(least, 4), min_size=len(X), max_size=len(X)).filter(any))

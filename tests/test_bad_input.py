@@ -1,4 +1,6 @@
-"""Bad and odd input: it works as the theory says, or one sentence tells what was wrong and what would be right."""
+"""Bad and odd input: it works as the theory says, or one sentence tells what was wrong and what
+would be right.
+"""
 
 from __future__ import annotations
 
@@ -134,17 +136,33 @@ BAD_OPTIONS = {
     "unknown kernel": ({"kernel": "quartic"}, ValueError, "'gaussian', 'laplacian', .*'cauchy'"),
     "student by name": ({"kernel": "student"}, ValueError, "km.Student"),
     "kernel class": ({"kernel": km.Gaussian}, TypeError, "km.Gaussian"),
-    "kernel with a bandwidth": ({"kernel": km.Gaussian(1.0), "bandwidth": 2.0}, ValueError, "own scale"),
+    "kernel with a bandwidth": (
+        {"kernel": km.Gaussian(1.0), "bandwidth": 2.0},
+        ValueError,
+        "own scale",
+    ),
     "unknown space": ({"space": "L3"}, ValueError, "'rkhs', 'l2'"),
-    "unknown selection": ({"selection": "kcentre"}, ValueError, "'kcenter', 'greedy', 'kmeans\\+\\+', 'kmeans', 'random'"),
-    "unknown constraint": ({"constraint": "positive"}, ValueError, "'simplex', 'simplex-projection', 'sum-to-one'"),
+    "unknown selection": (
+        {"selection": "kcentre"},
+        ValueError,
+        "'kcenter', 'greedy', 'kmeans\\+\\+', 'kmeans', 'random'",
+    ),
+    "unknown constraint": (
+        {"constraint": "positive"},
+        ValueError,
+        "'simplex', 'simplex-projection', 'sum-to-one'",
+    ),
     "unknown solver": ({"solver": "lu"}, ValueError, "'cholesky', 'cg'"),
     "unknown engine": ({"engine": "gpus"}, ValueError, "'naive', 'cpu'"),
     "engine number": ({"engine": 3}, TypeError, "'naive', 'cpu'"),
     "unknown scale": ({"scale": "mad"}, ValueError, "'std', 'cov'"),
     "scale of other size": ({"scale": np.eye(3)}, ValueError, r"\(2, 2\)"),
     "scale singular": ({"scale": [[1.0, 2.0], [2.0, 4.0]]}, ValueError, "singular"),
-    "scale singular up to rounding": ({"scale": [[0.1, 0.3], [0.2, 0.1 * 6]]}, ValueError, "singular"),
+    "scale singular up to rounding": (
+        {"scale": [[0.1, 0.3], [0.2, 0.1 * 6]]},
+        ValueError,
+        "singular",
+    ),
     "scale NaN": ({"scale": [[np.nan, 0.0], [0.0, 1.0]]}, ValueError, "NaN"),
     "rows out of range": ({"selection": [0, 30]}, ValueError, "0 to 29"),
     "rows negative": ({"selection": [-1, 3]}, ValueError, "0 to 29"),
@@ -168,7 +186,13 @@ def test_options_that_mean_nothing_are_refused_with_what_would(case):
 
 @pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf])
 def test_kernels_of_impossible_scale_are_refused(value):
-    for make in (km.Gaussian, km.Laplacian, km.Cauchy, lambda v: km.Student(v, 1.0), lambda v: km.Student(2.0, v)):
+    for make in (
+        km.Gaussian,
+        km.Laplacian,
+        km.Cauchy,
+        lambda v: km.Student(v, 1.0),
+        lambda v: km.Student(2.0, v),
+    ):
         with pytest.raises(ValueError, match="must be") as caught:
             make(value)
         one_sentence(caught)
@@ -176,14 +200,21 @@ def test_kernels_of_impossible_scale_are_refused(value):
 
 @pytest.mark.parametrize("value", ["wide", None, [1.0], True, 1j])
 def test_kernels_whose_scale_is_no_number_are_refused(value):
-    for make in (km.Gaussian, km.Laplacian, km.Cauchy, lambda v: km.Student(v, 1.0), lambda v: km.Student(2.0, v)):
+    for make in (
+        km.Gaussian,
+        km.Laplacian,
+        km.Cauchy,
+        lambda v: km.Student(v, 1.0),
+        lambda v: km.Student(2.0, v),
+    ):
         with pytest.raises(TypeError, match="number") as caught:
             make(value)
         one_sentence(caught)
 
 
 @pytest.mark.parametrize(
-    ("first", "kind"), [(30, ValueError), (-1, ValueError), (1.0, TypeError), (True, TypeError), ("0", TypeError)]
+    ("first", "kind"),
+    [(30, ValueError), (-1, ValueError), (1.0, TypeError), (True, TypeError), ("0", TypeError)],
 )
 def test_a_first_centre_that_is_no_row_is_refused(first, kind):
     with pytest.raises(kind, match="first") as caught:
@@ -232,7 +263,9 @@ def test_means_that_do_not_match_have_no_inner_product(case, verb):
 
 
 @pytest.mark.parametrize("verb", ["inner", "distance"])
-@pytest.mark.parametrize("other", [3, None, GOOD, "mean"], ids=["number", "nothing", "array", "text"])
+@pytest.mark.parametrize(
+    "other", [3, None, GOOD, "mean"], ids=["number", "nothing", "array", "text"]
+)
 def test_an_inner_product_needs_a_mean(verb, other):
     with pytest.raises(TypeError, match="SparseKernelMean") as caught:
         getattr(fit(GOOD, k=3), verb)(other)
@@ -279,7 +312,9 @@ def test_one_column_works():
     X = GOOD[:, :1]
     mean = fit(X, k=30)
     assert mean.certificate(X, random_state=0).relative_error < 1e-6
-    np.testing.assert_allclose(mean(X), brute.gram(brute.gaussian(0.7), X, X) @ brute.uniform(X), atol=1e-6)
+    np.testing.assert_allclose(
+        mean(X), brute.gram(brute.gaussian(0.7), X, X) @ brute.uniform(X), atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("selection", ["kcenter", "random", "kmeans++", "kmeans"])
@@ -347,12 +382,19 @@ FORMS = {
 @pytest.mark.parametrize("engine", ["naive", "cpu"])
 def test_the_same_numbers_in_any_form_give_the_same_answer(tmp_path, form, engine):
     X = FORMS[form](tmp_path)
-    mean, expected = (fit(Y, bandwidth="median", scale="cov", k=9, engine=engine, selection="kcenter") for Y in (X, GOOD))
+    mean, expected = (
+        fit(Y, bandwidth="median", scale="cov", k=9, engine=engine, selection="kcenter")
+        for Y in (X, GOOD)
+    )
     for name in ("centers", "weights", "indices", "radii", "kappa", "indicator"):
-        np.testing.assert_allclose(getattr(mean, name), getattr(expected, name), rtol=1e-12, err_msg=name)
+        np.testing.assert_allclose(
+            getattr(mean, name), getattr(expected, name), rtol=1e-12, err_msg=name
+        )
     np.testing.assert_allclose(mean(X), expected(GOOD), rtol=1e-12)
     np.testing.assert_allclose(mean.gradient(X), expected.gradient(GOOD), rtol=1e-9, atol=1e-12)
-    assert mean.certificate(X, method="exact").error == pytest.approx(expected.certificate(GOOD, method="exact").error, rel=1e-9)
+    assert mean.certificate(X, method="exact").error == pytest.approx(
+        expected.certificate(GOOD, method="exact").error, rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int64, np.int8, np.uint8, bool])
@@ -367,13 +409,35 @@ def test_narrow_numbers_are_computed_in_float64(dtype):
 
 
 def test_no_input_is_ever_modified():
-    X, Q, w, A, rows = GOOD.copy(), GOOD[:5].copy(), np.arange(30.0), np.array([[2.0, 0.1], [0.0, 1.0]]), np.array([4, 2, 9])
+    X, Q, w, A, rows = (
+        GOOD.copy(),
+        GOOD[:5].copy(),
+        np.arange(30.0),
+        np.array([[2.0, 0.1], [0.0, 1.0]]),
+        np.array([4, 2, 9]),
+    )
     before = [a.copy() for a in (X, Q, w, A, rows)]
     for selection in ("kcenter", "random", "kmeans++", "kmeans", rows):
         for engine in ("naive", "cpu"):
-            mean = fit(X, k=3, scale=A, sample_weight=w, selection=selection, engine=engine, constraint="simplex")
-            mean(Q), mean.log(Q), mean.gradient(Q), mean.refit(X, sample_weight=w, bandwidth="median")
-            mean.certificate(X, sample_weight=w, method="exact"), mean.certificate(X, sample_weight=w, method="spectral")
+            mean = fit(
+                X,
+                k=3,
+                scale=A,
+                sample_weight=w,
+                selection=selection,
+                engine=engine,
+                constraint="simplex",
+            )
+            (
+                mean(Q),
+                mean.log(Q),
+                mean.gradient(Q),
+                mean.refit(X, sample_weight=w, bandwidth="median"),
+            )
+            (
+                mean.certificate(X, sample_weight=w, method="exact"),
+                mean.certificate(X, sample_weight=w, method="spectral"),
+            )
     km.k_center(X, 3, sample_weight=w)
     for rule in (km.bandwidth.scott, km.bandwidth.silverman, km.bandwidth.iqr, km.bandwidth.median):
         rule(X, w)
@@ -388,11 +452,16 @@ def test_no_input_is_ever_modified():
 @pytest.mark.parametrize("scale", [None, "std", "cov"])
 @pytest.mark.parametrize("space", ["rkhs", "l2"])
 def test_an_offset_of_1e8_loses_no_accuracy(engine, scale, space):
-    """far − 1e8 is exact, so both clouds have the same differences to the last bit: all else must agree to rounding."""
+    """far − 1e8 is exact, so both clouds have the same differences to the last bit: all else must
+    agree to rounding.
+    """
     far = np.random.default_rng(2).normal(size=(150, 2)) + 1e8
     near = far - 1e8
     assert np.array_equal(near + 1e8, far)
-    a, b = (fit(X, scale=scale, space=space, k=25, engine=engine, selection="kcenter") for X in (far, near))
+    a, b = (
+        fit(X, scale=scale, space=space, k=25, engine=engine, selection="kcenter")
+        for X in (far, near)
+    )
     np.testing.assert_array_equal(a.indices, b.indices)
     for name in ("weights", "radii", "kappa", "indicator", "cover"):
         np.testing.assert_allclose(getattr(a, name), getattr(b, name), rtol=1e-9, err_msg=name)
@@ -400,7 +469,10 @@ def test_an_offset_of_1e8_loses_no_accuracy(engine, scale, space):
     np.testing.assert_allclose(a(far), b(near), rtol=1e-11)
     np.testing.assert_allclose(a.gradient(far), b.gradient(near), rtol=1e-9, atol=1e-11)
     for method in ("exact", "rows", "spectral"):
-        found, expected = a.certificate(far, method=method, random_state=0), b.certificate(near, method=method, random_state=0)
+        found, expected = (
+            a.certificate(far, method=method, random_state=0),
+            b.certificate(near, method=method, random_state=0),
+        )
         assert found.error == pytest.approx(expected.error, rel=1e-6)
     assert a.bound == pytest.approx(b.bound, rel=1e-11)
     again = a.refit(far, bandwidth=0.4)
@@ -413,7 +485,9 @@ def test_an_offset_of_1e8_loses_no_accuracy(engine, scale, space):
 def test_every_selection_is_the_same_at_an_offset_of_1e8(selection):
     far = np.random.default_rng(3).normal(size=(150, 2)) + 1e8
     a, b = (fit(X, selection=selection, k=10) for X in (far, far - 1e8))
-    np.testing.assert_allclose(a.centers - 1e8, b.centers, atol=2e-8)  # one unit in the last place of 1e8
+    np.testing.assert_allclose(
+        a.centers - 1e8, b.centers, atol=2e-8
+    )  # one unit in the last place of 1e8
     # Centroids themselves are rounded at 1.5e-8 there; rows are not.
     np.testing.assert_allclose(a.weights, b.weights, rtol=1e-5 if selection == "kmeans" else 1e-10)
 
@@ -424,7 +498,9 @@ def test_columns_of_wildly_different_scale_are_as_good_as_standardised_ones(scal
     rng = np.random.default_rng(4)
     Z = rng.normal(size=(150, 3))
     units = np.array([1e-60, 1.0, 2.0**200])
-    a = km.sparse_kernel_mean(Z * units, bandwidth=0.7, scale=scale, space=space, k=25, random_state=0)
+    a = km.sparse_kernel_mean(
+        Z * units, bandwidth=0.7, scale=scale, space=space, k=25, random_state=0
+    )
     b = km.sparse_kernel_mean(Z, bandwidth=0.7, scale=scale, space=space, k=25, random_state=0)
     np.testing.assert_array_equal(a.indices, b.indices)
     np.testing.assert_allclose(a.weights, b.weights, rtol=1e-8)
@@ -438,7 +514,10 @@ def test_columns_of_wildly_different_scale_are_as_good_as_standardised_ones(scal
 
 @pytest.mark.parametrize("factor", [1e-100, 1e-8, 1e8, 1e100])
 def test_units_of_measurement_do_not_matter(factor):
-    a, b = (km.sparse_kernel_mean(X, bandwidth="scott", k=9, random_state=0) for X in (GOOD * factor, GOOD))
+    a, b = (
+        km.sparse_kernel_mean(X, bandwidth="scott", k=9, random_state=0)
+        for X in (GOOD * factor, GOOD)
+    )
     np.testing.assert_array_equal(a.indices, b.indices)
     np.testing.assert_allclose(a.weights, b.weights, rtol=1e-7)
     np.testing.assert_allclose(a(GOOD * factor), b(GOOD), rtol=1e-9)

@@ -1,4 +1,6 @@
-"""The evaluator of the comparison with peers agrees with the library's own exact error, and its parts fit together."""
+"""The evaluator of the comparison with peers agrees with the library's own exact error, and its
+parts fit together.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,11 @@ def test_extended_precision_sees_below_the_floor_of_float64(sample):
     (error,) = Exact(X, "gaussian", 4.0, "rkhs").errors(mean.centers, [mean.weights])
     K = lambda A, B: np.exp(-squared(A, B) / 32)  # noqa: E731
     p, alpha = np.full(len(X), 1 / np.longdouble(len(X))), mean.weights.astype(np.longdouble)
-    naive = p @ K(X, X) @ p - 2 * p @ K(X, mean.centers) @ alpha + alpha @ K(mean.centers, mean.centers) @ alpha
+    naive = (
+        p @ K(X, X) @ p
+        - 2 * p @ K(X, mean.centers) @ alpha
+        + alpha @ K(mean.centers, mean.centers) @ alpha
+    )
     assert 0.0 < error < 1e-6
     assert error == pytest.approx(float(np.sqrt(naive / (p @ K(X, X) @ p))), rel=1e-2)
 
@@ -40,7 +46,9 @@ def test_extended_precision_sees_below_the_floor_of_float64(sample):
 def test_samples_are_standardised(name):
     X = datasets.load(name, 300)
     assert X.shape[0] == 300
-    np.testing.assert_allclose([X.mean(axis=0), X.std(axis=0)], [np.zeros(X.shape[1]), np.ones(X.shape[1])], atol=1e-12)
+    np.testing.assert_allclose(
+        [X.mean(axis=0), X.std(axis=0)], [np.zeros(X.shape[1]), np.ones(X.shape[1])], atol=1e-12
+    )
 
 
 def test_a_cell_is_judged_and_shown(sample, monkeypatch):
@@ -49,8 +57,19 @@ def test_a_cell_is_judged_and_shown(sample, monkeypatch):
     monkeypatch.setattr(contenders, "STEPS", 3)
     case = contenders.Case(X, "gaussian", 1.0, "rkhs", 25)
     exact = Exact(X, "gaussian", 1.0, "rkhs")
-    facts = {"data": "X", "n": 200, "d": 3, "kernel": "gaussian", "width": "wide", "space": "rkhs", "k": 25}
-    cells = [facts | cell for cell in peers.compared(case, exact, peers.defaultdict(float), own_weights=False)]
+    facts = {
+        "data": "X",
+        "n": 200,
+        "d": 3,
+        "kernel": "gaussian",
+        "width": "wide",
+        "space": "rkhs",
+        "k": 25,
+    }
+    cells = [
+        facts | cell
+        for cell in peers.compared(case, exact, peers.defaultdict(float), own_weights=False)
+    ]
     assert [cell["weights"] for cell in cells] == ["signed", "simplex"]
     assert page.best_peer(cells[0]) == ("random", cells[0]["error"]["random"])
     assert page.auto_met(cells[0]) is True
@@ -59,9 +78,22 @@ def test_a_cell_is_judged_and_shown(sample, monkeypatch):
 
 
 def test_a_missed_goal_is_said():
-    cell = {"data": "X", "n": 9, "d": 1, "kernel": "laplacian", "width": "wide", "space": "l2", "k": 2, "weights": "signed"}
+    cell = {
+        "data": "X",
+        "n": 9,
+        "d": 1,
+        "kernel": "laplacian",
+        "width": "wide",
+        "space": "l2",
+        "k": 2,
+        "weights": "signed",
+    }
     cell |= {"error": {"auto": 0.2, "random": 0.1}, "time": {"auto": 2.0}, "selecting": {}}
-    assert (page.auto_met(cell), page.laplacian_met(cell), page.refine_goal(cell)) == (False, False, None)
+    assert (page.auto_met(cell), page.laplacian_met(cell), page.refine_goal(cell)) == (
+        False,
+        False,
+        None,
+    )
     assert page.summary([cell])[2].missed == "2.00: X, laplacian, wide, l2, signed, k = 2"
     assert "2.00 ✗" in page.ratios([cell])
 
@@ -94,9 +126,26 @@ def test_a_peer_that_fails_is_a_line_on_the_page(sample, monkeypatch):
         raise ValueError("too few points")
 
     monkeypatch.setattr(contenders, "PEERS", {"random": contenders.uniform, "k-means++": fails})
-    case, exact = contenders.Case(sample, "laplacian", 1.0, "rkhs", 25), Exact(sample, "laplacian", 1.0, "rkhs")
-    facts = {"data": "X", "n": 200, "d": 3, "kernel": "laplacian", "width": "wide", "space": "rkhs", "k": 25}
-    cells = [facts | cell for cell in peers.compared(case, exact, peers.defaultdict(float), own_weights=False)]
+    case, exact = (
+        contenders.Case(sample, "laplacian", 1.0, "rkhs", 25),
+        Exact(sample, "laplacian", 1.0, "rkhs"),
+    )
+    facts = {
+        "data": "X",
+        "n": 200,
+        "d": 3,
+        "kernel": "laplacian",
+        "width": "wide",
+        "space": "rkhs",
+        "k": 25,
+    }
+    cells = [
+        facts | cell
+        for cell in peers.compared(case, exact, peers.defaultdict(float), own_weights=False)
+    ]
     assert "k-means++" not in cells[0]["error"]
     lines = page.failures({"failed": [], "cells": cells})
-    assert lines[0] == "k-means++, X, laplacian, wide, rkhs, signed, k = 25: ValueError: too few points"
+    assert (
+        lines[0]
+        == "k-means++, X, laplacian, wide, rkhs, signed, k = 25: ValueError: too few points"
+    )

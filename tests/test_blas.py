@@ -1,4 +1,6 @@
-"""The number of BLAS threads is the process's own: whoever asks for one thread gives it back as it was."""
+"""The number of BLAS threads is the process's own: whoever asks for one thread gives it back as it
+was.
+"""
 
 import multiprocessing
 import os
@@ -14,17 +16,23 @@ from threadpoolctl import ThreadpoolController, threadpool_info
 import kernelmean as km
 from kernelmean import _blas
 
-needs_fork = pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this platform cannot fork")
+needs_fork = pytest.mark.skipif(
+    "fork" not in multiprocessing.get_all_start_methods(), reason="this platform cannot fork"
+)
 BEFORE = 2
 
 
 def blas():
-    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+    return [
+        library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"
+    ]
 
 
 @pytest.fixture(autouse=True)
 def two_threads():
-    """A number that is not one, on any machine; set past threadpoolctl, where this thread would stay in control of it."""
+    """A number that is not one, on any machine; set past threadpoolctl, where this thread would
+    stay in control of it.
+    """
     libraries = ThreadpoolController().select(user_api="blas").lib_controllers
     before = [library.num_threads for library in libraries]
     for library in libraries:
@@ -126,7 +134,9 @@ def visited_again():
 
 
 @needs_fork
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Python 3.12 warns of any fork in a process with threads
+@pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning"
+)  # Python 3.12 warns of any fork in a process with threads
 def test_a_child_forked_while_another_thread_is_inside_has_its_threads():
     """The thread that is inside does not exist in the child, and will never leave."""
     entered, leave = threading.Event(), threading.Event()

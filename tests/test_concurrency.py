@@ -1,4 +1,6 @@
-"""Threads calling at once, forks with a live pool, spawned processes: the sequential results, every time."""
+"""Threads calling at once, forks with a live pool, spawned processes: the sequential results, every
+time.
+"""
 
 import multiprocessing
 import os
@@ -15,7 +17,9 @@ import pytest
 import kernelmean as km
 from kernelmean.compiled import threads
 
-needs_fork = pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this platform cannot fork")
+needs_fork = pytest.mark.skipif(
+    "fork" not in multiprocessing.get_all_start_methods(), reason="this platform cannot fork"
+)
 
 KERNELS = ("gaussian", "laplacian", "cauchy")
 
@@ -28,7 +32,13 @@ def fit(task):
     engine = km.engines.open("cpu", threads=1 + task % 3)
     space = "rkhs" if task % 2 else "l2"
     mean = km.sparse_kernel_mean(
-        X, selection="kcenter", kernel=KERNELS[task % 3], space=space, k=25, random_state=task, engine=engine
+        X,
+        selection="kcenter",
+        kernel=KERNELS[task % 3],
+        space=space,
+        k=25,
+        random_state=task,
+        engine=engine,
     )
     centers = km.k_center(X, 40, first=task, engine=engine)
     return (
@@ -41,7 +51,9 @@ def fit(task):
 
 
 def test_threads_fitting_at_once_give_the_sequential_results():
-    """Before anything is compiled in this process, if it runs first: compiling is part of what is shared."""
+    """Before anything is compiled in this process, if it runs first: compiling is part of what is
+    shared.
+    """
     tasks = range(8)
     barrier = threading.Barrier(8)
 
@@ -62,7 +74,11 @@ def test_threads_sharing_one_room_give_the_sequential_results():
 
     def ask(i):
         picks = room.traverse(i).take(15)
-        return room.kernel_sum(radial, X[i : i + 5]).tobytes(), picks.indices.tobytes(), room.nearest(X[:4]).masses().tobytes()
+        return (
+            room.kernel_sum(radial, X[i : i + 5]).tobytes(),
+            picks.indices.tobytes(),
+            room.nearest(X[:4]).masses().tobytes(),
+        )
 
     with ThreadPoolExecutor(6) as pool:
         together = list(pool.map(ask, range(12)))
@@ -81,7 +97,9 @@ def test_a_pool_inside_a_pool_does_not_wait_for_itself():
     def outer(i):
         threads.run(inner, [(10 * i + j,) for j in range(4)], 2)
 
-    runner = threading.Thread(target=threads.run, args=(outer, [(i,) for i in range(6)], 2), daemon=True)
+    runner = threading.Thread(
+        target=threads.run, args=(outer, [(i,) for i in range(6)], 2), daemon=True
+    )
     runner.start()
     runner.join(timeout=30)
     assert not runner.is_alive()
@@ -97,7 +115,8 @@ def test_an_error_in_a_task_reaches_the_caller():
         threads.run(fail, [(i,) for i in range(5)], 2)
 
 
-# --- processes --------------------------------------------------------------------------------------------------------
+# --- processes
+# --------------------------------------------------------------------------------------------------------
 
 PRELUDE = """
 import multiprocessing, os, pickle, select, signal, sys, threading, time, warnings
@@ -142,14 +161,23 @@ def run_script(tmp_path, body, timeout=200):
     script.write_text(PRELUDE + textwrap.dedent(body))
     path = str(Path(km.__file__).parents[1])
     env = os.environ | {"PYTHONPATH": path}
-    done = subprocess.run([sys.executable, str(script)], env=env, capture_output=True, text=True, timeout=timeout, check=False)
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split()[-1:] == ["FINE"], done.stdout
 
 
 @needs_fork
 def test_a_fork_of_a_process_with_a_live_pool_computes(tmp_path):
-    """The pool's threads do not survive the fork; the child makes its own. A kernel new to the child compiles there."""
+    """The pool's threads do not survive the fork; the child makes its own. A kernel new to the
+    child compiles there.
+    """
     run_script(
         tmp_path,
         """
@@ -193,7 +221,9 @@ def test_a_fork_while_other_threads_compute(tmp_path):
 
 @needs_fork
 def test_a_fork_while_another_thread_compiles(tmp_path):
-    """Locks held by a compiling thread have no owner in the child: the child must be able to compile all the same."""
+    """Locks held by a compiling thread have no owner in the child: the child must be able to
+    compile all the same.
+    """
     run_script(
         tmp_path,
         """
@@ -233,7 +263,8 @@ def test_multiprocessing(tmp_path, method):
     )
 
 
-# --- the number of threads --------------------------------------------------------------------------------------------
+# --- the number of threads
+# --------------------------------------------------------------------------------------------
 
 
 def test_the_environment_sets_the_number_of_threads(monkeypatch):
@@ -250,7 +281,9 @@ def test_the_environment_sets_the_number_of_threads(monkeypatch):
 @pytest.mark.parametrize("value", ["0", "-1", "two", "1.5", " ", "2x", "²"])
 def test_a_wrong_number_of_threads_is_refused(monkeypatch, value):
     monkeypatch.setenv("KERNELMEAN_NUM_THREADS", value)
-    with pytest.raises(ValueError, match="KERNELMEAN_NUM_THREADS must be a positive whole number, got"):
+    with pytest.raises(
+        ValueError, match="KERNELMEAN_NUM_THREADS must be a positive whole number, got"
+    ):
         km.engines.open("cpu")
     with pytest.raises(ValueError, match="KERNELMEAN_NUM_THREADS"):
         km.k_center(np.eye(3), 2)
@@ -271,7 +304,8 @@ def test_the_environment_decides_how_many_threads_run(monkeypatch):
     assert all(name.startswith("kernelmean") for name in seen)
 
 
-# --- fits that travel between processes -------------------------------------------------------------------------------
+# --- fits that travel between processes
+# -------------------------------------------------------------------------------
 
 TRAVELLING = """
 Y = X[:600] * [1.0, 0.5, 2.0]
@@ -309,7 +343,9 @@ TASKS = [("gaussian", "rkhs"), ("laplacian", "l2")]
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 def test_means_and_estimators_travel_between_processes(tmp_path, method):
-    """Fitted here and there, asked here and there: the same bits, by every way of starting a process."""
+    """Fitted here and there, asked here and there: the same bits, by every way of starting a
+    process.
+    """
     if method not in multiprocessing.get_all_start_methods():
         pytest.skip(f"this platform has no {method}")
     run_script(
@@ -333,7 +369,9 @@ if __name__ == "__main__":
 
 
 def test_a_search_on_two_processes_finds_what_one_finds(tmp_path):
-    """scikit-learn's search by way of joblib's processes, with one BLAS thread everywhere: its bits depend on their number."""
+    """scikit-learn's search by way of joblib's processes, with one BLAS thread everywhere: its bits
+    depend on their number.
+    """
     run_script(
         tmp_path,
         TRAVELLING

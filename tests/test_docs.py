@@ -1,4 +1,6 @@
-"""What the documentation promises, done: its blocks run, its figures exist, its drawing follows the contracts."""
+"""What the documentation promises, done: its blocks run, its figures exist, its drawing follows the
+contracts.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,11 @@ PAGES = [
     *sorted((DOCS / "theory").glob("*.md")),
     *sorted((DOCS / "development").glob("*.md")),
 ]
-WITH_CODE = [page for page in PAGES if any(block.language in ("python", "shell") for block in blocks.blocks(page))]
+WITH_CODE = [
+    page
+    for page in PAGES
+    if any(block.language in ("python", "shell") for block in blocks.blocks(page))
+]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?")
 
@@ -36,21 +42,31 @@ def one_blas_thread(monkeypatch):
 
 
 def same_words_close_numbers(printed: str, shown: str) -> bool:
-    """Equal text, numbers to three percent: another BLAS may round a figure otherwise, and nothing else may change."""
+    """Equal text, numbers to three percent: another BLAS may round a figure otherwise, and nothing
+    else may change.
+    """
     if NUMBER.sub("#", printed).split() != NUMBER.sub("#", shown).split():
         return False
     pairs = zip(NUMBER.findall(printed), NUMBER.findall(shown), strict=True)
-    return all(float(a) == pytest.approx(float(b), rel=0.03, abs=0.011 if "." in a and "e" not in a else 0.0) for a, b in pairs)
+    return all(
+        float(a)
+        == pytest.approx(float(b), rel=0.03, abs=0.011 if "." in a and "e" not in a else 0.0)
+        for a, b in pairs
+    )
 
 
 def needs(page: Path) -> str | None:
     """Why a page cannot run here; None where it can."""
     code = "".join(block.text for block in blocks.blocks(page) if block.language == "python")
     if 'engine="gpu"' in code:
-        torch = pytest.importorskip("torch", reason="this guide needs torch: pip install 'kernelmean[gpu]'")
+        torch = pytest.importorskip(
+            "torch", reason="this guide needs torch: pip install 'kernelmean[gpu]'"
+        )
         return None if torch.cuda.is_available() else "this guide needs a CUDA device"
     if "import dask" in code:
-        pytest.importorskip("distributed", reason="this guide needs Dask: pip install 'kernelmean[cluster]'")
+        pytest.importorskip(
+            "distributed", reason="this guide needs Dask: pip install 'kernelmean[cluster]'"
+        )
     if "KERNELMEAN_DATA" in code and not os.environ.get("KERNELMEAN_DATA"):
         return "this guide is about real data: set KERNELMEAN_DATA"
     return None
@@ -73,7 +89,15 @@ def run_page(page: Path, folder: Path) -> list[str]:
     env = os.environ | {"PATH": f"{commands(folder)}:{os.environ['PATH']}"}
     env["PYTHONPATH"] = os.pathsep.join(map(str, (folder / "hiding", ROOT / "src", ROOT)))
     command = [sys.executable, "-m", "pages.running", str(page), str(folder / "printed.json")]
-    done = subprocess.run(command, cwd=folder / "page", env=env, capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run(
+        command,
+        cwd=folder / "page",
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
     assert done.returncode == 0, f"{page.name}\n{done.stderr}"
     printed: list[str] = json.loads((folder / "printed.json").read_text())
     return printed
@@ -90,15 +114,23 @@ def test_every_block_runs_and_prints_what_the_page_shows(page, tmp_path):
             shown = output
         elif block.language == "text" and shown:
             assert same_words_close_numbers(shown, block.text), (
-                f"{where} shows\n{block.text}but printed is\n{shown}if that is right, python -m pages.printed writes it"
+                f"{where} shows\n{block.text}but printed is\n{shown}if that is right, python -m "
+                "pages.printed writes it"
             )
             shown = ""
-        assert block.language in ("python", "shell", "text"), f"{where}: a block in {block.language!r} is not run by any test"
+        assert block.language in ("python", "shell", "text"), (
+            f"{where}: a block in {block.language!r} is not run by any test"
+        )
 
 
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.relative_to(DOCS).as_posix())
 def test_install_lines_name_extras_that_exist(page):
-    lines = [line for block in blocks.blocks(page) if block.language == "shell" for line in block.text.splitlines()]
+    lines = [
+        line
+        for block in blocks.blocks(page)
+        if block.language == "shell"
+        for line in block.text.splitlines()
+    ]
     for line in (line for line in lines if line.startswith("pip install")):
         assert blocks.INSTALL.fullmatch(line), line
     assert environment.extras(page) <= set(PROJECT["optional-dependencies"])
@@ -108,21 +140,56 @@ def test_what_a_page_does_not_install_is_hidden(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("```shell\npip install kernelmean\n```\n")
     core = environment.prepare(tmp_path, page, PROJECT)
-    assert {"pyarrow", "matplotlib", "plotly", "PIL", "flowio", "dask", "pandas", "pytest", "hypothesis"} <= set(core)
-    assert not {"numpy", "scipy", "sklearn", "numba", "llvmlite", "joblib", "typer", "kernelmean"} & set(core)
-    code = "import importlib.util as u; print(u.find_spec('PIL'), u.find_spec('pyarrow'), u.find_spec('numpy') is not None)"
+    assert {
+        "pyarrow",
+        "matplotlib",
+        "plotly",
+        "PIL",
+        "flowio",
+        "dask",
+        "pandas",
+        "pytest",
+        "hypothesis",
+    } <= set(core)
+    assert not {
+        "numpy",
+        "scipy",
+        "sklearn",
+        "numba",
+        "llvmlite",
+        "joblib",
+        "typer",
+        "kernelmean",
+    } & set(core)
+    code = (
+        "import importlib.util as u; print(u.find_spec('PIL'), u.find_spec('pyarrow'), "
+        "u.find_spec('numpy') is not None)"
+    )
     env = os.environ | {"PYTHONPATH": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
+    )
     assert done.stdout == "None None True\n"
     page.write_text("```shell\npip install kernelmean\npip install 'kernelmean[report]'\n```\n")
     report = set(environment.prepare(tmp_path, page, PROJECT))
     assert {"pyarrow", "flowio", "dask"} <= report
-    assert not {"PIL", "matplotlib", "plotly", "kiwisolver"} & report  # what Matplotlib brings comes with it
+    assert (
+        not {"PIL", "matplotlib", "plotly", "kiwisolver"} & report
+    )  # what Matplotlib brings comes with it
 
 
 def test_there_is_code_on_every_guide_and_worked_example():
-    expected = {"quickstart.md", "terminal.md", "migration.md", "kernel.md", "engine.md", "selection.md"}
-    assert expected | {page.name for page in (DOCS / "guides").glob("*.md")} <= {page.name for page in WITH_CODE}
+    expected = {
+        "quickstart.md",
+        "terminal.md",
+        "migration.md",
+        "kernel.md",
+        "engine.md",
+        "selection.md",
+    }
+    assert expected | {page.name for page in (DOCS / "guides").glob("*.md")} <= {
+        page.name for page in WITH_CODE
+    }
 
 
 def test_outputs_can_be_brought_up_to_date():
@@ -136,7 +203,8 @@ def test_numbers_in_printed_text_may_round_but_not_change():
     assert not same_words_close_numbers("error 1.23e-03", "mistake 1.23e-03")
 
 
-# --- the gallery ------------------------------------------------------------------------------------------------------
+# --- the gallery
+# ------------------------------------------------------------------------------------------------------
 
 
 def test_the_gallery_has_enough_examples_with_titles_of_their_own():
@@ -150,7 +218,9 @@ def test_the_gallery_has_enough_examples_with_titles_of_their_own():
 
 def test_a_script_is_cut_into_cells(tmp_path):
     path = tmp_path / "plot_x.py"
-    path.write_text('"""Title.\n\nWhat it shows.\n"""\nimport math\n\n# %%\n# Some text.\nx = math.pi\nprint(round(x, 2))\n')
+    path.write_text(
+        '"""Title.\n\nWhat it shows.\n"""\nimport math\n\n# %%\n# Some text.\nx = math.pi\nprint(round(x, 2))\n'
+    )
     script = examples.parse(path)
     assert (script.title, script.introduction) == ("Title", "What it shows.")
     assert [(cell.text, cell.code) for cell in script.cells] == [
@@ -163,10 +233,14 @@ def test_a_script_is_cut_into_cells(tmp_path):
 def test_a_script_leaves_its_output_and_its_pictures(tmp_path):
     pytest.importorskip("matplotlib")
     path = tmp_path / "plot_x.py"
-    path.write_text('"""T.\n\nI.\n"""\nimport matplotlib.pyplot as plt\nprint("one")\n# %%\nplt.plot([0, 1])\nplt.show()\n')
+    path.write_text(
+        '"""T.\n\nI.\n"""\nimport matplotlib.pyplot as plt\nprint("one")\n# %%\nplt.plot([0, 1])\nplt.show()\n'
+    )
     env = os.environ | {"PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "pages.examples", str(path), str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120, check=False
+    )
     assert done.returncode == 0, done.stderr
     record = (tmp_path / "cells.json").read_text()
     assert '"one\\n"' in record
@@ -180,11 +254,15 @@ def test_an_example_without_a_docstring_is_refused(tmp_path):
         examples.parse(path)
 
 
-# --- figures, diagram, reference --------------------------------------------------------------------------------------
+# --- figures, diagram, reference
+# --------------------------------------------------------------------------------------
 
 
 def test_quoted_figures_come_from_their_tables(tmp_path, monkeypatch):
-    page = "# T\n\n### Part\n\n| case | figure |\n| --- | ---: |\n| a, b | 3.5 |\n| c | AUC 0.4 of -2e-3 |\n"
+    page = (
+        "# T\n\n### Part\n\n| case | figure |\n| --- | ---: |\n| a, b | 3.5 |\n| c | AUC 0.4 "
+        "of -2e-3 |\n"
+    )
     (tmp_path / "page.md").write_text(page)
     monkeypatch.setattr(figures, "DOCS", tmp_path)
     assert figures.fill_in("it is {{ page.md | Part | a, b | figure }} today") == "it is 3.5 today"
@@ -206,10 +284,14 @@ def test_pictures_beside_results_get_a_place_in_the_site(tmp_path, monkeypatch):
     monkeypatch.setattr(figures, "ROOT", tmp_path)
     monkeypatch.setattr(figures, "DOCS", docs)
     assert figures.pictures_elsewhere() == [("results/a.png", tmp_path / "results" / "a.png")]
-    assert figures.moved_pictures("![A picture.](../results/a.png)") == "![A picture.](results/a.png)"
+    assert (
+        figures.moved_pictures("![A picture.](../results/a.png)") == "![A picture.](results/a.png)"
+    )
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.relative_to(DOCS).as_posix())
+@pytest.mark.parametrize(
+    "page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.relative_to(DOCS).as_posix()
+)
 def test_every_figure_that_a_page_quotes_exists(page):
     assert "{{" not in figures.fill_in(page.read_text())
 
@@ -224,9 +306,7 @@ def test_formulas_become_mathml():
     pytest.importorskip("latex2mathml", reason="needs latex2mathml: pip install 'kernelmean[docs]'")
     from pages import formulas
 
-    page = (
-        r'<p><span class="arithmatex">\(\mathbb R, \mathcal A\)</span></p><div class="arithmatex">\[\lVert x \rVert \ge 1\]</div>'
-    )
+    page = r'<p><span class="arithmatex">\(\mathbb R, \mathcal A\)</span></p><div class="arithmatex">\[\lVert x \rVert \ge 1\]</div>'
     shown = formulas.typeset(page)
     assert "<mi>ℝ</mi>" in shown
     assert "<mi>𝒜</mi>" in shown
@@ -248,15 +328,28 @@ def test_the_diagram_shows_every_layer_of_the_contracts():
 def test_every_public_name_has_its_place_in_the_reference():
     import kernelmean as km
 
-    shown = set(re.findall(r"^::: kernelmean\.(\w+)$", "".join(p.read_text() for p in (DOCS / "reference").glob("*.md")), re.M))
+    shown = set(
+        re.findall(
+            r"^::: kernelmean\.(\w+)$",
+            "".join(p.read_text() for p in (DOCS / "reference").glob("*.md")),
+            re.M,
+        )
+    )
     assert shown >= set(km.__all__) - {"__version__"}
 
 
 def test_docstrings_are_reworded_for_the_reference():
-    text = "Claim.\n\nParameters\n----------\na, b : one\n    two :func:`mmd`.\n\nReturns\n-------\nX : y\n"
+    text = (
+        "Claim.\n\nParameters\n----------\na, b : one\n    two "
+        ":func:`mmd`.\n\nReturns\n-------\nX : y\n"
+    )
     expected = (
-        "Parameters\n----------\na\n    one\n    two [`mmd`][kernelmean.mmd].\nb\n    one\n    two [`mmd`][kernelmean.mmd].\n"
+        "Parameters\n----------\na\n    one\n    two [`mmd`][kernelmean.mmd].\nb\n    "
+        "one\n    two [`mmd`][kernelmean.mmd].\n"
     )
     assert expected in wording.rewritten(text, {"mmd"}, {})
     assert wording.rewritten(text, {"mmd"}, {}).endswith("Returns\n-------\nX : y\n")
-    assert wording.rewritten("See :meth:`log`.", set(), {"log": "km.M.log"}) == "See [`log`][km.M.log]."
+    assert (
+        wording.rewritten("See :meth:`log`.", set(), {"log": "km.M.log"})
+        == "See [`log`][km.M.log]."
+    )

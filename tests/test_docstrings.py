@@ -14,7 +14,11 @@ import kernelmean as km
 NAMES = [name for name in km.__all__ if name != "__version__"]
 RULES = [f"bandwidth.{rule}" for rule in (*km.bandwidth.RULES, "jaakkola")]
 ESTIMATORS = [name for name in NAMES if hasattr(getattr(km, name), "get_params")]
-FUNCTIONS = [*(name for name in NAMES if inspect.isfunction(getattr(km, name))), *RULES, "engines.open"]
+FUNCTIONS = [
+    *(name for name in NAMES if inspect.isfunction(getattr(km, name))),
+    *RULES,
+    "engines.open",
+]
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +43,9 @@ def section(name: str, title: str) -> str:
 
 
 def documented(name: str, title: str) -> set[str]:
-    entries = re.findall(r"^(\*{0,2}\w+(?:, \w+)*) : |^(\w+)$", section(name, title), flags=re.MULTILINE)
+    entries = re.findall(
+        r"^(\*{0,2}\w+(?:, \w+)*) : |^(\w+)$", section(name, title), flags=re.MULTILINE
+    )
     return {part.lstrip("*") for pair in entries for part in (pair[0] or pair[1]).split(", ")}
 
 
@@ -54,7 +60,11 @@ def test_the_example_runs(name):
 
 @pytest.mark.parametrize("name", [*FUNCTIONS, *ESTIMATORS])
 def test_every_parameter_is_described(name):
-    taken = {parameter for parameter in inspect.signature(found(name)).parameters if parameter != "self" and parameter[0] != "_"}
+    taken = {
+        parameter
+        for parameter in inspect.signature(found(name)).parameters
+        if parameter != "self" and parameter[0] != "_"
+    }
     assert documented(name, "Parameters") >= taken, taken - documented(name, "Parameters")
 
 
@@ -70,11 +80,16 @@ def test_costs_in_time_and_memory_are_stated(name):
     assert re.search("memory", text, flags=re.IGNORECASE)
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if hasattr(found(n), "_fields") or hasattr(found(n), "__dataclass_fields__")])
+@pytest.mark.parametrize(
+    "name",
+    [n for n in NAMES if hasattr(found(n), "_fields") or hasattr(found(n), "__dataclass_fields__")],
+)
 def test_every_field_of_a_result_is_described(name):
     value = found(name)
     fields = set(getattr(value, "_fields", None) or value.__dataclass_fields__)
     inner = {"engine", "center_mass", "nearest_bound", "name"}  # how a value works inside
     described = documented(name, "Attributes") | documented(name, "Parameters")
-    described |= set(re.findall(r"``(\w+)``", inspect.getdoc(value) or ""))  # kernels: one line says it all
+    described |= set(
+        re.findall(r"``(\w+)``", inspect.getdoc(value) or "")
+    )  # kernels: one line says it all
     assert described >= fields - inner, fields - inner - described

@@ -1,4 +1,6 @@
-"""Densities whose constant or whose kernel values leave the range of floats while their product does not."""
+"""Densities whose constant or whose kernel values leave the range of floats while their product
+does not.
+"""
 
 import mpmath
 import numpy as np
@@ -6,7 +8,11 @@ import pytest
 
 import kernelmean as km
 
-KERNELS = {"gaussian": km.Gaussian, "laplacian": km.Laplacian, "student": lambda h: km.Student(400.0, h * h)}
+KERNELS = {
+    "gaussian": km.Gaussian,
+    "laplacian": km.Laplacian,
+    "student": lambda h: km.Student(400.0, h * h),
+}
 
 
 def log_profile(kernel, r2):
@@ -17,7 +23,9 @@ def log_profile(kernel, r2):
         return -rate * r2, rate
     if isinstance(kernel, km.Laplacian):
         r = mpmath.sqrt(r2)
-        return -r / mpmath.mpf(kernel.scale), 1 / (2 * r * mpmath.mpf(kernel.scale)) if r else mpmath.mpf(0)
+        return -r / mpmath.mpf(kernel.scale), 1 / (
+            2 * r * mpmath.mpf(kernel.scale)
+        ) if r else mpmath.mpf(0)
     beta, alpha = mpmath.mpf(kernel.beta), mpmath.mpf(kernel.alpha)
     return -alpha * mpmath.log1p(r2 / beta), alpha / (beta + r2)
 
@@ -32,13 +40,23 @@ def reference(mean, q):
     """
     with mpmath.workdps(50):
         constant = mpmath.exp(mpmath.mpf(mean.log_constant))
-        total, error, gradient, reach = mpmath.mpf(0), mpmath.mpf(0), [mpmath.mpf(0)] * mean.dimension, mpmath.mpf(0)
+        total, error, gradient, reach = (
+            mpmath.mpf(0),
+            mpmath.mpf(0),
+            [mpmath.mpf(0)] * mean.dimension,
+            mpmath.mpf(0),
+        )
         for c, a in zip(mean.centers, mean.weights, strict=True):
             steps = [mpmath.mpf(float(x)) - mpmath.mpf(float(y)) for x, y in zip(c, q, strict=True)]
             log_phi, decay = log_profile(mean.kernel, sum(step * step for step in steps))
             term = constant * mpmath.mpf(float(a)) * mpmath.exp(log_phi)
-            total, error = total + term, error + 30 * EPS * abs(term) * (10 + abs(log_phi) + abs(mean.log_constant))
-            gradient = [g + 2 * decay * term * step for g, step in zip(gradient, steps, strict=True)]
+            total, error = (
+                total + term,
+                error + 30 * EPS * abs(term) * (10 + abs(log_phi) + abs(mean.log_constant)),
+            )
+            gradient = [
+                g + 2 * decay * term * step for g, step in zip(gradient, steps, strict=True)
+            ]
             reach += 2 * abs(decay * term) * max(abs(step) for step in steps)
         return float(total), np.array([float(g) for g in gradient]), float(error), float(reach)
 
@@ -66,7 +84,9 @@ CASES = [
 
 
 @pytest.mark.parametrize("engine", ["cpu", "naive"])
-@pytest.mark.parametrize(("name", "d", "h", "signed"), [case for case in CASES if case[:2] != ("student", 784)])
+@pytest.mark.parametrize(
+    ("name", "d", "h", "signed"), [case for case in CASES if case[:2] != ("student", 784)]
+)
 def test_densities_are_right_wherever_they_fit_a_float(name, d, h, signed, engine):
     mean = mean_of(name, d, h, signed)
     mean = km.KernelMean(mean.centers, mean.weights, mean.kernel, "l2", None, 4, engine)
@@ -79,11 +99,15 @@ def test_densities_are_right_wherever_they_fit_a_float(name, d, h, signed, engin
             assert abs(value - expected) <= error + 1e-307, (value, expected)
 
 
-@pytest.mark.parametrize(("name", "d", "h", "signed"), [case for case in CASES if case[0] != "student" and case[1] < 784])
+@pytest.mark.parametrize(
+    ("name", "d", "h", "signed"), [case for case in CASES if case[0] != "student" and case[1] < 784]
+)
 def test_gradients_are_right_wherever_they_fit_a_float(name, d, h, signed):
     mean = mean_of(name, d, h, signed)
     Q = queries(mean, h)
-    spread = 1.0 + np.ptp(mean.centers) / h  # sums about one origin: a rounding error for each length of the kernel
+    spread = (
+        1.0 + np.ptp(mean.centers) / h
+    )  # sums about one origin: a rounding error for each length of the kernel
     for q, value in zip(Q, mean.gradient(Q), strict=True):
         _, expected, _, reach = reference(mean, q)
         assert not np.isnan(value).any()
@@ -111,7 +135,9 @@ def test_a_scale_does_not_turn_infinite_gradients_into_nan():
 
 
 def test_inner_products_of_far_means_are_right_where_they_fit_a_float():
-    """⟨f, f′⟩ of two Gaussians: the peak overflows, the kernel underflows, their product is e^−20 or so."""
+    """⟨f, f′⟩ of two Gaussians: the peak overflows, the kernel underflows, their product is e^−20
+    or so.
+    """
     d, h = 300, 0.05
     a = km.KernelMean(np.zeros((1, d)), np.ones(1), km.Gaussian(h), "l2", None, 1)
     log_peak = a.kernel.l2_log_peak(d)

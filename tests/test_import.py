@@ -9,17 +9,39 @@ import pytest
 
 import kernelmean as km
 
-HEAVY = ("numba", "llvmlite", "sklearn", "scipy", "torch", "dask", "matplotlib", "plotly", "PIL", "typer", "tqdm", "pandas")
+HEAVY = (
+    "numba",
+    "llvmlite",
+    "sklearn",
+    "scipy",
+    "torch",
+    "dask",
+    "matplotlib",
+    "plotly",
+    "PIL",
+    "typer",
+    "tqdm",
+    "pandas",
+)
 
 
 def run(*arguments):
     env = os.environ | {"PYTHONPATH": str(Path(km.__file__).parents[1])}
-    return subprocess.run([sys.executable, *arguments], env=env, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        [sys.executable, *arguments],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
 
 def loaded_by(code):
     """Which heavy packages are in sys.modules after the code."""
-    report = f"import sys\n{code}\nprint('LOADED', *[name for name in {HEAVY!r} if name in sys.modules])"
+    report = (
+        f"import sys\n{code}\nprint('LOADED', *[name for name in {HEAVY!r} if name in sys.modules])"
+    )
     done = run("-c", report)
     assert done.returncode == 0, done.stderr
     return set(done.stdout.splitlines()[-1].split()[1:])
@@ -34,7 +56,11 @@ def test_importing_the_package_does_not_even_import_numpy():
 
 
 @pytest.mark.parametrize(
-    "code", ["import kernelmean as km; km.Gaussian(1.0)", "import kernelmean as km; dir(km); km.__version__"]
+    "code",
+    [
+        "import kernelmean as km; km.Gaussian(1.0)",
+        "import kernelmean as km; dir(km); km.__version__",
+    ],
 )
 def test_kernels_and_names_need_nothing_heavy(code):
     assert loaded_by(code) == set()
@@ -47,7 +73,10 @@ def test_engines_and_the_reference_need_no_compiler():
 
 def test_fitting_does_not_import_what_it_does_not_use():
     """scikit-learn, matplotlib, typer, torch and dask have no part in a fit."""
-    code = "import kernelmean as km, numpy as np; km.sparse_kernel_mean(np.arange(20.0).reshape(-1, 1), k=3, engine='naive')"
+    code = (
+        "import kernelmean as km, numpy as np; "
+        "km.sparse_kernel_mean(np.arange(20.0).reshape(-1, 1), k=3, engine='naive')"
+    )
     assert loaded_by(code) & {"numba", "sklearn", "matplotlib", "typer", "torch", "dask"} == set()
 
 
@@ -70,7 +99,10 @@ except SystemExit as done:
     assert not done.code, done.code
 assert "demo" in out.getvalue(), out.getvalue()
 """
-    assert loaded_by(code) & {"numba", "llvmlite", "sklearn", "scipy", "torch", "dask", "matplotlib"} == set()
+    assert (
+        loaded_by(code) & {"numba", "llvmlite", "sklearn", "scipy", "torch", "dask", "matplotlib"}
+        == set()
+    )
 
 
 def test_the_command_says_what_it_can_do():

@@ -1,4 +1,6 @@
-"""The frame of the paper's experiments: parts are kept, rows compare, the page comes from the results alone."""
+"""The frame of the paper's experiments: parts are kept, rows compare, the page comes from the
+results alone.
+"""
 
 from __future__ import annotations
 
@@ -33,14 +35,29 @@ def experiment(**changes) -> Experiment:
 
     def rows(parts):
         found = parts.get("first", {}).get("figure")
-        return [Row("Table 9: a set", "seconds", 120.0, found, 2.0, "s", "a sentence", Goal("≤ 10 s", found is not None))]
+        return [
+            Row(
+                "Table 9: a set",
+                "seconds",
+                120.0,
+                found,
+                2.0,
+                "s",
+                "a sentence",
+                Goal("≤ 10 s", found is not None),
+            )
+        ]
 
     def draw(parts, folder):
         (folder / "trial.png").write_bytes(b"")
         return [Picture("trial.png", "A caption.")]
 
     parts = {"first": part("first", 60.0), "second": part("second", 3.0), "third": missing}
-    settings = {"kept": frozenset({"second"}), "claims": lambda: [Claim("it holds", True, "1")], **changes}
+    settings = {
+        "kept": frozenset({"second"}),
+        "claims": lambda: [Claim("it holds", True, "1")],
+        **changes,
+    }
     return Experiment("trial", "A trial", "What was done.", parts, rows, draw, **settings)
 
 
@@ -49,8 +66,15 @@ def test_a_run_writes_rows_parts_and_what_could_not_be_had(tmp_path):
     assert Result.load("trial", tmp_path) == result
     assert result.absent == ["The third set cannot be had."]
     assert result.rows[0].ratio == 0.5
-    assert (tmp_path / "trial.csv").read_text().splitlines()[1].startswith("Table 9: a set,seconds,120.0,60.0,2.0,0.5,s")
-    assert json.loads((tmp_path / "trial.json").read_text())["parts"]["first"]["values"] == {"figure": 60.0}
+    assert (
+        (tmp_path / "trial.csv")
+        .read_text()
+        .splitlines()[1]
+        .startswith("Table 9: a set,seconds,120.0,60.0,2.0,0.5,s")
+    )
+    assert json.loads((tmp_path / "trial.json").read_text())["parts"]["first"]["values"] == {
+        "figure": 60.0
+    }
 
 
 def test_long_parts_are_computed_once_and_named_parts_alone(tmp_path):
@@ -89,14 +113,20 @@ def test_the_page_in_the_repository_is_that_of_the_stored_results():
 
 
 @pytest.mark.parametrize(
-    ("seconds", "words"), [(8.1 * 3600, "8.1 h"), (252.0, "4.2 min"), (57.0, "57 s"), (0.0951, "95.1 ms"), (0.0, "0")]
+    ("seconds", "words"),
+    [(8.1 * 3600, "8.1 h"), (252.0, "4.2 min"), (57.0, "57 s"), (0.0951, "95.1 ms"), (0.0, "0")],
 )
 def test_durations_as_one_says_them(seconds, words):
     assert duration(seconds) == words
 
 
 def test_figures_with_their_units():
-    assert [shown(value, "×") for value in (None, "text", 22.43, 12345.6)] == ["–", "text", "22.4×", "12346×"]
+    assert [shown(value, "×") for value in (None, "text", 22.43, 12345.6)] == [
+        "–",
+        "text",
+        "22.4×",
+        "12346×",
+    ]
 
 
 def test_quick_check_fails_with_a_claim(capsys):
@@ -116,14 +146,22 @@ def test_unknown_names_and_parts_are_refused(capsys):
 
 def test_without_a_folder_public_sets_are_fetched_and_others_named(monkeypatch):
     pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"a": [1.0, 2.0, 4.0, None], "b": ["x", "y", "x", "y"], "c": [7, 7, 7, 7]})
+    frame = pandas.DataFrame(
+        {"a": [1.0, 2.0, 4.0, None], "b": ["x", "y", "x", "y"], "c": [7, 7, 7, 7]}
+    )
     found = types.SimpleNamespace(data=frame, target=pandas.Series(["3", "1", "2", "1"]))
     monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda name, **options: found)
     X, y = Source().benchmark("thyroid")
     assert X.shape == (3, 2)
-    np.testing.assert_allclose([X.mean(axis=0), X.std(axis=0, ddof=1)], [[0, 0], [1, 1]], atol=1e-12)
+    np.testing.assert_allclose(
+        [X.mean(axis=0), X.std(axis=0, ddof=1)], [[0, 0], [1, 1]], atol=1e-12
+    )
     assert y.tolist() == [1, 0, 1]
-    for cannot in (lambda: Source().benchmark("image"), lambda: Source().flow("lakes36"), Source().mondrian):
+    for cannot in (
+        lambda: Source().benchmark("image"),
+        lambda: Source().flow("lakes36"),
+        Source().mondrian,
+    ):
         with pytest.raises(Missing, match="DATA"):
             cannot()
 
@@ -133,7 +171,9 @@ def test_a_server_out_of_reach_is_named(monkeypatch):
         raise ConnectionError
 
     monkeypatch.setattr("sklearn.datasets.fetch_openml", unreachable)
-    with pytest.raises(Missing, match=r"banana could not be fetched from OpenML \(ConnectionError\)"):
+    with pytest.raises(
+        Missing, match=r"banana could not be fetched from OpenML \(ConnectionError\)"
+    ):
         Source().benchmark("banana")
 
 
@@ -141,7 +181,9 @@ def test_the_folder_is_read(data_folder):
     source = Source(data_folder)
     assert source.mondrian().shape == (487, 500, 3)
     assert [len(source.flow("itn15").samples), source.flow("itn15").samples[0].shape[1]] == [15, 7]
-    assert {name: source.benchmark(name)[0].ndim for name in data.BENCHMARKS} == dict.fromkeys(data.BENCHMARKS, 2)
+    assert {name: source.benchmark(name)[0].ndim for name in data.BENCHMARKS} == dict.fromkeys(
+        data.BENCHMARKS, 2
+    )
 
 
 @pytest.fixture
@@ -160,7 +202,9 @@ def test_generators_have_their_moments(name, d):
         assert X[:, 10].mean() == pytest.approx(10 / 3, abs=0.1)  # of the heights 6, 2, 2 there
     else:
         np.testing.assert_allclose(X[y == 1].mean(axis=0), a, atol=0.05)
-        np.testing.assert_allclose(X[y == -1].std(axis=0), 2.0 if name == "ringnorm" else 1.0, atol=0.06)
+        np.testing.assert_allclose(
+            X[y == -1].std(axis=0), 2.0 if name == "ringnorm" else 1.0, atol=0.06
+        )
 
 
 def test_full_matrices_from_pieces_are_those_of_the_library(tmp_path, monkeypatch):
@@ -172,9 +216,13 @@ def test_full_matrices_from_pieces_are_those_of_the_library(tmp_path, monkeypatc
     for module, metric in ((embedding_kme, "mmd"), (embedding_kl, "kl")):
         monkeypatch.setitem(module.PIECES, "itn15", 2)
         full = module.full_products if metric == "mmd" else module.full_logs
-        D, _ = module.full_matrix("itn15", {f"itn15_full_{piece}": full("itn15", piece, desk) for piece in (0, 1)})
+        D, _ = module.full_matrix(
+            "itn15", {f"itn15_full_{piece}": full("itn15", piece, desk) for piece in (0, 1)}
+        )
         if metric == "mmd":
-            expected = km.DistributionEmbedding(sparse=False, embedding=None).fit(samples).distances_
+            expected = (
+                km.DistributionEmbedding(sparse=False, embedding=None).fit(samples).distances_
+            )
         else:
             recipe = embedding_kl.made(samples, "best")
             expected = embedding_kl.fit(samples, embedding_kl.replace(recipe, sparse=False))[3]

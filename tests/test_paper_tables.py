@@ -21,7 +21,9 @@ def half():
 def test_a_mixture_has_the_proportions_it_is_said_to_have(half):
     rows, truth = half.mixture(0.5, np.random.default_rng(1))
     assert len(rows) == len(set(rows)) == half.largest == 40
-    np.testing.assert_allclose(np.bincount(half.labels[rows], minlength=mixtures.CLASSES) / 40, truth)
+    np.testing.assert_allclose(
+        np.bincount(half.labels[rows], minlength=mixtures.CLASSES) / 40, truth
+    )
 
 
 def test_halves_share_no_point():
@@ -37,12 +39,16 @@ def test_halves_share_no_point():
 def test_full_proportions_solve_the_papers_system(half):
     rows, _ = half.mixture(1.0, np.random.default_rng(2))
     groups = [*half.groups, half.pool[rows]]
-    G = np.array([[np.exp(-cdist(A, B, "sqeuclidean") / 8.0).mean() for A in groups] for B in groups])
+    G = np.array(
+        [[np.exp(-cdist(A, B, "sqeuclidean") / 8.0).mean() for A in groups] for B in groups]
+    )
     differences = np.column_stack([np.eye(4), -np.ones(4)])
     D, e = differences @ G[:5, :5] @ differences.T, differences @ (G[:5, 5] - G[:5, 4])
     first = np.linalg.solve(D, e)
     expected = simplex.project(np.append(first, 1.0 - first.sum()))
-    found = proportions.task(proportions.classes_of(half, "full", 0), half, rows, "full", 0).proportions(2.0)
+    found = proportions.task(
+        proportions.classes_of(half, "full", 0), half, rows, "full", 0
+    ).proportions(2.0)
     np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
@@ -50,16 +56,28 @@ def test_a_pool_gives_what_its_mixtures_give(half):
     classes = proportions.classes_of(half, "full", 0)
     drawn = [rows for rows, _ in proportions.tests(half, 5)[:3]]
     expected = [proportions.task(classes, half, rows, "full", 0).proportions(2.0) for rows in drawn]
-    np.testing.assert_allclose(mixtures.Pool(classes, half.pool).proportions(2.0, drawn), expected, atol=1e-10)
+    np.testing.assert_allclose(
+        mixtures.Pool(classes, half.pool).proportions(2.0, drawn), expected, atol=1e-10
+    )
 
 
 @pytest.mark.parametrize("method", ["full", "cholesky"])
 def test_proportions_agree_with_the_estimator(half, method):
     rows, _ = half.mixture(1.0, np.random.default_rng(3))
-    k = {"k": 23, "selection": "kcenter", "sparse_test": True} if method == "cholesky" else {"sparse": False}
-    estimator = km.ClassProportions(solver="paper", bandwidth=2.0, random_state=0, **k).fit(half.X, half.y)
-    found = proportions.task(proportions.classes_of(half, method, 0), half, rows, method, 0).proportions(2.0)
-    np.testing.assert_allclose(found, estimator.predict(half.pool[rows]), atol=0.05 if method == "cholesky" else 1e-9)
+    k = (
+        {"k": 23, "selection": "kcenter", "sparse_test": True}
+        if method == "cholesky"
+        else {"sparse": False}
+    )
+    estimator = km.ClassProportions(solver="paper", bandwidth=2.0, random_state=0, **k).fit(
+        half.X, half.y
+    )
+    found = proportions.task(
+        proportions.classes_of(half, method, 0), half, rows, method, 0
+    ).proportions(2.0)
+    np.testing.assert_allclose(
+        found, estimator.predict(half.pool[rows]), atol=0.05 if method == "cholesky" else 1e-9
+    )
 
 
 def test_the_search_finds_a_bandwidth_that_serves_its_mixture(half):
@@ -74,14 +92,19 @@ def test_the_search_finds_a_bandwidth_that_serves_its_mixture(half):
 def test_errors_at_once_are_those_of_the_estimator(half):
     model = km.ClassProportions(bandwidth=2.0, random_state=0).fit(half.X, half.y)
     found = proportions.tested_at_once(model, half, [9])[0]
-    expected = [np.abs(model.predict(half.pool[rows]) - truth).sum() for rows, truth in proportions.tests(half, 9)]
+    expected = [
+        np.abs(model.predict(half.pool[rows]) - truth).sum()
+        for rows, truth in proportions.tests(half, 9)
+    ]
     np.testing.assert_allclose(found, expected, atol=2e-5)
 
 
 def test_rows_of_proportions_compare_sparse_with_full():
     errors = np.full((31, 2), 0.1).tolist()
     side = {"sigma": 3.0, "k": [5], "errors": errors}
-    parts = {"best_qp": {"full": side, "sparse": side | {"errors": np.full((31, 2), 0.12).tolist()}}}
+    parts = {
+        "best_qp": {"full": side, "sparse": side | {"errors": np.full((31, 2), 0.12).tolist()}}
+    }
     made = proportions_rows.rows(parts)
     assert made[-1].best == pytest.approx(1.2)
     assert made[-1].goal is not None
@@ -91,7 +114,9 @@ def test_rows_of_proportions_compare_sparse_with_full():
 def test_the_papers_p_value_is_that_of_an_exact_signed_rank_test():
     paper = np.array(list(kl_table.PAPER.values()))
     for column in (0, 2):
-        assert kl_table.p_value(paper[:, column], paper[:, column + 1]) == pytest.approx(0.018554688, abs=1e-9)
+        assert kl_table.p_value(paper[:, column], paper[:, column + 1]) == pytest.approx(
+            0.018554688, abs=1e-9
+        )
 
 
 def test_divergences_vanish_where_every_point_is_a_centre():
@@ -110,7 +135,9 @@ def test_rows_of_the_divergence_table_count_wins():
         "n": 9,
         "best": {"k": 5, "selections": ["kcenter"], "runs": [[0.1, 0.2]]},
     }
-    made = {(row.table, row.quantity): row for row in kl_table.rows({"banana": found, "iris": found})}
+    made = {
+        (row.table, row.quantity): row for row in kl_table.rows({"banana": found, "iris": found})
+    }
     head = f"Table 5: k-centre against random, {kl_table.PRIMARY}"
     assert made[head, "D(z̄‖z): sets (of 2) on which k-centre is closer"].ours == 2
     assert made[head, "D(z‖z̄): sets (of 2) on which k-centre is closer"].ours == 0
@@ -124,11 +151,16 @@ def test_curves_are_padded_with_their_last_value():
 def test_the_indicator_and_the_squared_norm_give_the_error():
     X = np.random.default_rng(0).normal(size=(200, 2))
     run = error_indicator.curves(X, 0.5, error_indicator.METHODS["k-centre"], 1)[0]
-    mean = km.sparse_kernel_mean(X, bandwidth=0.5, tol=1e-9, k_max=200, patience=1, selection="kcenter", random_state=0)
+    mean = km.sparse_kernel_mean(
+        X, bandwidth=0.5, tol=1e-9, k_max=200, patience=1, selection="kcenter", random_state=0
+    )
     error = error_indicator.relative(run[-1:], error_indicator.square_norm(X, 0.5))[0]
     assert error == pytest.approx(mean.certificate(X, method="exact").relative_error, rel=1e-4)
 
 
 def test_overtaking_lists_every_change_of_the_lead():
-    found = {"k-centre": {"indicator": [0.0, -1.0, -3.0, -3.0]}, "random": {"indicator": [0.0, -2.0, -2.5, -4.0]}}
+    found = {
+        "k-centre": {"indicator": [0.0, -1.0, -3.0, -3.0]},
+        "random": {"indicator": [0.0, -2.0, -2.5, -4.0]},
+    }
     assert error_indicator.overtaking(found) == [3, 4]

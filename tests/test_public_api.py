@@ -1,4 +1,6 @@
-"""The public names against reality: API.md's surface of this release, its docstrings, and the doors of every engine."""
+"""The public names against reality: API.md's surface of this release, its docstrings, and the doors
+of every engine.
+"""
 
 import importlib
 import inspect
@@ -71,7 +73,11 @@ def test_every_public_name_exists_and_is_documented(name):
 def test_every_public_method_is_documented(name):
     """Own or inherited: help() must not come up empty."""
     cls = getattr(km, name)
-    members = [(n, m) for n, m in inspect.getmembers(cls) if not n.startswith("_") and (callable(m) or isinstance(m, property))]
+    members = [
+        (n, m)
+        for n, m in inspect.getmembers(cls)
+        if not n.startswith("_") and (callable(m) or isinstance(m, property))
+    ]
     for attribute, member in members:
         assert (inspect.getdoc(member) or "").strip(), f"{name}.{attribute} has no docstring"
 
@@ -123,7 +129,18 @@ def test_bandwidth_rules_are_functions_of_the_data(rule):
 SIGNATURES = {
     "k_center": {"X", "k", "first", "random_state", "engine"},
     "sparse_kernel_mean": {
-        *("X", "kernel", "bandwidth", "scale", "space", "k", "k_max", "tol", "patience", "selection"),
+        *(
+            "X",
+            "kernel",
+            "bandwidth",
+            "scale",
+            "space",
+            "k",
+            "k_max",
+            "tol",
+            "patience",
+            "selection",
+        ),
         *("constraint", "solver", "sample_weight", "engine", "random_state", "verbose"),
     },
     "merge": {"means", "k"},
@@ -143,14 +160,39 @@ def test_functions_take_the_arguments_of_the_api(name):
 
 def test_defaults_are_those_of_the_api():
     parameters = inspect.signature(km.sparse_kernel_mean).parameters
-    expected = {"kernel": "gaussian", "bandwidth": "scott", "scale": None, "space": "rkhs", "k": "auto", "k_max": None}
-    expected |= {"tol": 1e-10, "patience": 10, "selection": "auto", "constraint": None, "solver": "cholesky"}
+    expected = {
+        "kernel": "gaussian",
+        "bandwidth": "scott",
+        "scale": None,
+        "space": "rkhs",
+        "k": "auto",
+        "k_max": None,
+    }
+    expected |= {
+        "tol": 1e-10,
+        "patience": 10,
+        "selection": "auto",
+        "constraint": None,
+        "solver": "cholesky",
+    }
     expected |= {"sample_weight": None, "engine": "cpu", "random_state": None, "verbose": False}
     assert {name: parameters[name].default for name in expected} == expected
 
 
 MEAN = {
-    *("centers", "weights", "kernel", "space", "scale", "selection", "indices", "radii", "cover", "incoherence", "kappa"),
+    *(
+        "centers",
+        "weights",
+        "kernel",
+        "space",
+        "scale",
+        "selection",
+        "indices",
+        "radii",
+        "cover",
+        "incoherence",
+        "kappa",
+    ),
     *("indicator", "jitter", "stop_reason", "n_points"),
     *("log", "gradient", "inner", "distance", "truncate", "refit", "bound", "certificate", "save"),
 }
@@ -175,7 +217,8 @@ def test_results_are_named_tuples_or_frozen_values():
         assert name in get_type_hints(km.Certificate)
 
 
-# --- the protocol of an engine ----------------------------------------------------------------------------------------
+# --- the protocol of an engine
+# ----------------------------------------------------------------------------------------
 
 
 def doors(protocol):
@@ -189,7 +232,9 @@ def opened(name):
     if name == "gpu":
         pytest.importorskip("torch", reason="torch is not installed: pip install 'kernelmean[gpu]'")
     if name == "cluster":
-        pytest.importorskip("distributed", reason="distributed is not installed: pip install 'kernelmean[cluster]'")
+        pytest.importorskip(
+            "distributed", reason="distributed is not installed: pip install 'kernelmean[cluster]'"
+        )
     return engines.open(name, **({"device": "cpu"} if name == "gpu" else {}))
 
 
@@ -198,7 +243,11 @@ def test_every_engine_has_every_door(name):
     engine = opened(name)
     assert engine.name == name
     room = engine.load(np.eye(3), np.array([1.0, 2.0, 1.0]))
-    values = {engines.Room: room, engines.Traversal: room.traverse(0), engines.Nearest: room.nearest(np.eye(3)[:1])}
+    values = {
+        engines.Room: room,
+        engines.Traversal: room.traverse(0),
+        engines.Nearest: room.nearest(np.eye(3)[:1]),
+    }
     for protocol, value in values.items():
         assert doors(protocol), protocol
         missing = {door for door in doors(protocol) if not hasattr(value, door)}
@@ -208,13 +257,23 @@ def test_every_engine_has_every_door(name):
 @pytest.mark.parametrize("name", ROOMS)
 @pytest.mark.parametrize("protocol", ["Room", "Traversal", "Nearest"])
 def test_doors_take_the_same_arguments_in_every_engine(name, protocol):
-    """Names, order and defaults as in the protocol, so that engines can be exchanged by keyword too."""
+    """Names, order and defaults as in the protocol, so that engines can be exchanged by keyword
+    too.
+    """
     room = opened(name).load(np.eye(3))
-    value = {"Room": lambda: room, "Traversal": lambda: room.traverse(0), "Nearest": lambda: room.nearest(np.eye(3))}[protocol]()
+    value = {
+        "Room": lambda: room,
+        "Traversal": lambda: room.traverse(0),
+        "Nearest": lambda: room.nearest(np.eye(3)),
+    }[protocol]()
     for door in doors(getattr(engines, protocol)):
         promised = inspect.getattr_static(getattr(engines, protocol), door)
         if isinstance(promised, property):
             continue
-        expected = [(p.name, p.default) for p in list(inspect.signature(promised).parameters.values())[1:]]
-        actual = [(p.name, p.default) for p in inspect.signature(getattr(value, door)).parameters.values()]
+        expected = [
+            (p.name, p.default) for p in list(inspect.signature(promised).parameters.values())[1:]
+        ]
+        actual = [
+            (p.name, p.default) for p in inspect.signature(getattr(value, door)).parameters.values()
+        ]
         assert actual == expected, f"{name}.{protocol}.{door}"

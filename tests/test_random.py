@@ -1,4 +1,6 @@
-"""Chance: every consumer of a random_state has a stream of its own, and nobody draws from anywhere else."""
+"""Chance: every consumer of a random_state has a stream of its own, and nobody draws from anywhere
+else.
+"""
 
 import ast
 import inspect
@@ -31,14 +33,20 @@ def asked_purposes():
     """(purpose, where) of every place that asks for a stream."""
     for where, node in calls():
         literal = node.args[0] if node.args else None
-        if node.func.attr in ASKING and isinstance(literal, ast.Constant) and literal.value in PURPOSES:
+        if (
+            node.func.attr in ASKING
+            and isinstance(literal, ast.Constant)
+            and literal.value in PURPOSES
+        ):
             yield literal.value, f"{where}:{node.lineno}"
 
 
 def test_every_purpose_has_exactly_one_consumer():
     places = list(asked_purposes())
     shared = {
-        purpose: [at for name, at in places if name == purpose] for purpose, n in Counter(p for p, _ in places).items() if n > 1
+        purpose: [at for name, at in places if name == purpose]
+        for purpose, n in Counter(p for p, _ in places).items()
+        if n > 1
     }
     assert not shared, f"these consumers would draw the same numbers: {shared}"
     assert {purpose for purpose, _ in places} == set(PURPOSES)
@@ -47,15 +55,21 @@ def test_every_purpose_has_exactly_one_consumer():
 def test_nobody_makes_a_generator_of_their_own():
     """Generators come from Streams alone.
 
-    But for the kd-tree, which draws pivots by a fixed seed that no result depends on, and for the data of the demo, which are
-    as any user's: no stream of ours starts as the seed itself does.
+    But for the kd-tree, which draws pivots by a fixed seed that no result depends on, and for the
+    data of the demo, which are as any user's: no stream of ours starts as the seed itself does.
     """
-    allowed = {("_random.py", "default_rng"), ("engines/cpu/tree.py", "default_rng"), ("cli/demo.py", "default_rng")}
+    allowed = {
+        ("_random.py", "default_rng"),
+        ("engines/cpu/tree.py", "default_rng"),
+        ("cli/demo.py", "default_rng"),
+    }
     made = ("default_rng", "RandomState", "seed", "shuffle", "rand", "randn")
     found = {
         (where, node.func.attr)
         for where, node in calls()
-        if node.func.attr in made and isinstance(node.func.value, ast.Attribute) and node.func.value.attr == "random"
+        if node.func.attr in made
+        and isinstance(node.func.value, ast.Attribute)
+        and node.func.value.attr == "random"
     }
     assert found == allowed
 
@@ -67,8 +81,8 @@ def test_a_purpose_that_nobody_named_is_refused():
 
 CONSUMERS = {
     **{
-        f"{selection}, {space}": lambda seed, selection=selection, space=space: km.sparse_kernel_mean(
-            X, selection=selection, space=space, k=20, random_state=seed
+        f"{selection}, {space}": lambda seed, selection=selection, space=space: (
+            km.sparse_kernel_mean(X, selection=selection, space=space, k=20, random_state=seed)
         )
         for selection in ("kcenter", "greedy", "kmeans++", "kmeans", "random", "auto")
         for space in ("rkhs", "l2")
@@ -77,10 +91,16 @@ CONSUMERS = {
     "density": lambda seed: km.SparseKDE(random_state=seed).fit(X).partial_fit(Y),
     "large density": lambda seed: km.SparseKDE(random_state=seed, k=1100).fit(LARGE),
     "large density, open k": lambda seed: km.SparseKDE(random_state=seed, k_max=30).fit(LARGE),
-    "refined": lambda seed: km.sparse_kernel_mean(LARGE, selection="kcenter", k=5, refine=4, random_state=seed),
+    "refined": lambda seed: km.sparse_kernel_mean(
+        LARGE, selection="kcenter", k=5, refine=4, random_state=seed
+    ),
     "k_center": lambda seed: km.k_center(X, 5, random_state=seed),
-    "rows": lambda seed: km.sparse_kernel_mean(X, k=5, random_state=1).certificate(X, method="rows", random_state=seed),
-    "spectral": lambda seed: km.sparse_kernel_mean(X, k=5, random_state=1).certificate(X, method="spectral", random_state=seed),
+    "rows": lambda seed: km.sparse_kernel_mean(X, k=5, random_state=1).certificate(
+        X, method="rows", random_state=seed
+    ),
+    "spectral": lambda seed: km.sparse_kernel_mean(X, k=5, random_state=1).certificate(
+        X, method="spectral", random_state=seed
+    ),
     "median": lambda seed: km.bandwidth.median(X, random_state=seed),
     "likelihood": lambda seed: km.bandwidth.likelihood(X, random_state=seed),
     "jaakkola": lambda seed: km.bandwidth.jaakkola(X, LABELS, random_state=seed),
@@ -88,19 +108,34 @@ CONSUMERS = {
     "detector": lambda seed: km.SparseKDEOutlierDetector(random_state=seed).fit(X),
     "sample": lambda seed: km.SparseKDE(random_state=1).fit(X).sample(5, random_state=seed),
     "mean shift": lambda seed: km.MeanShift(random_state=seed).fit(X),
-    "segment": lambda seed: km.segment_image(np.random.default_rng(0).integers(0, 255, (9, 9, 3), np.uint8), random_state=seed),
-    "embedding": lambda seed: km.DistributionEmbedding(random_state=seed, embedding=None, error_bars=True).fit([X, Y]),
-    "embedding by kl": lambda seed: km.DistributionEmbedding(random_state=seed, embedding=None, metric="kl").fit([X, Y]),
+    "segment": lambda seed: km.segment_image(
+        np.random.default_rng(0).integers(0, 255, (9, 9, 3), np.uint8), random_state=seed
+    ),
+    "embedding": lambda seed: km.DistributionEmbedding(
+        random_state=seed, embedding=None, error_bars=True
+    ).fit([X, Y]),
+    "embedding by kl": lambda seed: km.DistributionEmbedding(
+        random_state=seed, embedding=None, metric="kl"
+    ).fit([X, Y]),
     "proportions": lambda seed: km.ClassProportions(random_state=seed).fit(X, LABELS),
-    "proportions of posteriors": lambda seed: km.ClassProportions(random_state=seed, representation=GaussianNB()).fit(X, LABELS),
+    "proportions of posteriors": lambda seed: km.ClassProportions(
+        random_state=seed, representation=GaussianNB()
+    ).fit(X, LABELS),
     "intervals": lambda seed: (
-        km.ClassProportions(random_state=1).fit(X, LABELS).predict_interval(Y, n_bootstrap=20, random_state=seed)
+        km.ClassProportions(random_state=1)
+        .fit(X, LABELS)
+        .predict_interval(Y, n_bootstrap=20, random_state=seed)
     ),
     "mmd": lambda seed: km.mmd(X, Y, random_state=seed),
-    "mmd with a mean": lambda seed: km.mmd(km.sparse_kernel_mean(X, k=5, random_state=1), Y, random_state=seed),
+    "mmd with a mean": lambda seed: km.mmd(
+        km.sparse_kernel_mean(X, k=5, random_state=1), Y, random_state=seed
+    ),
     "kl": lambda seed: km.kl_divergence(X, Y, random_state=seed),
     "kl of means": lambda seed: km.kl_divergence(
-        *(km.sparse_kernel_mean(A, k=5, space="l2", constraint="simplex", random_state=1) for A in (X, Y)),
+        *(
+            km.sparse_kernel_mean(A, k=5, space="l2", constraint="simplex", random_state=1)
+            for A in (X, Y)
+        ),
         symmetric=True,
         random_state=seed,
     ),
@@ -116,7 +151,9 @@ def recorded(monkeypatch):
     of = Streams.of
 
     def recording(self, purpose, *which):
-        seen.append((self.entropy, purpose, (*self.key, *which), of(self, purpose, *which).integers(2**63)))
+        seen.append(
+            (self.entropy, purpose, (*self.key, *which), of(self, purpose, *which).integers(2**63))
+        )
         return of(self, purpose, *which)
 
     monkeypatch.setattr(Streams, "of", recording)
@@ -124,7 +161,9 @@ def recorded(monkeypatch):
 
 
 def test_one_seed_in_all_consumers_gives_as_many_streams_as_purposes(recorded):
-    """What draws first under one purpose draws first under no other, whoever asks and in whichever order."""
+    """What draws first under one purpose draws first under no other, whoever asks and in whichever
+    order.
+    """
     for run in CONSUMERS.values():
         run(12345)
     mine = {(purpose, key): first for entropy, purpose, key, first in recorded if entropy == 12345}
@@ -146,7 +185,9 @@ def test_every_consumer_refuses_what_is_no_seed(name):
 
 def test_every_public_random_state_is_among_the_consumers():
     """A new function or estimator with a random_state must be added above."""
-    known = inspect.getsource(inspect.getmodule(test_every_public_random_state_is_among_the_consumers))
+    known = inspect.getsource(
+        inspect.getmodule(test_every_public_random_state_is_among_the_consumers)
+    )
     for name in km.__all__:
         value = getattr(km, name)
         if callable(value) and "random_state" in _parameters(value):
@@ -176,6 +217,8 @@ def test_without_a_seed_two_fits_differ():
 
 def test_streams_of_a_purpose_can_be_told_apart_by_number():
     streams = Streams(5)
-    draws = [streams.of("class rows", c).random() for c in range(3)] + [streams.within("class", 1).of("sample").random()]
+    draws = [streams.of("class rows", c).random() for c in range(3)] + [
+        streams.within("class", 1).of("sample").random()
+    ]
     assert len(set(draws)) == 4
     assert streams.of("class rows", 2).random() == draws[2]

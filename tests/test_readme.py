@@ -34,10 +34,16 @@ def test_every_name_it_uses_exists():
 
 
 def commands():
-    """Lines of the shell blocks that call this program, comments left out; the demo has a test of its own."""
+    """Lines of the shell blocks that call this program, comments left out; the demo has a test of
+    its own.
+    """
     blocks = re.findall(r"```(?:sh|bash|console)\n(.*?)```", README, flags=re.DOTALL)
     lines = [line for block in blocks for line in block.splitlines()]
-    calls = [shlex.split(line, comments=True) for line in lines if re.match(r"\s*(\$ )?kernelmean ", line)]
+    calls = [
+        shlex.split(line, comments=True)
+        for line in lines
+        if re.match(r"\s*(\$ )?kernelmean ", line)
+    ]
     return [words[words.index("kernelmean") + 1 :] for words in calls if "demo" not in words]
 
 
@@ -46,7 +52,15 @@ def test_its_commands_run_one_after_another(tmp_path, monkeypatch, capsys):
     inputs.write_inputs(tmp_path)
     monkeypatch.chdir(tmp_path)
     found = commands()
-    assert {words[0] for words in found} == {"fit", "score", "compare", "embed", "proportions", "segment", "info"}
+    assert {words[0] for words in found} == {
+        "fit",
+        "score",
+        "compare",
+        "embed",
+        "proportions",
+        "segment",
+        "info",
+    }
     for words in found:
         done = inputs.call(capsys, *words)
         assert done.code == 0, f"{shlex.join(words)}: {done.err}"

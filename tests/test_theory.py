@@ -1,4 +1,6 @@
-"""The theorems as properties, the golden values, and the traps that the specification names (THEORY §9, items 1–9 and 12)."""
+"""The theorems as properties, the golden values, and the traps that the specification names (THEORY
+§9, items 1–9 and 12).
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def test_golden_coefficients_and_errors(golden, engine):
     X, centers = golden
     options = {"kernel": km.Gaussian(0.8), "k": 40, "selection": centers.indices, "engine": engine}
     mean = sparse_kernel_mean(X, **options)
-    np.testing.assert_allclose(mean.indicator[:4], [-0.04372382, -0.04376142, -0.04378478, -0.04379412], atol=1e-8)
+    np.testing.assert_allclose(
+        mean.indicator[:4], [-0.04372382, -0.04376142, -0.04378478, -0.04379412], atol=1e-8
+    )
     assert mean.indicator[39] == pytest.approx(-0.114225882656, abs=1e-12)
     assert mean.weights.sum() == pytest.approx(0.971255086573, abs=1e-11)
     exact = mean.certificate(X, method="exact")
@@ -52,16 +56,22 @@ def test_golden_coefficients_and_errors(golden, engine):
     assert (exact.error / exact.relative_error) ** 2 == pytest.approx(0.123667253043, abs=1e-11)
     assert mean.bound == pytest.approx(0.869064711, abs=1e-9)
     projected = sparse_kernel_mean(X, constraint="simplex-projection", **options)
-    assert projected.certificate(X, method="exact").relative_error == pytest.approx(0.277314744, abs=1e-9)
+    assert projected.certificate(X, method="exact").relative_error == pytest.approx(
+        0.277314744, abs=1e-9
+    )
     best = sparse_kernel_mean(X, constraint="simplex", **options)
-    assert best.certificate(X, method="exact").relative_error == pytest.approx(0.277208542, abs=1e-9)
+    assert best.certificate(X, method="exact").relative_error == pytest.approx(
+        0.277208542, abs=1e-9
+    )
     assert np.count_nonzero(best.weights) == 38
 
 
 # 2. Prefix identity
 
 
-@given(clouds(40, 4, SPREAD), st.integers(2, 15), st.sampled_from(["gaussian", "laplacian", "cauchy"]))
+@given(
+    clouds(40, 4, SPREAD), st.integers(2, 15), st.sampled_from(["gaussian", "laplacian", "cauchy"])
+)
 def test_every_prefix_of_the_indicator_is_that_of_a_direct_solve(X, k, name):
     mean = sparse_kernel_mean(X, kernel=name, bandwidth=0.5, k=k, random_state=0, engine="naive")
     g = {"gaussian": brute.gaussian(0.5), "laplacian": brute.laplacian(0.5)}.get(name)
@@ -69,7 +79,8 @@ def test_every_prefix_of_the_indicator_is_that_of_a_direct_solve(X, k, name):
     K = brute.gram(g, mean.centers, mean.centers) + mean.jitter * np.eye(mean.k)
     for m in range(1, mean.k + 1):
         alpha = brute.direct_solve(K[:m, :m], mean.kappa[:m])
-        # κᵀK⁻¹κ is a projection's squared length, so its error is eps·κᵀα times a small constant however bad K is for α.
+        # κᵀK⁻¹κ is a projection's squared length, so its error is eps·κᵀα times a small constant
+        # however bad K is for α.
         assert mean.indicator[m - 1] == pytest.approx(-mean.kappa[:m] @ alpha, rel=1e-10)
         short = mean.truncate(m)
         assert short.indicator[-1] == pytest.approx(mean.indicator[m - 1], rel=1e-10)
@@ -92,7 +103,9 @@ def test_the_squared_error_is_norm_plus_indicator(X, k):
     g, p = brute.gaussian(0.5), brute.uniform(X)
     slack = mean.jitter * float(mean.weights @ mean.weights)
     truth = brute.error_squared(g, X, p, mean.centers, mean.weights)
-    assert truth == pytest.approx(brute.norm_squared(g, X, p) + mean.indicator[-1] - slack, abs=2e-14)
+    assert truth == pytest.approx(
+        brute.norm_squared(g, X, p) + mean.indicator[-1] - slack, abs=2e-14
+    )
     assert mean.inner(mean) == pytest.approx(mean.weights @ mean.kappa - slack, rel=1e-12)
 
 
@@ -101,10 +114,19 @@ def test_the_squared_error_is_norm_plus_indicator(X, k):
 
 @given(clouds(25, 1), st.sampled_from([0.5, 2.0]))
 def test_with_every_point_a_centre_the_mean_is_exact(X, bandwidth):
-    """k = n: the error is 0; in float64 what the jitter leaves, √λ·‖α‖, and α is the multiplicity over n where K allows."""
+    """k = n: the error is 0; in float64 what the jitter leaves, √λ·‖α‖, and α is the multiplicity
+    over n where K allows.
+    """
     mean = sparse_kernel_mean(X, bandwidth=bandwidth, k=len(X), random_state=0)
     assert mean.k == len(np.unique(X + 0.0, axis=0))
-    error = np.sqrt(max(brute.error_squared(brute.gaussian(bandwidth), X, brute.uniform(X), mean.centers, mean.weights), 0.0))
+    error = np.sqrt(
+        max(
+            brute.error_squared(
+                brute.gaussian(bandwidth), X, brute.uniform(X), mean.centers, mean.weights
+            ),
+            0.0,
+        )
+    )
     assert error <= np.sqrt(mean.jitter) * np.linalg.norm(mean.weights) + 1e-9
     assert mean.bound <= 2 * np.sqrt(mean.jitter) * np.linalg.norm(mean.weights) + 1e-12
     rough = sparse_kernel_mean(X, kernel=km.Laplacian(0.5), k=len(X), random_state=0)
@@ -114,7 +136,9 @@ def test_with_every_point_a_centre_the_mean_is_exact(X, bandwidth):
 
 
 def test_an_offset_of_1e6_changes_nothing(golden):
-    """§1: with |x|² + |y|² − 2xy the error of K would be 4e-4 here; direct differences keep all digits."""
+    """§1: with |x|² + |y|² − 2xy the error of K would be 4e-4 here; direct differences keep all
+    digits.
+    """
     X, _ = golden
     far = X + 1e6
     near = far - 1e6
@@ -126,7 +150,10 @@ def test_an_offset_of_1e6_changes_nothing(golden):
 def test_float32_data_are_computed_in_float64(golden):
     """In float32 arithmetic E and α would differ at 1e-7 and more (§2.4)."""
     X = golden[0].astype(np.float32)
-    a, b = (sparse_kernel_mean(Y, bandwidth=0.8, k=40, random_state=0) for Y in (X, X.astype(np.float64)))
+    a, b = (
+        sparse_kernel_mean(Y, bandwidth=0.8, k=40, random_state=0)
+        for Y in (X, X.astype(np.float64))
+    )
     np.testing.assert_array_equal(a.weights, b.weights)
 
 
@@ -135,7 +162,9 @@ def test_float32_data_are_computed_in_float64(golden):
 
 @given(clouds(30, 3, SPREAD), st.integers(1, 10))
 def test_coefficients_do_not_depend_on_the_constant_of_the_kernel(X, k):
-    """α = K⁻¹κ is invariant to multiplying φ: the L2 problem of σ is the RKHS problem of √2σ, constants or not."""
+    """α = K⁻¹κ is invariant to multiplying φ: the L2 problem of σ is the RKHS problem of √2σ,
+    constants or not.
+    """
     l2 = sparse_kernel_mean(X, bandwidth=0.5, space="l2", k=k, random_state=0)
     rkhs = sparse_kernel_mean(X, bandwidth=0.5 * np.sqrt(2), k=k, random_state=0)
     scale = np.abs(rkhs.weights).max()
@@ -154,7 +183,9 @@ def test_translating_and_rotating_the_data_changes_nothing(X, seed):
     a, b = (sparse_kernel_mean(Y, bandwidth=0.4, k=6, random_state=1) for Y in (X, moved))
     assert b.cover == pytest.approx(a.cover, rel=1e-9, abs=1e-12)
     np.testing.assert_allclose(b.radii, a.radii, rtol=1e-9)
-    if len(np.unique(X, axis=0)) == len(X):  # equal points become unequal in the last bit, and another copy may be picked
+    if len(np.unique(X, axis=0)) == len(
+        X
+    ):  # equal points become unequal in the last bit, and another copy may be picked
         np.testing.assert_array_equal(b.indices, a.indices)
     np.testing.assert_allclose(b.indicator, a.indicator, rtol=1e-9)
     np.testing.assert_allclose(b(moved), a(X), rtol=1e-6, atol=1e-9)
@@ -167,7 +198,10 @@ def test_permuting_the_data_with_the_first_point_fixed_changes_nothing(X, seed):
     a, b = km.k_center(X, 8, first=0), km.k_center(X[order], 8, first=first)
     np.testing.assert_array_equal(order[b.indices], a.indices)
     np.testing.assert_array_equal(b.radii, a.radii)
-    means = [sparse_kernel_mean(Y, bandwidth=0.4, k=8, selection=c.indices) for Y, c in ((X, a), (X[order], b))]
+    means = [
+        sparse_kernel_mean(Y, bandwidth=0.4, k=8, selection=c.indices)
+        for Y, c in ((X, a), (X[order], b))
+    ]
     np.testing.assert_allclose(means[1].indicator, means[0].indicator, rtol=1e-12)
     np.testing.assert_allclose(means[1](X), means[0](X), rtol=1e-7, atol=1e-10)
 
@@ -176,10 +210,15 @@ def test_permuting_the_data_with_the_first_point_fixed_changes_nothing(X, seed):
 
 
 @given(
-    clouds(30, 2, SPREAD), st.integers(1, 12), st.sampled_from(["gaussian", "laplacian", "cauchy"]), st.sampled_from([0.3, 1.0])
+    clouds(30, 2, SPREAD),
+    st.integers(1, 12),
+    st.sampled_from(["gaussian", "laplacian", "cauchy"]),
+    st.sampled_from([0.3, 1.0]),
 )
 def test_theorem_1_is_above_the_tighter_bounds_and_all_are_above_the_truth(X, k, name, bandwidth):
-    mean = sparse_kernel_mean(X, kernel=name, bandwidth=bandwidth, k=k, random_state=0, engine="naive")
+    mean = sparse_kernel_mean(
+        X, kernel=name, bandwidth=bandwidth, k=k, random_state=0, engine="naive"
+    )
     g = {"gaussian": brute.gaussian(bandwidth), "laplacian": brute.laplacian(bandwidth)}.get(name)
     g = g or brute.student((X.shape[1] + 1) / 2, bandwidth**2)
     p = brute.uniform(X)
@@ -217,17 +256,24 @@ def test_the_greedy_radius_is_at_most_twice_the_best(X, k, start):
 
 
 def test_two_is_reached():
-    """Points 0, 1, 2 and one centre: starting at an end the cover is 2, from the middle 1. The factor cannot be better."""
+    """Points 0, 1, 2 and one centre: starting at an end the cover is 2, from the middle 1. The
+    factor cannot be better.
+    """
     X = np.array([[0.0], [1.0], [2.0]])
     assert km.k_center(X, 1, first=0).cover == 2 * brute.best_radius(X, 1) == 2.0
 
 
-@given(clouds(25, 2, ("normal", "lattice", "offset")), st.integers(1, 10), st.sampled_from(["rkhs", "l2"]))
+@given(
+    clouds(25, 2, ("normal", "lattice", "offset")),
+    st.integers(1, 10),
+    st.sampled_from(["rkhs", "l2"]),
+)
 def test_the_squared_error_is_the_nystrom_residual(X, k, space):
-    """Section 4.1: with K the Gram matrix of all points and K̃ = KQ K_I⁻¹ QᵀKᵀ that of Nyström on the columns I,
+    """Section 4.1: with K the Gram matrix of all points and K̃ = KQ K_I⁻¹ QᵀKᵀ that of Nyström on
+    the columns I,
 
-    ‖z̄ − z_I‖² = 1ᵀ(K − K̃)1 with 1 = (1/n, …, 1/n); α_I = (QᵀKQ)⁻¹QᵀK1; and in the RKHS, where z is evaluated by the
-    same kernel, z_I at the data points is K̃1 as z̄ is K1.
+    ‖z̄ − z_I‖² = 1ᵀ(K − K̃)1 with 1 = (1/n, …, 1/n); α_I = (QᵀKQ)⁻¹QᵀK1; and in the RKHS, where z
+    is evaluated by the same kernel, z_I at the data points is K̃1 as z̄ is K1.
     """
     X = np.unique(X, axis=0)  # repeated points make K singular, Nyström's K_I stays regular
     mean = sparse_kernel_mean(X, bandwidth=0.4, k=k, space=space, random_state=0)
@@ -237,10 +283,14 @@ def test_the_squared_error_is_the_nystrom_residual(X, k, space):
     residual = p @ (K - approximated) @ p
     truth = brute.error_squared(g, X, p, mean.centers, mean.weights)
     assert truth == pytest.approx(residual, abs=1e-12)
-    assert -mean.indicator[-1] == pytest.approx(p @ approximated @ p, abs=1e-12)  # the only term that depends on I
+    assert -mean.indicator[-1] == pytest.approx(
+        p @ approximated @ p, abs=1e-12
+    )  # the only term that depends on I
     Q = np.eye(len(X))[:, mean.indices]
     solved = np.linalg.solve(Q.T @ K @ Q, Q.T @ K @ p)
-    rounding = 100 * EPS * np.linalg.cond(Q.T @ K @ Q) * np.abs(solved).max()  # near points leave weights undetermined
+    rounding = (
+        100 * EPS * np.linalg.cond(Q.T @ K @ Q) * np.abs(solved).max()
+    )  # near points leave weights undetermined
     np.testing.assert_allclose(mean.weights, solved, rtol=1e-5, atol=1e-8 + rounding)
     if space == "rkhs":
         np.testing.assert_allclose(mean(X), approximated @ p, atol=1e-10)
@@ -252,16 +302,24 @@ def test_the_squared_error_is_the_nystrom_residual(X, k, space):
 @given(clouds(40, 3, SPREAD), st.integers(1, 15), st.sampled_from([0.4, 1.0]))
 def test_unconstrained_is_best_then_the_simplex_then_the_projection(X, k, bandwidth):
     free = sparse_kernel_mean(X, bandwidth=bandwidth, k=k, random_state=0)
-    simplex, projected = free.refit(constraint="simplex"), free.refit(constraint="simplex-projection")
+    simplex, projected = (
+        free.refit(constraint="simplex"),
+        free.refit(constraint="simplex-projection"),
+    )
     g, p = brute.gaussian(bandwidth), brute.uniform(X)
-    errors = [brute.error_squared(g, X, p, mean.centers, mean.weights) for mean in (free, simplex, projected)]
+    errors = [
+        brute.error_squared(g, X, p, mean.centers, mean.weights)
+        for mean in (free, simplex, projected)
+    ]
     slack = free.jitter * float(free.weights @ free.weights) + 1e-13
     assert errors[0] <= errors[1] + slack
     assert errors[1] <= errors[2] + slack
     K = brute.gram(g, free.centers, free.centers)
     s = K @ simplex.weights - free.kappa
     gap = simplex.weights @ s - s.min()
-    assert gap <= 1e-11 * brute.norm_squared(g, X, p) + 2 * free.jitter  # §9.6, up to the jitter in the factor
+    assert (
+        gap <= 1e-11 * brute.norm_squared(g, X, p) + 2 * free.jitter
+    )  # §9.6, up to the jitter in the factor
 
 
 # The oracles themselves
@@ -274,7 +332,9 @@ def test_extended_precision_agrees_with_512_bits():
     p = brute.uniform(X)
     exact = brute.gaussian_error_squared_mp(8.0, X, p, mean.centers, mean.weights)
     assert exact < 1e-8
-    assert brute.error_squared(brute.gaussian(8.0), X, p, mean.centers, mean.weights) == pytest.approx(exact, abs=1e-17)
+    assert brute.error_squared(
+        brute.gaussian(8.0), X, p, mean.centers, mean.weights
+    ) == pytest.approx(exact, abs=1e-17)
     assert mean.certificate(X, method="exact").error ** 2 == pytest.approx(exact, abs=1e-14)
 
 
@@ -328,9 +388,13 @@ def test_ill_conditioned_ours_is_at_the_optimum_and_the_papers_inverse_far_off(b
 
 @pytest.mark.data
 def test_beyond_float64_ours_stays_near_the_optimum_and_the_papers_inverse_is_lost(banana):
-    best, ours, inverse, cg, mean, E = solver_case(banana, 1.7, 100)  # cond 7e16: plain Cholesky fails
+    best, ours, inverse, cg, mean, E = solver_case(
+        banana, 1.7, 100
+    )  # cond 7e16: plain Cholesky fails
     assert best < 5e-7
-    assert ours < 2.5 * best  # the table: jitter 1e-14 gives 1.5 times the optimum, 1e-12 three times
+    assert (
+        ours < 2.5 * best
+    )  # the table: jitter 1e-14 gives 1.5 times the optimum, 1e-12 three times
     assert inverse > 1000 * best
     assert cg > 500 * best
     certificate = mean.certificate(banana[:800], method="spectral", random_state=0)
@@ -348,7 +412,9 @@ def test_constant_data_stop_at_one_centre():
 
 
 def test_data_constant_in_kernel_terms_stop_at_one_centre():
-    """Points 1e-12 bandwidths apart: every increment is rounding, and none of it convergence to more than one centre."""
+    """Points 1e-12 bandwidths apart: every increment is rounding, and none of it convergence to
+    more than one centre.
+    """
     X = np.random.default_rng(7).normal(size=(60, 2)) * 1e-12
     mean = sparse_kernel_mean(X, bandwidth=1.0, random_state=0)
     assert mean.k == 1
@@ -365,19 +431,27 @@ def test_the_second_centre_never_ends_a_fit(tol):
 
 @pytest.mark.data
 def test_one_small_step_is_no_evidence_ten_are(banana):
-    """§2.5 trap 2, σ = .31, ε = 1e-9: the one-step rule stops by accident up to a hundred times too early."""
+    """§2.5 trap 2, σ = .31, ε = 1e-9: the one-step rule stops by accident up to a hundred times too
+    early.
+    """
     errors = {}
     sizes = {}
     for patience in (1, 10):
         means = [
-            sparse_kernel_mean(banana, bandwidth=0.31, k_max=5300, tol=1e-9, patience=patience, random_state=seed)
+            sparse_kernel_mean(
+                banana, bandwidth=0.31, k_max=5300, tol=1e-9, patience=patience, random_state=seed
+            )
             for seed in range(6)
         ]
         assert {mean.stop_reason for mean in means} == {"tol"}
         sizes[patience] = [mean.k for mean in means]
-        errors[patience] = [mean.certificate(banana, method="exact").relative_error for mean in means]
+        errors[patience] = [
+            mean.certificate(banana, method="exact").relative_error for mean in means
+        ]
     assert max(errors[1]) / min(errors[1]) > 4  # table: 2.7e-3 to 9.9e-2
-    assert 2e-3 < np.median(errors[1]) < 0.1  # table: 9.5e-3; the worst of six starts may be anything
+    assert (
+        2e-3 < np.median(errors[1]) < 0.1
+    )  # table: 9.5e-3; the worst of six starts may be anything
     assert max(errors[10]) < 1e-3  # table: 1.3e-4 to 3.2e-4
     assert max(errors[10]) / min(errors[10]) < 4
     assert 420 < np.mean(sizes[10]) < 570  # table: 498, from 447 to 540
@@ -385,7 +459,9 @@ def test_one_small_step_is_no_evidence_ten_are(banana):
 
 @pytest.mark.data
 def test_a_small_tolerance_stops_far_below_the_limit_with_a_small_error(banana):
-    """§9 item 5 and §2.5 trap 3: σ = IQR/1.35 = 1.21, ε = 1e-10, where the paper's inverse runs to k_max and gets worse."""
+    """§9 item 5 and §2.5 trap 3: σ = IQR/1.35 = 1.21, ε = 1e-10, where the paper's inverse runs to
+    k_max and gets worse.
+    """
     for seed in range(3):
         mean = sparse_kernel_mean(banana, bandwidth="iqr", tol=1e-10, random_state=seed)
         assert mean.stop_reason == "tol"
@@ -412,7 +488,9 @@ def test_with_the_papers_inverse_a_smaller_tolerance_runs_to_the_limit(banana):
             return zz - 2 * mean.kappa[:k] @ a + a @ K[:k, :k] @ a
 
         worse += squared(k_12) > squared(k_9)
-        ours = sparse_kernel_mean(banana, bandwidth=sigma, k_max=217, tol=1e-12, patience=1, random_state=seed)
+        ours = sparse_kernel_mean(
+            banana, bandwidth=sigma, k_max=217, tol=1e-12, patience=1, random_state=seed
+        )
         assert ours.k < 120  # y_m² is no difference of large numbers: table 61..88
     assert ran_on == 5
     assert min(rises) > 40  # table: 72–79 of 217 steps
@@ -432,10 +510,20 @@ def test_when_the_pivots_reach_the_floor_the_reason_is_rank_not_convergence(bana
 
 @pytest.mark.data
 def test_the_papers_numbers_of_centres_on_banana(banana):
-    """σ = .31, ε = 1e-9, one-step rule: 197 (k-centre) and 240 (random) in the paper; §7 accepts 165–230 and 200–280."""
+    """σ = .31, ε = 1e-9, one-step rule: 197 (k-centre) and 240 (random) in the paper; §7 accepts
+    165–230 and 200–280.
+    """
     sizes = {
         selection: [
-            sparse_kernel_mean(banana, bandwidth=0.31, k_max=5300, tol=1e-9, patience=1, selection=selection, random_state=seed).k
+            sparse_kernel_mean(
+                banana,
+                bandwidth=0.31,
+                k_max=5300,
+                tol=1e-9,
+                patience=1,
+                selection=selection,
+                random_state=seed,
+            ).k
             for seed in range(20)
         ]
         for selection in ("kcenter", "random")
@@ -458,14 +546,22 @@ def test_the_papers_numbers_of_centres_on_banana(banana):
         (0.31, 150, "random", 0.083, 10.0),
     ],
 )
-def test_the_exact_simplex_keeps_what_the_projection_destroys(banana, sigma, k, selection, free_level, factor):
+def test_the_exact_simplex_keeps_what_the_projection_destroys(
+    banana, sigma, k, selection, free_level, factor
+):
     X = banana[:2500]
     free = sparse_kernel_mean(X, bandwidth=sigma, k=k, selection=selection, random_state=0)
     errors = [
         mean.certificate(X, method="exact").relative_error
-        for mean in (free, free.refit(constraint="simplex"), free.refit(constraint="simplex-projection"))
+        for mean in (
+            free,
+            free.refit(constraint="simplex"),
+            free.refit(constraint="simplex-projection"),
+        )
     ]
-    assert free_level / 2.5 < errors[0] < free_level * 2.5  # other points and start than the table's
+    assert (
+        free_level / 2.5 < errors[0] < free_level * 2.5
+    )  # other points and start than the table's
     assert errors[0] <= errors[1] <= 2 * errors[0]  # table: at most 1.3 times
     assert errors[2] >= factor * errors[1]
 
@@ -474,8 +570,12 @@ def test_the_exact_simplex_keeps_what_the_projection_destroys(banana, sigma, k, 
 def test_the_projection_gets_worse_as_centres_are_added(banana):
     """§3.3: k = 1000 leaves 1.5 times the norm where the exact simplex has 2e-5."""
     free = sparse_kernel_mean(banana, bandwidth=0.31, k=1000, random_state=0)
-    projected = {k: free.truncate(k).refit(constraint="simplex-projection") for k in (150, 400, 1000)}
-    errors = {k: mean.certificate(banana, method="exact").relative_error for k, mean in projected.items()}
+    projected = {
+        k: free.truncate(k).refit(constraint="simplex-projection") for k in (150, 400, 1000)
+    }
+    errors = {
+        k: mean.certificate(banana, method="exact").relative_error for k, mean in projected.items()
+    }
     assert errors[1000] > 10 * errors[150]
     exact = free.refit(constraint="simplex").certificate(banana, method="exact").relative_error
     assert exact < 1e-4

@@ -14,7 +14,9 @@ from kernelmean._random import Streams
 from kernelmean._types import ArrayLike, Batches, IntVector, Matrix, Points, RandomState, Vector
 
 LARGEST = 1e150  # squares of larger numbers overflow
-LARGEST_COUNT = 2.0**53  # of repeated rows; beyond, every float is an integer and none is meant as a count
+LARGEST_COUNT = (
+    2.0**53
+)  # of repeated rows; beyond, every float is an integer and none is meant as a count
 MAPPED = 1 << 23  # numbers: up to 64 MiB in float64, a mapped file is simply read
 HOST_MEMORY = (1, 3, 11)  # DLPack: plain, and pinned for CUDA or ROCm
 
@@ -24,19 +26,25 @@ def points(X: ArrayLike, name: str = "X", columns: int | None = None) -> Points:
     A = _array(X, name)
     table_shape(A.shape, name, columns)
     if A.dtype.kind not in "biuf" and (odd := odd_column(X)) is not None:
-        raise TypeError(f"{name} has a column that is not numeric: {odd}; drop it, or encode it as numbers.")
+        raise TypeError(
+            f"{name} has a column that is not numeric: {odd}; drop it, or encode it as numbers."
+        )
     return _finite(_float64(A, name), name)
 
 
 def odd_column(X: object) -> str | None:
-    """The first column of a frame that holds anything but numbers, and what it holds; None for arrays, and where all do."""
+    """The first column of a frame that holds anything but numbers, and what it holds; None for
+    arrays, and where all do.
+    """
     names = getattr(X, "columns", None)
     if names is None or isinstance(X, np.ndarray) or not hasattr(X, "__getitem__"):
         return None
     for name in names:
         values = np.asarray(X[name])
         if values.dtype.kind not in "biuf":
-            odd = next((value for value in values.ravel() if not isinstance(value, numbers.Real)), None)
+            odd = next(
+                (value for value in values.ravel() if not isinstance(value, numbers.Real)), None
+            )
             if odd is not None:
                 return f"{name!r} holds {odd.item() if isinstance(odd, np.generic) else odd!r}"
     return None
@@ -47,13 +55,22 @@ def table_shape(shape: Sequence[int], name: str, columns: int | None = None) -> 
     if len(shape) != 2:
         hint = {
             0: "got a single number; give one row per point",
-            1: f"got one dimension; use {name}.reshape(-1, 1) for one column, {name}.reshape(1, -1) for one point",
-        }.get(len(shape), f"got {len(shape)} dimensions; flatten all but the first with {name}.reshape(len({name}), -1)")
+            1: f"got one dimension; use {name}.reshape(-1, 1) for one column, {name}.reshape(1, "
+            "-1) for one point",
+        }.get(
+            len(shape),
+            f"got {len(shape)} dimensions; flatten all but the first with "
+            f"{name}.reshape(len({name}), -1)",
+        )
         raise ValueError(f"{name} must be a table of shape (points, coordinates): {hint}.")
     if shape[0] == 0 or shape[1] == 0:
-        raise ValueError(f"{name} has shape {tuple(shape)}: at least one point and one column are needed.")
+        raise ValueError(
+            f"{name} has shape {tuple(shape)}: at least one point and one column are needed."
+        )
     if columns is not None and shape[1] != columns:
-        raise ValueError(f"{name} has {shape[1]} columns, but {columns} are expected as in the fitted data.")
+        raise ValueError(
+            f"{name} has {shape[1]} columns, but {columns} are expected as in the fitted data."
+        )
 
 
 def on_device(X: object) -> bool:
@@ -73,7 +90,9 @@ def is_batched(X: object) -> TypeGuard[Batches]:
 
 
 def is_streamed(X: object) -> bool:
-    """Whether X is read from a file as it is needed: a mapped array or a source of batches, too large to be read at once."""
+    """Whether X is read from a file as it is needed: a mapped array or a source of batches, too
+    large to be read at once.
+    """
     if is_batched(X) or (isinstance(X, np.memmap) and X.ndim == 2):
         return X.shape[0] * X.shape[1] > MAPPED
     return False
@@ -85,7 +104,9 @@ def weights(sample_weight: ArrayLike | None, n: int) -> Vector | None:
         return None
     w = _float64(_array(sample_weight, "sample_weight"), "sample_weight")
     if w.shape != (n,):
-        raise ValueError(f"sample_weight has shape {w.shape}, but one weight per point is needed: ({n},).")
+        raise ValueError(
+            f"sample_weight has shape {w.shape}, but one weight per point is needed: ({n},)."
+        )
     _finite(w, "sample_weight")
     if (w < 0).any():
         raise ValueError(f"sample_weight must be nonnegative; the smallest is {w.min():g}.")
@@ -95,7 +116,9 @@ def weights(sample_weight: ArrayLike | None, n: int) -> Vector | None:
 
 
 def positive_rows(weights: Vector | None) -> tuple[IntVector | None, Vector | None]:
-    """Rows of positive weight (None: all of them) and their weights: a weight of zero means an absent row."""
+    """Rows of positive weight (None: all of them) and their weights: a weight of zero means an
+    absent row.
+    """
     if weights is None or weights.all():
         return None, weights
     rows = np.flatnonzero(weights)
@@ -103,9 +126,11 @@ def positive_rows(weights: Vector | None) -> tuple[IntVector | None, Vector | No
 
 
 def _in_reach(w: Vector) -> Vector:
-    """Weights that are no counts, in units of the largest, so that their squares and sums neither vanish nor overflow.
+    """Weights that are no counts, in units of the largest, so that their squares and sums neither
+    vanish nor overflow.
 
-    The unit is a power of two, which changes no digit of any share. Equal weights, whatever their value, are as none.
+    The unit is a power of two, which changes no digit of any share. Equal weights, whatever their
+    value, are as none.
     """
     largest = w.max()
     if ((w == largest) | (w == 0.0)).all():
@@ -115,14 +140,18 @@ def _in_reach(w: Vector) -> Vector:
 
 
 def labels(y: ArrayLike, n: int, rows: IntVector | None = None) -> IntVector:
-    """Class numbers 0, 1, … of n labels of any sortable kind, or of those of some rows; at least two classes."""
+    """Class numbers 0, 1, … of n labels of any sortable kind, or of those of some rows; at least
+    two classes.
+    """
     A = _array(y, "y")
     if A.shape != (n,):
         raise ValueError(f"y has shape {A.shape}, but one label per point is needed: ({n},).")
     try:
         classes, numbers = np.unique(A if rows is None else A[rows], return_inverse=True)
     except TypeError as error:
-        raise TypeError("y mixes labels that cannot be ordered; use numbers or strings throughout.") from error
+        raise TypeError(
+            "y mixes labels that cannot be ordered; use numbers or strings throughout."
+        ) from error
     if len(classes) < 2:
         raise ValueError(f"y holds one class only ({classes[0]!r}); at least two are needed.")
     return numbers.astype(np.intp)
@@ -132,10 +161,15 @@ def row_indices(indices: ArrayLike, n: int) -> IntVector:
     """Distinct rows of X, each from 0 to n − 1, in the order given."""
     I = np.asarray(indices)
     if I.ndim != 1 or I.size == 0 or I.dtype.kind not in "iu":
-        raise ValueError("selection as an array must be a one-dimensional, non-empty array of integer row numbers.")
+        raise ValueError(
+            "selection as an array must be a one-dimensional, non-empty array of integer row "
+            "numbers."
+        )
     I = I.astype(np.intp)
     if I.min() < 0 or I.max() >= n:
-        raise ValueError(f"selection names rows from {I.min()} to {I.max()}, but X has rows 0 to {n - 1}.")
+        raise ValueError(
+            f"selection names rows from {I.min()} to {I.max()}, but X has rows 0 to {n - 1}."
+        )
     if len(np.unique(I)) < len(I):
         raise ValueError("selection names a row more than once; give distinct rows.")
     return I
@@ -145,7 +179,9 @@ def linear_map(A: ArrayLike, d: int) -> Matrix:
     """A regular (d, d) matrix that maps the data before the kernel sees it."""
     M = points(A, "scale")
     if M.shape != (d, d):
-        raise ValueError(f"scale has shape {M.shape}, but a matrix for {d} columns has shape ({d}, {d}).")
+        raise ValueError(
+            f"scale has shape {M.shape}, but a matrix for {d} columns has shape ({d}, {d})."
+        )
     if not np.linalg.cond(M) < 0.1 / np.finfo(np.float64).eps:
         raise ValueError("scale is a singular matrix, to rounding; a regular one is needed.")
     return M
@@ -174,19 +210,25 @@ def length(value: Any, name: str) -> float:
     """A positive number whose square is one too."""
     checked = number(value, name, above=0.0)
     if not 1.0 / LARGEST <= checked <= LARGEST:
-        raise ValueError(f"{name} must lie between {1.0 / LARGEST:g} and {LARGEST:g}, got {value!r}.")
+        raise ValueError(
+            f"{name} must lie between {1.0 / LARGEST:g} and {LARGEST:g}, got {value!r}."
+        )
     return checked
 
 
 def choice(value: Any, name: str, options: Collection[Any]) -> Any:
     """One of a few names; the error lists them."""
-    if not any(value is option or (isinstance(value, str) and value == option) for option in options):
+    if not any(
+        value is option or (isinstance(value, str) and value == option) for option in options
+    ):
         raise ValueError(f"unknown {name} {value!r}; choose from {', '.join(map(repr, options))}.")
     return value
 
 
 def streams(random_state: RandomState) -> Streams:
-    """The one source of chance: None, a seed, a Generator or a scikit-learn style RandomState; the last two move on by this."""
+    """The one source of chance: None, a seed, a Generator or a scikit-learn style RandomState; the
+    last two move on by this.
+    """
     if isinstance(random_state, Streams):
         return random_state
     if random_state is None:
@@ -196,7 +238,9 @@ def streams(random_state: RandomState) -> Streams:
     if isinstance(random_state, np.random.Generator):
         return Streams(_joined(random_state.integers(0, 2**31, size=4)))
     if not isinstance(random_state, (int, np.integer)) or isinstance(random_state, bool):
-        raise TypeError(f"random_state must be None, a whole number or a NumPy generator, got {random_state!r}.")
+        raise TypeError(
+            f"random_state must be None, a whole number or a NumPy generator, got {random_state!r}."
+        )
     return Streams(count(random_state, "random_state", least=0))
 
 
@@ -207,15 +251,21 @@ def _joined(words: IntVector) -> int:
 
 def _array(X: ArrayLike, name: str) -> np.ndarray[Any, Any]:
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
-        raise TypeError(f"{name} is a sparse matrix, but dense arrays are needed; use {name}.toarray() if it fits.")
+        raise TypeError(
+            f"{name} is a sparse matrix, but dense arrays are needed; use {name}.toarray() if it "
+            "fits."
+        )
     if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
         raise ValueError(
-            f"{name} has masked entries ({np.count_nonzero(np.ma.getmaskarray(X))} of {X.size}); remove or impute them first."
+            f"{name} has masked entries ({np.count_nonzero(np.ma.getmaskarray(X))} of {X.size}); "
+            "remove or impute them first."
         )
     try:
         return np.asarray(X)
     except ValueError as error:
-        raise ValueError(f"{name} cannot be read as an array: its rows seem to differ in length.") from error
+        raise ValueError(
+            f"{name} cannot be read as an array: its rows seem to differ in length."
+        ) from error
 
 
 def _float64(A: np.ndarray[Any, Any], name: str) -> Points:
@@ -223,7 +273,13 @@ def _float64(A: np.ndarray[Any, Any], name: str) -> Points:
         return np.asarray(A, dtype=np.float64)
     if A.dtype.kind == "O":
         return _from_objects(A, name)
-    kind = {"c": "complex numbers", "U": "strings", "S": "bytes", "M": "dates", "m": "time differences"}
+    kind = {
+        "c": "complex numbers",
+        "U": "strings",
+        "S": "bytes",
+        "M": "dates",
+        "m": "time differences",
+    }
     found = kind.get(A.dtype.kind, f"values of type {A.dtype}")
     raise TypeError(f"{name} holds {found}, but real numbers are needed.")
 
@@ -232,17 +288,23 @@ def _from_objects(A: np.ndarray[Any, Any], name: str) -> Points:
     """Object arrays pass when every entry is a real number (mixed-type frames give these)."""
     if not all(isinstance(v, numbers.Real) for v in A.ravel()):
         odd = next(v for v in A.ravel() if not isinstance(v, numbers.Real))
-        raise TypeError(f"{name} is an object array that holds {odd!r}, but real numbers are needed.")
+        raise TypeError(
+            f"{name} is an object array that holds {odd!r}, but real numbers are needed."
+        )
     return A.astype(np.float64)
 
 
 def _finite(A: Points, name: str) -> Points:
     # Extremes are finite just when every entry is: two passes without a mask in the common case.
-    low, high = A.min(), A.max()
+    low = A.min()
+    high = A.max()
     if not (np.isfinite(low) and np.isfinite(high)):
         bad = A.size - np.count_nonzero(np.isfinite(A))
         what = "NaN" if np.isnan(A).any() else "infinite values"
-        raise ValueError(f"{name} holds {what} ({bad} of {A.size} entries are not finite); remove or impute them first.")
+        raise ValueError(
+            f"{name} holds {what} ({bad} of {A.size} entries are not finite); remove or impute "
+            "them first."
+        )
     within_reach(float(low), float(high), name)
     return A
 
@@ -250,4 +312,6 @@ def _finite(A: Points, name: str) -> Points:
 def within_reach(low: float, high: float, name: str) -> None:
     """Extremes whose squares are numbers too."""
     if max(-low, high) > LARGEST:
-        raise ValueError(f"{name} holds values beyond {LARGEST:g}, whose squares overflow; rescale it first.")
+        raise ValueError(
+            f"{name} holds values beyond {LARGEST:g}, whose squares overflow; rescale it first."
+        )

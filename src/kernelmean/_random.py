@@ -1,8 +1,9 @@
 """Chance: one seed, and a stream of its own for every purpose.
 
-Two consumers that start from one seed with one generator draw the same numbers: a certificate would sample the very centres
-that it is to judge. So nobody draws from the seed itself. A purpose names a stream, and streams of different purposes are
-independent, whatever was drawn before and in whichever order; NumPy's ``SeedSequence`` spawns them.
+Two consumers that start from one seed with one generator draw the same numbers: a certificate would
+sample the very centres that it is to judge. So nobody draws from the seed itself. A purpose names a
+stream, and streams of different purposes are independent, whatever was drawn before and in
+whichever order; NumPy's ``SeedSequence`` spawns them.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ PURPOSES = {
     "bandwidth jaakkola": "the labelled points whose distances have the median",
     "class": "the fit of one class of several",
     "sample": "points drawn from a fitted density",
-    "reservoir": "points that stand for rows which a loaded or fitted density does not have any more",
+    "reservoir": "points that stand for rows which a loaded or fitted density does not have any "
+    "more",
     "reservoir rows": "which of the rows kept of earlier batches stay",
     "divergence": "points drawn from a density at which two are compared",
     "halves": "which half of a sample densities are fitted on",
@@ -57,7 +59,8 @@ PURPOSES = {
 class Streams:
     """What a ``random_state`` means: as many independent generators as there are purposes.
 
-    The same purpose gives the same stream each time; further numbers tell several of one purpose apart.
+    The same purpose gives the same stream each time; further numbers tell several of one purpose
+    apart.
     """
 
     entropy: int
@@ -65,7 +68,9 @@ class Streams:
 
     def of(self, purpose: str, *which: int) -> np.random.Generator:
         """The generator of a purpose, at its beginning."""
-        seeds = np.random.SeedSequence(self.entropy, spawn_key=(*self.key, _number(purpose), *which))
+        seeds = np.random.SeedSequence(
+            self.entropy, spawn_key=(*self.key, _number(purpose), *which)
+        )
         return np.random.default_rng(seeds)
 
     def within(self, purpose: str, *which: int) -> Streams:
@@ -79,5 +84,7 @@ class Streams:
 
 def _number(purpose: str) -> int:
     if purpose not in PURPOSES:
-        raise KeyError(f"{purpose!r} is no purpose of chance: name it in kernelmean._random.PURPOSES.")
+        raise KeyError(
+            f"{purpose!r} is no purpose of chance: name it in kernelmean._random.PURPOSES."
+        )
     return zlib.crc32(purpose.encode())

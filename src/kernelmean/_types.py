@@ -18,13 +18,17 @@ Space: TypeAlias = Literal["rkhs", "l2"]
 Constraint: TypeAlias = Literal["simplex", "simplex-projection", "sum-to-one"] | None
 Solver: TypeAlias = Literal["cholesky", "cg"]
 StopReason: TypeAlias = Literal["tol", "k_max", "rank", "distinct", "fixed"]
-RandomState: TypeAlias = int | np.integer[Any] | np.random.Generator | np.random.RandomState | Streams | None
+RandomState: TypeAlias = (
+    int | np.integer[Any] | np.random.Generator | np.random.RandomState | Streams | None
+)
 
 
 class Batches(Protocol):
-    """A sample that is read block by block, as often as wanted: the same rows in the same order every time.
+    """A sample that is read block by block, as often as wanted: the same rows in the same order
+    every time.
 
-    ``kernelmean._checks.is_batched`` tells it from an array. What needs all of it at once takes ``np.asarray``.
+    ``kernelmean._checks.is_batched`` tells it from an array. What needs all of it at once takes
+    ``np.asarray``.
     """
 
     @property

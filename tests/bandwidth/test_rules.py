@@ -47,7 +47,9 @@ def test_integer_weights_are_repeated_rows_in_every_rule(rule, cloud):
         with pytest.raises(ValueError, match="no spread"):
             getattr(km.bandwidth, rule)(X, w)
     else:
-        assert getattr(km.bandwidth, rule)(X, w) == pytest.approx(getattr(km.bandwidth, rule)(copies), rel=1e-9)
+        assert getattr(km.bandwidth, rule)(X, w) == pytest.approx(
+            getattr(km.bandwidth, rule)(copies), rel=1e-9
+        )
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -56,7 +58,9 @@ def test_integer_weights_are_repeated_rows_beyond_a_thousand_points(rule):
     rng = np.random.default_rng(0)
     X, w = rng.normal(size=(700, 2)), rng.integers(0, 5, size=700)
     assert w.sum() > 1000
-    assert getattr(km.bandwidth, rule)(X, w) == pytest.approx(getattr(km.bandwidth, rule)(brute.repeated(X, w)), rel=1e-12)
+    assert getattr(km.bandwidth, rule)(X, w) == pytest.approx(
+        getattr(km.bandwidth, rule)(brute.repeated(X, w)), rel=1e-12
+    )
 
 
 def test_an_absent_row_is_nobodys_neighbour():
@@ -71,9 +75,13 @@ def test_an_absent_row_is_nobodys_neighbour():
 
 @pytest.mark.parametrize("rule", RULES)
 def test_fractional_weights_count_by_kish(rule):
-    """Halving every weight of equal weights changes nothing; unequal ones count as (Σw)²/Σw² points."""
+    """Halving every weight of equal weights changes nothing; unequal ones count as (Σw)²/Σw²
+    points.
+    """
     X = np.random.default_rng(1).normal(size=(64, 3))
-    assert getattr(km.bandwidth, rule)(X, np.full(64, 0.5)) == pytest.approx(getattr(km.bandwidth, rule)(X), rel=1e-12)
+    assert getattr(km.bandwidth, rule)(X, np.full(64, 0.5)) == pytest.approx(
+        getattr(km.bandwidth, rule)(X), rel=1e-12
+    )
     w = np.random.default_rng(2).uniform(0.5, 1.5, size=64)
     n = w.sum() ** 2 / (w**2).sum()
     p = w / w.sum()
@@ -81,7 +89,9 @@ def test_fractional_weights_count_by_kish(rule):
     if rule == "scott":
         assert km.bandwidth.scott(X, w) == pytest.approx(sd.mean() * n ** (-1 / 7), rel=1e-12)
     if rule == "silverman":
-        assert km.bandwidth.silverman(X, w) == pytest.approx(sd.mean() * (4 / (5 * n)) ** (1 / 7), rel=1e-12)
+        assert km.bandwidth.silverman(X, w) == pytest.approx(
+            sd.mean() * (4 / (5 * n)) ** (1 / 7), rel=1e-12
+        )
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -93,10 +103,14 @@ def test_rules_follow_the_scale_of_the_data(rule, X, factor):
 
 @pytest.mark.parametrize("rule", RULES)
 def test_rules_lose_no_digit_far_from_the_origin(rule):
-    """X + 1e8 − 1e8 is exact once rounded, so both clouds have the same differences to the last bit."""
+    """X + 1e8 − 1e8 is exact once rounded, so both clouds have the same differences to the last
+    bit.
+    """
     far = np.random.default_rng(3).normal(size=(99, 2)) + 1e8  # quartiles fall between points
     near = far - 1e8
-    assert getattr(km.bandwidth, rule)(far) == pytest.approx(getattr(km.bandwidth, rule)(near), rel=1e-13)
+    assert getattr(km.bandwidth, rule)(far) == pytest.approx(
+        getattr(km.bandwidth, rule)(near), rel=1e-13
+    )
 
 
 def test_iqr_falls_back_to_the_standard_deviation():
@@ -140,10 +154,16 @@ def test_other_kernels_get_the_scale_with_the_same_half_maximum_radius(name):
 
 def test_a_number_is_the_kernels_own_length():
     X = np.random.default_rng(7).normal(size=(30, 2))
-    kernels = {"gaussian": km.Gaussian(0.4), "laplacian": km.Laplacian(0.4), "cauchy": km.Cauchy(0.4**2)}
+    kernels = {
+        "gaussian": km.Gaussian(0.4),
+        "laplacian": km.Laplacian(0.4),
+        "cauchy": km.Cauchy(0.4**2),
+    }
     for name, kernel in kernels.items():
         found = km.sparse_kernel_mean(X, kernel=name, bandwidth=0.4, k=3, random_state=0).kernel
-        np.testing.assert_allclose(found.profile([0.1, 1.0], 2), kernel.profile([0.1, 1.0], 2), rtol=1e-14)
+        np.testing.assert_allclose(
+            found.profile([0.1, 1.0], 2), kernel.profile([0.1, 1.0], 2), rtol=1e-14
+        )
 
 
 @pytest.mark.data
@@ -176,7 +196,9 @@ def left_out_likelihood(X, sigma):
 @pytest.mark.parametrize("engine", ["naive", "cpu"])
 def test_likelihood_finds_the_maximum_of_the_exact_leave_one_out_likelihood(d, engine):
     rng = np.random.default_rng(d)
-    X = np.concatenate([rng.normal(size=(150, d)), 0.2 * rng.normal(size=(150, d)) + 3, [[40.0] * d]])
+    X = np.concatenate(
+        [rng.normal(size=(150, d)), 0.2 * rng.normal(size=(150, d)) + 3, [[40.0] * d]]
+    )
     X[:20] = X[20:40]  # copies
     found = km.bandwidth.likelihood(X, engine=engine)
     grid = np.exp(np.linspace(np.log(found) - 3, np.log(found) + 3, 301))
@@ -187,9 +209,15 @@ def test_likelihood_finds_the_maximum_of_the_exact_leave_one_out_likelihood(d, e
 def test_likelihood_takes_integer_weights_as_repeated_rows_and_equal_copies_for_nothing():
     rng = np.random.default_rng(8)
     X, w = rng.normal(size=(120, 2)), rng.integers(0, 4, 120)
-    assert km.bandwidth.likelihood(X, w) == pytest.approx(km.bandwidth.likelihood(brute.repeated(X, w)), rel=1e-3)
-    assert km.bandwidth.likelihood(np.repeat(X, 3, axis=0)) == pytest.approx(km.bandwidth.likelihood(X), rel=0.01)
-    assert km.bandwidth.likelihood(X, np.full(120, 0.5)) == pytest.approx(km.bandwidth.likelihood(X), rel=0.05)
+    assert km.bandwidth.likelihood(X, w) == pytest.approx(
+        km.bandwidth.likelihood(brute.repeated(X, w)), rel=1e-3
+    )
+    assert km.bandwidth.likelihood(np.repeat(X, 3, axis=0)) == pytest.approx(
+        km.bandwidth.likelihood(X), rel=0.01
+    )
+    assert km.bandwidth.likelihood(X, np.full(120, 0.5)) == pytest.approx(
+        km.bandwidth.likelihood(X), rel=0.05
+    )
 
 
 def test_likelihood_follows_the_scale_and_ignores_the_origin():
@@ -274,5 +302,8 @@ def test_likelihood_with_uneven_weights_looks_at_a_few_draws_per_row():
     drawn = np.unique(found.rows, axis=0, return_counts=True)[1]
     assert drawn.sum() == len(found.rows)
     assert drawn.max() <= np.ceil(leave_one_out.DRAWS * 400 * w.max() / w.sum()) + 1
-    sigma, plain = km.bandwidth.likelihood(X, sample_weight=w, random_state=0), km.bandwidth.likelihood(X, random_state=0)
+    sigma, plain = (
+        km.bandwidth.likelihood(X, sample_weight=w, random_state=0),
+        km.bandwidth.likelihood(X, random_state=0),
+    )
     assert sigma == pytest.approx(plain, rel=0.15)

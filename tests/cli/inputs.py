@@ -1,4 +1,6 @@
-"""The files that the examples of the help and of README speak of, small; and how to run a command in this process."""
+"""The files that the examples of the help and of README speak of, small; and how to run a command
+in this process.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ def write_tables(folder: Path) -> None:
     kind, y = np.arange(240) % 3, cloud(240, 1)
     points = {"x": y[:, 0] + 4 * kind, "y": y[:, 1]}
     pa.csv.write_csv(pa.table(points | {"species": SPECIES[kind]}), folder / "train.csv")
-    pa.csv.write_csv(pa.table({name: values[kind < 2] for name, values in points.items()}), folder / "test.csv")
+    pa.csv.write_csv(
+        pa.table({name: values[kind < 2] for name, values in points.items()}), folder / "test.csv"
+    )
     patient = np.repeat(["anna", "bert", "carl", "dora"], 60)
     groups = points | {"patient": patient, "site": np.where(patient < "c", "north", "south")}
     pa.parquet.write_table(pa.table(groups), folder / "cells.parquet")
@@ -54,17 +58,24 @@ def write_others(folder: Path) -> None:
     events = np.abs(cloud(200, 2, d=3)) * 1000
     for name in ("cells", "a", "b", "patient1", "patient2", "patient3"):
         formats.write_fcs(folder / f"{name}.fcs", events + 10 * len(name))
-    images = np.random.default_rng(3).integers(0, 256, size=(120, 4, 4)) // np.array([1, 2, 8])[np.arange(120) % 3, None, None]
+    images = (
+        np.random.default_rng(3).integers(0, 256, size=(120, 4, 4))
+        // np.array([1, 2, 8])[np.arange(120) % 3, None, None]
+    )
     for name, rows in (("train", images), ("t10k", images[:60])):
         formats.zipped(formats.write_idx(folder / f"{name}-images-idx3-ubyte", rows, 0x08, ">u1"))
-    formats.zipped(formats.write_idx(folder / "train-labels-idx1-ubyte", np.arange(120) % 3, 0x08, ">u1"))
+    formats.zipped(
+        formats.write_idx(folder / "train-labels-idx1-ubyte", np.arange(120) % 3, 0x08, ">u1")
+    )
     picture = np.zeros((20, 24, 3), np.uint8)
     picture[:10], picture[10:, :12] = (200, 30, 30), (20, 20, 220)
     formats.Image.fromarray(picture).save(folder / "photo.jpg", quality=95)
 
 
 def write_inputs(folder: Path) -> Path:
-    """Every input of every example but for models, which the examples make, or :func:`write_models`."""
+    """Every input of every example but for models, which the examples make, or
+    :func:`write_models`.
+    """
     write_tables(folder)
     write_others(folder)
     return folder
@@ -73,5 +84,14 @@ def write_inputs(folder: Path) -> Path:
 def write_models(folder: Path, capsys) -> None:
     """model.km, a.km and b.km."""
     for name in ("model", "a", "b"):
-        done = call(capsys, "fit", folder / "new.csv", "-o", folder / f"{name}.km", "--k", 12, "--no-certificate")
+        done = call(
+            capsys,
+            "fit",
+            folder / "new.csv",
+            "-o",
+            folder / f"{name}.km",
+            "--k",
+            12,
+            "--no-certificate",
+        )
         assert done.code == 0, done.err

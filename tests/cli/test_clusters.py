@@ -13,7 +13,9 @@ distributed = pytest.importorskip("distributed")
 
 from kernelmean.samples.cluster import collections as tables  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings("default")  # of Dask itself, on every start and end of a process
+pytestmark = pytest.mark.filterwarnings(
+    "default"
+)  # of Dask itself, on every start and end of a process
 OPTIONS = ("--k", 15, "--selection", "kcenter", "--no-certificate", "--json")
 
 
@@ -30,13 +32,34 @@ def folder(tmp_path):
 
 def test_workers_and_scheduler_fit_what_one_process_fits(folder, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(tables, "HERE", 0)
-    assert call(capsys, "fit", folder, "-o", tmp_path / "plain.km", "--weights", "w", *OPTIONS).code == 0
-    done = call(capsys, "fit", folder, "-o", tmp_path / "two.km", "--weights", "w", "--workers", 2, *OPTIONS)
+    assert (
+        call(capsys, "fit", folder, "-o", tmp_path / "plain.km", "--weights", "w", *OPTIONS).code
+        == 0
+    )
+    done = call(
+        capsys, "fit", folder, "-o", tmp_path / "two.km", "--weights", "w", "--workers", 2, *OPTIONS
+    )
     assert done.code == 0, done.err
-    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
+    options = {
+        "n_workers": 1,
+        "threads_per_worker": 1,
+        "processes": False,
+        "dashboard_address": ":0",
+    }
     with distributed.LocalCluster(**options, protocol="tcp") as cluster:
         where = cluster.scheduler_address
-        ended = call(capsys, "fit", folder, "-o", tmp_path / "given.km", "--scheduler", where, "--columns", "x,y", *OPTIONS)
+        ended = call(
+            capsys,
+            "fit",
+            folder,
+            "-o",
+            tmp_path / "given.km",
+            "--scheduler",
+            where,
+            "--columns",
+            "x,y",
+            *OPTIONS,
+        )
         for client in [c for c in distributed.Client._instances if c.status == "running"]:
             client.close()
     assert ended.code == 0, ended.err
@@ -48,6 +71,16 @@ def test_workers_and_scheduler_fit_what_one_process_fits(folder, tmp_path, capsy
 
 
 def test_one_of_the_two_flags(folder, tmp_path, capsys):
-    done = call(capsys, "fit", folder, "-o", tmp_path / "m.km", "--workers", 1, "--scheduler", "tcp://127.0.0.1:9")
+    done = call(
+        capsys,
+        "fit",
+        folder,
+        "-o",
+        tmp_path / "m.km",
+        "--workers",
+        1,
+        "--scheduler",
+        "tcp://127.0.0.1:9",
+    )
     assert done.code == 2
     assert "one of the two" in done.err

@@ -39,7 +39,16 @@ def test_the_demo_prints_its_facts_and_draws(tmp_path):
     pytest.importorskip("matplotlib")
     done = run("demo", "--points", "5000", "--figure", "out.png", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    facts = ("points", "centres chosen (k)", ", by ", "stopped by", "certified error", "fit", "scikit-learn", "model file")
+    facts = (
+        "points",
+        "centres chosen (k)",
+        ", by ",
+        "stopped by",
+        "certified error",
+        "fit",
+        "scikit-learn",
+        "model file",
+    )
     for fact in facts:
         assert fact in done.stdout
     assert "same values" in done.stdout

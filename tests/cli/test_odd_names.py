@@ -1,4 +1,6 @@
-"""Names of files that are not UTF-8: every command reads and writes them, and shows them with U+FFFD."""
+"""Names of files that are not UTF-8: every command reads and writes them, and shows them with
+U+FFFD.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,13 @@ def folder(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     monkeypatch.chdir(tmp_path)
     for i, name in enumerate("ab"):
-        np.savetxt(f"{ODD}{name}.csv", rng.normal(i, 1.0, (200, 2)), delimiter=",", header="x,y", comments="")
+        np.savetxt(
+            f"{ODD}{name}.csv",
+            rng.normal(i, 1.0, (200, 2)),
+            delimiter=",",
+            header="x,y",
+            comments="",
+        )
     rows = "".join(f"{x},{y},{'nm'[i % 2]}\n" for i, (x, y) in enumerate(rng.normal(size=(60, 2))))
     (tmp_path / f"{ODD}train.csv").write_text("x,y,kind\n" + rows)
     Image.fromarray(rng.integers(0, 255, (8, 9, 3), dtype=np.uint8)).save(f"{ODD}.png")
@@ -40,17 +48,41 @@ def said(capsys, *command):
 
 def test_every_command_takes_any_name(folder, capsys):
     a, b, model, page = f"{ODD}a.csv", f"{ODD}b.csv", f"{ODD}m.km", f"{ODD}r.html"
-    assert json.loads(said(capsys, "fit", a, "-o", model, "--report", page, "--json"))["file"] == "\ufffda.csv"
+    assert (
+        json.loads(said(capsys, "fit", a, "-o", model, "--report", page, "--json"))["file"]
+        == "\ufffda.csv"
+    )
     assert "\ufffda.csv" in (folder / page).read_text(encoding="utf-8")
     assert "\ufffdm.km" in said(capsys, "info", model)
     for ending in ("csv", "tsv.gz", "parquet", "feather"):
         scores = f"{ODD}s.{ending}"
         said(capsys, "score", model, a, "-o", scores)
-        assert json.loads(said(capsys, "score", model, scores, "--columns", "row,log_density", "--json"))["rows"] == 200
+        assert (
+            json.loads(
+                said(capsys, "score", model, scores, "--columns", "row,log_density", "--json")
+            )["rows"]
+            == 200
+        )
     assert "\ufffdb.csv" in said(capsys, "compare", a, b)
-    said(capsys, "embed", a, b, f"{ODD}train.csv", "--columns", "x,y", "--method", "mds", "-o", f"{ODD}e.csv", "--report", page)
+    said(
+        capsys,
+        "embed",
+        a,
+        b,
+        f"{ODD}train.csv",
+        "--columns",
+        "x,y",
+        "--method",
+        "mds",
+        "-o",
+        f"{ODD}e.csv",
+        "--report",
+        page,
+    )
     assert "\ufffda" in (folder / f"{ODD}e.csv").read_text(encoding="utf-8")
-    said(capsys, "proportions", f"{ODD}train.csv", b, "--label", "kind", "--bandwidth", "1", "--json")
+    said(
+        capsys, "proportions", f"{ODD}train.csv", b, "--label", "kind", "--bandwidth", "1", "--json"
+    )
     said(capsys, "segment", f"{ODD}.png", "-o", f"{ODD}o.png", "--report", page, "--json")
     assert {f"{ODD}o.png", model, page} <= set(os.listdir(folder))
 
@@ -58,7 +90,19 @@ def test_every_command_takes_any_name(folder, capsys):
 def test_names_that_look_alike_are_told_apart(folder, capsys):
     other = os.fsdecode(b"\xfe")
     os.rename(f"{ODD}b.csv", f"{other}a.csv")
-    rows = json.loads(said(capsys, "embed", f"{ODD}a.csv", f"{other}a.csv", "--method", "mds", "--dimensions", "1", "--json"))
+    rows = json.loads(
+        said(
+            capsys,
+            "embed",
+            f"{ODD}a.csv",
+            f"{other}a.csv",
+            "--method",
+            "mds",
+            "--dimensions",
+            "1",
+            "--json",
+        )
+    )
     assert [row["name"] for row in rows["coordinates"]] == [r"\xffa.csv", r"\xfea.csv"]
 
 

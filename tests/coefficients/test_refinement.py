@@ -1,4 +1,6 @@
-"""Moving centres off the data: gradients against differences, never worse, and better where it should be."""
+"""Moving centres off the data: gradients against differences, never worse, and better where it
+should be.
+"""
 
 import numpy as np
 import pytest
@@ -25,7 +27,13 @@ KERNELS = {
     "laplacian": lambda d: km.Laplacian(1.5),
     "student": lambda d: km.Student(d / 2 + 1.2, 2.0),
     "cauchy": lambda d: km.Cauchy(1.5),
-    "own": lambda d: km.Radial(own_profile, 1.3, decay_function=own_decay, l2_profile=own_profile, l2_decay_function=own_decay),
+    "own": lambda d: km.Radial(
+        own_profile,
+        1.3,
+        decay_function=own_decay,
+        l2_profile=own_profile,
+        l2_decay_function=own_decay,
+    ),
 }
 SPACES = ("rkhs", "l2")
 CONSTRAINTS = (None, "simplex", "sum-to-one")
@@ -57,10 +65,15 @@ def squared_error(mean, X, weights=None):
     A = np.eye(X.shape[1]) if mean.scale is None else mean.scale
     points, centers = X @ A.T, mean.centers @ A.T
     cross, own = gram(g, points, centers), gram(g, centers, centers)
-    return p @ gram(g, points, points) @ p - 2 * p @ cross @ mean.weights + mean.weights @ own @ mean.weights
+    return (
+        p @ gram(g, points, points) @ p
+        - 2 * p @ cross @ mean.weights
+        + mean.weights @ own @ mean.weights
+    )
 
 
-# --- derivatives ------------------------------------------------------------------------------------------------------
+# --- derivatives
+# ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 7, 20])
@@ -75,7 +88,10 @@ def test_slope_is_the_derivative_of_the_radial(name, space, d):
     numeric = g(r2) * (g.log(r2 - h) - g.log(r2 + h)) / (2 * h)
     # log g is known to 1e-12 or so: near r = 0 its differences are not worth more
     np.testing.assert_allclose(
-        slope.rate * slope.radial(r2), numeric, rtol=1e-6, atol=2e-12 * (g(r2) / h).max() * (r2 < 1e-2).any()
+        slope.rate * slope.radial(r2),
+        numeric,
+        rtol=1e-6,
+        atol=2e-12 * (g(r2) / h).max() * (r2 < 1e-2).any(),
     )
 
 
@@ -94,8 +110,17 @@ def test_slope_of_tables_integrates_to_the_table(name, d):
 
 def test_one_sum_serves_both_for_the_gaussian_alone():
     for space in SPACES:
-        same = {name: kernel(2).slope(2, space).radial == kernel(2).radial(2, space) for name, kernel in KERNELS.items()}
-        assert same == {"gaussian": True, "laplacian": False, "student": False, "cauchy": False, "own": False}
+        same = {
+            name: kernel(2).slope(2, space).radial == kernel(2).radial(2, space)
+            for name, kernel in KERNELS.items()
+        }
+        assert same == {
+            "gaussian": True,
+            "laplacian": False,
+            "student": False,
+            "cauchy": False,
+            "own": False,
+        }
 
 
 @pytest.mark.parametrize("constraint", CONSTRAINTS)
@@ -104,7 +129,9 @@ def test_one_sum_serves_both_for_the_gaussian_alone():
 def test_gradient_against_central_differences(name, space, constraint):
     """∂E/∂c_a with the weights eliminated, free and constrained."""
     X, h = sample(), 1e-5
-    case = objective(X, KERNELS[name](2), space, constraint, np.random.default_rng(1).uniform(0.5, 2, len(X)))
+    case = objective(
+        X, KERNELS[name](2), space, constraint, np.random.default_rng(1).uniform(0.5, 2, len(X))
+    )
     C = sample(6, seed=2) * 0.9
     state = case.at(C)
     numeric = np.zeros_like(C)
@@ -112,7 +139,9 @@ def test_gradient_against_central_differences(name, space, constraint):
         step = np.zeros_like(C)
         step[index] = h
         numeric[index] = (case.at(C + step).value - case.at(C - step).value) / (2 * h)
-    np.testing.assert_allclose(state.gradient / case.unit, numeric, rtol=1e-4, atol=1e-8 * np.abs(numeric).max() + 1e-11)
+    np.testing.assert_allclose(
+        state.gradient / case.unit, numeric, rtol=1e-4, atol=1e-8 * np.abs(numeric).max() + 1e-11
+    )
 
 
 def test_values_are_those_of_the_quadratic():
@@ -128,7 +157,8 @@ def test_values_are_those_of_the_quadratic():
     assert factor.value(alpha) > factor.objective(alpha)
 
 
-# --- what a refined mean promises -------------------------------------------------------------------------------------
+# --- what a refined mean promises
+# -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("selection", ["kcenter", "kmeans", "random"])
@@ -146,7 +176,9 @@ def test_gaussian_error_falls_to_little_of_what_it_was(selection, sigma):
 
 def test_error_is_what_the_indicator_says():
     X = banana()
-    mean = km.sparse_kernel_mean(X, kernel=km.Gaussian(0.5), k=12, random_state=0, refine=20, selection="kcenter")
+    mean = km.sparse_kernel_mean(
+        X, kernel=km.Gaussian(0.5), k=12, random_state=0, refine=20, selection="kcenter"
+    )
     zz = km.engines.open("naive").load(X).quadratic(mean.kernel.radial(2, "rkhs"))
     assert zz + mean.indicator[-1] == pytest.approx(squared_error(mean, X), rel=1e-9)
 
@@ -191,7 +223,9 @@ def test_never_worse_and_mostly_better(name, space, constraint):
     st.integers(0, 5),
 )
 def test_never_worse_whatever_the_cloud(X, k, length, name, constraint, steps):
-    """Lattices, duplicates, constants, far offsets; narrow kernels and kernels wide enough to make K singular."""
+    """Lattices, duplicates, constants, far offsets; narrow kernels and kernels wide enough to make
+    K singular.
+    """
     kernel = KERNELS[name](X.shape[1]).rescaled(length, X.shape[1])
     fit = lambda refine: km.sparse_kernel_mean(  # noqa: E731
         X, kernel=kernel, k=k, constraint=constraint, random_state=0, refine=refine, engine="naive"
@@ -210,10 +244,16 @@ def test_never_worse_whatever_the_cloud(X, k, length, name, constraint, steps):
 def test_integer_weights_are_repeated_rows(case):
     X, w = case
     kernel = km.Student(2.0, 1.0)
-    weighted = km.sparse_kernel_mean(X, kernel=kernel, k=3, sample_weight=w, random_state=0, refine=4, engine="naive")
-    repeated = km.sparse_kernel_mean(np.repeat(X, w, axis=0), kernel=kernel, k=3, random_state=0, refine=4, engine="naive")
+    weighted = km.sparse_kernel_mean(
+        X, kernel=kernel, k=3, sample_weight=w, random_state=0, refine=4, engine="naive"
+    )
+    repeated = km.sparse_kernel_mean(
+        np.repeat(X, w, axis=0), kernel=kernel, k=3, random_state=0, refine=4, engine="naive"
+    )
     p = np.asarray(w, dtype=float)
-    assert squared_error(weighted, X, p) == pytest.approx(squared_error(repeated, X, p), rel=1e-6, abs=1e-12)
+    assert squared_error(weighted, X, p) == pytest.approx(
+        squared_error(repeated, X, p), rel=1e-6, abs=1e-12
+    )
 
 
 def test_scale_moves_centres_in_mapped_coordinates():
@@ -221,13 +261,20 @@ def test_scale_moves_centres_in_mapped_coordinates():
     X = banana()
     A = np.array([[2.0, 0.5], [0.0, 0.25]])
     options = {"kernel": km.Gaussian(0.6), "k": 10, "random_state": 0, "refine": 15}
-    scaled, plain = km.sparse_kernel_mean(X, scale=A, **options), km.sparse_kernel_mean(X @ A.T, **options)
+    scaled, plain = (
+        km.sparse_kernel_mean(X, scale=A, **options),
+        km.sparse_kernel_mean(X @ A.T, **options),
+    )
     np.testing.assert_allclose(scaled.centers @ A.T, plain.centers, rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(scaled.weights, plain.weights, rtol=1e-5, atol=1e-8)
-    assert squared_error(scaled, X) < squared_error(km.sparse_kernel_mean(X, scale=A, **{**options, "refine": 0}), X)
+    assert squared_error(scaled, X) < squared_error(
+        km.sparse_kernel_mean(X, scale=A, **{**options, "refine": 0}), X
+    )
 
 
-@pytest.mark.parametrize(("name", "space"), [("gaussian", "rkhs"), ("laplacian", "rkhs"), ("student", "l2")])
+@pytest.mark.parametrize(
+    ("name", "space"), [("gaussian", "rkhs"), ("laplacian", "rkhs"), ("student", "l2")]
+)
 def test_engines_agree(name, space):
     X = banana(300)
     w = np.random.default_rng(3).uniform(0.2, 2.0, len(X))
@@ -262,12 +309,15 @@ def test_inputs_are_left_alone():
     assert np.array_equal(X, kept)
 
 
-# --- what becomes of the other fields ---------------------------------------------------------------------------------
+# --- what becomes of the other fields
+# ---------------------------------------------------------------------------------
 
 
 def test_fields_of_a_refined_mean(tmp_path):
     X = banana()
-    mean = km.sparse_kernel_mean(X, kernel=km.Gaussian(0.5), k=12, random_state=0, refine=20, selection="kcenter")
+    mean = km.sparse_kernel_mean(
+        X, kernel=km.Gaussian(0.5), k=12, random_state=0, refine=20, selection="kcenter"
+    )
     assert mean.selection == "kcenter+refined"
     assert mean.indices is None
     assert mean.bound is None
@@ -278,7 +328,9 @@ def test_fields_of_a_refined_mean(tmp_path):
     own = np.linalg.norm(mean.centers[:, None] - mean.centers[None], axis=2)
     assert mean.radii[0] == np.inf
     np.testing.assert_allclose(mean.radii[1:], [own[a, :a].min() for a in range(1, mean.k)])
-    np.testing.assert_allclose(mean.kappa, gram(mean.kernel.radial(2, "rkhs"), mean.centers, X).mean(axis=1))
+    np.testing.assert_allclose(
+        mean.kappa, gram(mean.kernel.radial(2, "rkhs"), mean.centers, X).mean(axis=1)
+    )
     mean.save(tmp_path / "mean.km")
     back = km.load(tmp_path / "mean.km")
     assert back.selection == "kcenter+refined"
@@ -288,18 +340,24 @@ def test_fields_of_a_refined_mean(tmp_path):
 
 def test_refit_and_merge_of_refined_means():
     X = banana()
-    mean = km.sparse_kernel_mean(X, kernel=km.Gaussian(0.5), k=12, random_state=0, refine=20, selection="kcenter")
+    mean = km.sparse_kernel_mean(
+        X, kernel=km.Gaussian(0.5), k=12, random_state=0, refine=20, selection="kcenter"
+    )
     again = mean.refit(X)
     np.testing.assert_allclose(again.weights, mean.weights, rtol=1e-8)
     assert again.selection == mean.selection
     assert (mean.refit(constraint="simplex").weights >= 0).all()
     other = km.sparse_kernel_mean(X + 1.0, kernel=km.Gaussian(0.5), k=12, random_state=0, refine=5)
     merged = km.merge([mean, other], k=24)
-    np.testing.assert_allclose(merged(X[:9]), 0.5 * (mean(X[:9]) + other(X[:9])), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(
+        merged(X[:9]), 0.5 * (mean(X[:9]) + other(X[:9])), rtol=1e-6, atol=1e-9
+    )
 
 
 def test_truncated_means_are_better_than_those_of_an_arbitrary_order():
-    """The order is greedy: prefixes are optimal for their centres and good among all subsets of that size."""
+    """The order is greedy: prefixes are optimal for their centres and good among all subsets of
+    that size.
+    """
     X = banana()
     mean = km.sparse_kernel_mean(X, kernel=km.Gaussian(0.5), k=16, random_state=0, refine=30)
     short = mean.truncate(6)
@@ -322,7 +380,9 @@ def test_greedy_order_is_the_greedy_one():
     for _ in range(8):
         rest = [a for a in range(8) if a not in chosen]
         value = {
-            a: -kappa[[*chosen, a]] @ np.linalg.solve(K[np.ix_([*chosen, a], [*chosen, a])], kappa[[*chosen, a]]) for a in rest
+            a: -kappa[[*chosen, a]]
+            @ np.linalg.solve(K[np.ix_([*chosen, a], [*chosen, a])], kappa[[*chosen, a]])
+            for a in rest
         }
         chosen.append(min(rest, key=value.__getitem__))
     assert refinement.greedy_order(g, C, kappa).tolist() == chosen
@@ -330,7 +390,9 @@ def test_greedy_order_is_the_greedy_one():
 
 def test_greedy_order_leaves_duplicates_to_the_end():
     C = np.array([[0.0], [0.0], [2.0], [2.0]])
-    order = refinement.greedy_order(km.Gaussian(1.0).radial(1, "rkhs"), C, np.array([0.5, 0.5, 0.4, 0.4]))
+    order = refinement.greedy_order(
+        km.Gaussian(1.0).radial(1, "rkhs"), C, np.array([0.5, 0.5, 0.4, 0.4])
+    )
     assert sorted(order.tolist()) == [0, 1, 2, 3]
     assert order[:2].tolist() == [0, 2]
 
@@ -340,12 +402,15 @@ def test_automatic_k_is_kept_and_given_rows_move():
     auto = {"kernel": km.Gaussian(0.6), "tol": 1e-4, "random_state": 0}
     start, moved = km.sparse_kernel_mean(X, **auto), km.sparse_kernel_mean(X, refine=5, **auto)
     assert (moved.k, moved.stop_reason) == (start.k, start.stop_reason)
-    given_rows = km.sparse_kernel_mean(X, kernel=km.Gaussian(0.6), selection=np.arange(7), k=7, refine=5)
+    given_rows = km.sparse_kernel_mean(
+        X, kernel=km.Gaussian(0.6), selection=np.arange(7), k=7, refine=5
+    )
     assert given_rows.selection == "given+refined"
     assert given_rows.k == 7
 
 
-# --- the edges --------------------------------------------------------------------------------------------------------
+# --- the edges
+# --------------------------------------------------------------------------------------------------------
 
 
 def test_as_many_centres_as_points_stay_exact():
@@ -356,12 +421,16 @@ def test_as_many_centres_as_points_stay_exact():
 
 def test_one_centre_of_a_symmetric_cloud_goes_to_the_middle():
     X = np.array([[-1.0], [1.0], [-0.5], [0.5]])
-    mean = km.sparse_kernel_mean(X, kernel=km.Gaussian(2.0), k=1, random_state=0, refine=30, engine="naive")
+    mean = km.sparse_kernel_mean(
+        X, kernel=km.Gaussian(2.0), k=1, random_state=0, refine=30, engine="naive"
+    )
     assert mean.centers[0, 0] == pytest.approx(0.0, abs=1e-6)
 
 
 def test_constant_data_stay_as_they_are():
-    mean = km.sparse_kernel_mean(np.full((20, 3), 7.0), kernel=km.Gaussian(1.0), k=3, refine=10, engine="naive")
+    mean = km.sparse_kernel_mean(
+        np.full((20, 3), 7.0), kernel=km.Gaussian(1.0), k=3, refine=10, engine="naive"
+    )
     assert mean.selection == "kcenter"
     assert mean.centers.tolist() == [[7.0, 7.0, 7.0]]
 
@@ -371,7 +440,9 @@ def test_wide_kernel_with_a_nearly_singular_gram_matrix():
     X = banana()
     start = km.sparse_kernel_mean(X, kernel=km.Gaussian(4.0), k=60, random_state=0)
     mean = km.sparse_kernel_mean(X, kernel=km.Gaussian(4.0), k=60, random_state=0, refine=10)
-    assert squared_error(mean, X) <= squared_error(start, X) + 1e-14 * (1 + start.weights @ start.weights)
+    assert squared_error(mean, X) <= squared_error(start, X) + 1e-14 * (
+        1 + start.weights @ start.weights
+    )
 
 
 def test_states_that_float64_cannot_tell_are_refused():
@@ -385,7 +456,10 @@ def test_large_samples_take_early_steps_on_a_subsample(monkeypatch):
     """The result is as good, weights included; the last steps see all points."""
     X = banana(3000)
     w = np.random.default_rng(0).integers(1, 4, len(X))
-    fit = lambda: km.sparse_kernel_mean(X, kernel=km.Gaussian(0.5), k=12, sample_weight=w, random_state=0, refine=40)  # noqa: E731
+    def fit():
+        return km.sparse_kernel_mean(
+            X, kernel=km.Gaussian(0.5), k=12, sample_weight=w, random_state=0, refine=40
+        )
     whole = squared_error(fit(), X, w)
     monkeypatch.setattr(refinement, "SUBSAMPLE", 500)
     part = squared_error(fit(), X, w)
@@ -393,7 +467,9 @@ def test_large_samples_take_early_steps_on_a_subsample(monkeypatch):
     assert part < 1.3**2 * whole
 
 
-@pytest.mark.parametrize(("refine", "error"), [(-1, ValueError), (2.5, TypeError), ("10", TypeError), (True, TypeError)])
+@pytest.mark.parametrize(
+    ("refine", "error"), [(-1, ValueError), (2.5, TypeError), ("10", TypeError), (True, TypeError)]
+)
 def test_wrong_numbers_of_steps(refine, error):
     with pytest.raises(error, match="refine must be"):
         km.sparse_kernel_mean(sample(), refine=refine)
@@ -409,13 +485,16 @@ def test_a_kernel_without_a_derivative_says_so_before_any_work():
 
 @pytest.mark.parametrize(
     ("kernel", "k", "exponent"),
-    # The Laplacian starts higher: squares of a thousandth of the least length have few digits, and their roots show it.
+    # The Laplacian starts higher: squares of a thousandth of the least length have few digits, and
+    # their roots show it.
     [(km.Gaussian, k, e) for k in (1, 6) for e in (-498, -240, 240, 490)]
     + [(km.Laplacian, 6, e) for e in (-480, -240, 240, 490)],
 )
 @pytest.mark.parametrize("space", ["rkhs", "l2"])
 def test_refinement_does_not_depend_on_the_unit_of_length(kernel, k, exponent, space):
-    """In units whose ratio is a power of two, the very same numbers: squares of steps must neither under- nor overflow."""
+    """In units whose ratio is a power of two, the very same numbers: squares of steps must neither
+    under- nor overflow.
+    """
     X = np.random.default_rng(0).normal(size=(200, 2))
     options = {"k": k, "refine": 12, "space": space, "random_state": 0}
     plain = km.sparse_kernel_mean(X, kernel=kernel(1.5), **options)

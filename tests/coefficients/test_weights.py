@@ -31,7 +31,11 @@ def stop_by_definition(y, tol, patience):
     return None
 
 
-@given(vectors(25).filter(lambda y: len(y) > 1 and y[1] != 0), st.sampled_from([0.3, 1e-2, 1e-4, 0.0]), st.integers(1, 4))
+@given(
+    vectors(25).filter(lambda y: len(y) > 1 and y[1] != 0),
+    st.sampled_from([0.3, 1e-2, 1e-4, 0.0]),
+    st.integers(1, 4),
+)
 def test_the_stopping_rule_is_its_definition(y, tol, patience):
     assert stopping.converged_at(y, tol, patience) == stop_by_definition(y, tol, patience)
 
@@ -48,13 +52,20 @@ def test_increments_that_are_all_zero_mean_one_centre():
 
 def test_patience_counts_consecutive_steps_only():
     y = np.array([1, 1, 1e-9, 1, 1e-9, 1e-9, 1, 1e-9, 1e-9, 1e-9])
-    assert [stopping.converged_at(y, 1e-12, patience) for patience in (1, 2, 3, 4)] == [3, 6, 10, None]
+    assert [stopping.converged_at(y, 1e-12, patience) for patience in (1, 2, 3, 4)] == [
+        3,
+        6,
+        10,
+        None,
+    ]
 
 
 def test_pivots_at_the_floor_end_before_the_run():
     pivots = np.array([1, 1, 1e-15, 1] + 12 * [1e-15])
     jitters = np.full(len(pivots), 1e-15)
-    assert stopping.exhausted_at(pivots, jitters, 3) == 4  # ten in a row, though patience asks for three
+    assert (
+        stopping.exhausted_at(pivots, jitters, 3) == 4
+    )  # ten in a row, though patience asks for three
     assert stopping.exhausted_at(pivots, jitters, 12) == 4
     assert stopping.exhausted_at(pivots, jitters, 13) is None
     assert stopping.exhausted_at(pivots[:13], jitters[:13], 3) is None
@@ -63,7 +74,9 @@ def test_pivots_at_the_floor_end_before_the_run():
 @pytest.mark.parametrize("patience", [1, 3, 10])
 def test_an_automatic_fit_stops_where_the_rule_says_on_its_own_indicator(patience):
     X = np.random.default_rng(0).normal(size=(400, 2))
-    mean = sparse_kernel_mean(X, bandwidth=0.8, k_max=300, tol=1e-8, patience=patience, random_state=1)
+    mean = sparse_kernel_mean(
+        X, bandwidth=0.8, k_max=300, tol=1e-8, patience=patience, random_state=1
+    )
     longer = sparse_kernel_mean(X, bandwidth=0.8, k=mean.k + 20, random_state=1)
     assert mean.stop_reason == "tol"
     y2 = -np.diff(longer.indicator)
@@ -80,7 +93,10 @@ def test_every_stop_reason_can_be_reached():
     assert sparse_kernel_mean(X, k_max=5, **options).stop_reason == "k_max"
     assert sparse_kernel_mean(X, k_max=100, tol=1e-6, patience=2, **options).stop_reason == "tol"
     assert sparse_kernel_mean(np.tile(X[:4], (5, 1)), **options).stop_reason == "distinct"
-    assert sparse_kernel_mean(X, k_max=100, tol=0.0, bandwidth=20.0, random_state=0).stop_reason == "rank"
+    assert (
+        sparse_kernel_mean(X, k_max=100, tol=0.0, bandwidth=20.0, random_state=0).stop_reason
+        == "rank"
+    )
 
 
 def test_numerical_rank_is_reported_before_the_centres_that_add_nothing():
@@ -92,7 +108,9 @@ def test_numerical_rank_is_reported_before_the_centres_that_add_nothing():
 
 
 def test_near_duplicates_among_the_centres_are_not_the_numerical_rank():
-    """Pivots at the floor say that these points repeat earlier ones, nothing of the points that follow."""
+    """Pivots at the floor say that these points repeat earlier ones, nothing of the points that
+    follow.
+    """
     X = np.random.default_rng(3).normal(size=(100, 2))
     X[1], X[2] = X[0] + 1e-9, X[0] - 1e-9
     mean = sparse_kernel_mean(X, bandwidth=0.5, selection=np.arange(100), tol=1e-12, patience=1)
@@ -167,7 +185,9 @@ def test_projection_is_the_one_found_by_bisection(v):
 
 
 def test_projection_of_huge_weights_is_still_on_the_simplex():
-    """λ = 1e-13 lets unconstrained weights reach 1e12: subtraction leaves four digits, and no crash."""
+    """λ = 1e-13 lets unconstrained weights reach 1e12: subtraction leaves four digits, and no
+    crash.
+    """
     projected = simplex.project(np.array([3e12, -2e12, 3e12]))
     np.testing.assert_allclose(projected, [0.5, 0.0, 0.5], atol=1e-3)
 
@@ -197,9 +217,14 @@ def test_constrained_weights_are_what_they_claim(cloud, space):
     for mean in (exact, projected):
         assert (mean.weights >= 0).all()
         assert mean.weights.sum() == pytest.approx(1.0, rel=1e-12)
-    np.testing.assert_allclose(projected.weights, brute.project_by_bisection(free.weights), atol=1e-12)
-    # Each feasible set lies in the one before, and the projection is a feasible point of the last but one.
-    errors = [mean.certificate(cloud, method="exact").error for mean in (free, one, exact, projected)]
+    np.testing.assert_allclose(
+        projected.weights, brute.project_by_bisection(free.weights), atol=1e-12
+    )
+    # Each feasible set lies in the one before, and the projection is a feasible point of the last
+    # but one.
+    errors = [
+        mean.certificate(cloud, method="exact").error for mean in (free, one, exact, projected)
+    ]
     assert (np.diff(errors) >= -1e-12).all()
 
 
@@ -209,11 +234,15 @@ def test_sum_to_one_solves_the_equality_constrained_problem(cloud):
     K = brute.gram(g, mean.centers, mean.centers)
     kappa = brute.gram(g, mean.centers, cloud) @ brute.uniform(cloud)
     kkt = np.block([[K, np.ones((20, 1))], [np.ones((1, 20)), np.zeros((1, 1))]])
-    np.testing.assert_allclose(mean.weights, np.linalg.solve(kkt, np.append(kappa, 1.0))[:20], rtol=1e-8)
+    np.testing.assert_allclose(
+        mean.weights, np.linalg.solve(kkt, np.append(kappa, 1.0))[:20], rtol=1e-8
+    )
 
 
 def test_simplex_in_l2_uses_the_inner_product_of_l2(cloud):
-    mean = sparse_kernel_mean(cloud, bandwidth=0.5, k=6, space="l2", constraint="simplex", random_state=0)
+    mean = sparse_kernel_mean(
+        cloud, bandwidth=0.5, k=6, space="l2", constraint="simplex", random_state=0
+    )
     g = brute.gaussian(0.5 * np.sqrt(2))
     K = brute.gram(g, mean.centers, mean.centers)
     kappa = brute.gram(g, mean.centers, cloud) @ brute.uniform(cloud)
@@ -227,7 +256,8 @@ def test_conjugate_gradients_stop_as_matlab_stops(cloud):
         g = brute.gaussian(sigma)
         K = brute.gram(g, mean.centers, mean.centers)
         expected = brute.conjugate_gradients(K, mean.kappa, 1e-6, 20)
-        # Iterates in float64 drift apart at the level of eps × cond of the Krylov basis; compare what matters, in the K norm.
+        # Iterates in float64 drift apart at the level of eps × cond of the Krylov basis; compare
+        # what matters, in the K norm.
         difference = mean.weights - expected
         assert difference @ K @ difference <= 1e-10 * (expected @ K @ expected)
         assert mean.solver == "cg"

@@ -1,4 +1,6 @@
-"""MMD, Kullback–Leibler divergence, random points from a mean, and Procrustes, against brute force and closed forms."""
+"""MMD, Kullback–Leibler divergence, random points from a mean, and Procrustes, against brute force
+and closed forms.
+"""
 
 import math
 
@@ -24,11 +26,15 @@ def two(n=120, d=2, shift=0.8, seed=0):
     return rng.normal(size=(n, d)), 1.2 * rng.normal(size=(n + 20, d)) + shift
 
 
-# --- mmd --------------------------------------------------------------------------------------------------------------
+# --- mmd
+# --------------------------------------------------------------------------------------------------------------
 
 
 def brute_mmd(A, B, sigma):
-    K = [np.exp(-cdist(P, Q, "sqeuclidean") / (2 * sigma**2)).mean() for P, Q in ((A, A), (B, B), (A, B))]
+    K = [
+        np.exp(-cdist(P, Q, "sqeuclidean") / (2 * sigma**2)).mean()
+        for P, Q in ((A, A), (B, B), (A, B))
+    ]
     return math.sqrt(K[0] + K[1] - 2 * K[2])
 
 
@@ -36,8 +42,12 @@ def test_mmd_is_the_distance_of_the_full_means():
     A, B = two()
     sigma = (km.bandwidth.iqr(A) + km.bandwidth.iqr(B)) / 2
     assert km.mmd(A, B, sparse=False) == pytest.approx(brute_mmd(A, B, sigma), rel=1e-10)
-    assert km.mmd(A, B, bandwidth=0.3, sparse=False) == pytest.approx(brute_mmd(A, B, 0.3), rel=1e-10)
-    assert km.mmd(A, B, kernel=km.Gaussian(0.3), sparse=False) == km.mmd(A, B, bandwidth=0.3, sparse=False)
+    assert km.mmd(A, B, bandwidth=0.3, sparse=False) == pytest.approx(
+        brute_mmd(A, B, 0.3), rel=1e-10
+    )
+    assert km.mmd(A, B, kernel=km.Gaussian(0.3), sparse=False) == km.mmd(
+        A, B, bandwidth=0.3, sparse=False
+    )
 
 
 def test_sparse_mmd_differs_by_no_more_than_the_certificates():
@@ -45,7 +55,9 @@ def test_sparse_mmd_differs_by_no_more_than_the_certificates():
     kernel = km.Gaussian(0.8)
     means = [km.sparse_kernel_mean(X, kernel=kernel, random_state=0) for X in (A, B)]
     bar = sum(mean.certificate(X).error for mean, X in zip(means, (A, B), strict=True))
-    gap = abs(km.mmd(A, B, kernel=kernel, random_state=0) - km.mmd(A, B, kernel=kernel, sparse=False))
+    gap = abs(
+        km.mmd(A, B, kernel=kernel, random_state=0) - km.mmd(A, B, kernel=kernel, sparse=False)
+    )
     assert gap <= bar + 1e-12
     assert bar < 1e-2
 
@@ -56,7 +68,9 @@ def test_mmd_in_l2_is_the_distance_of_densities():
     p, q = (km.kernel_mean(X, kernel=km.Gaussian(0.4), space="l2") for X in (A, B))
     grid = np.linspace(-8, 10, 20001)[:, None]
     expected = math.sqrt(np.trapezoid((p(grid) - q(grid)) ** 2, grid[:, 0]))
-    assert km.mmd(A, B, kernel=km.Gaussian(0.4), space="l2", sparse=False) == pytest.approx(expected, rel=1e-6)
+    assert km.mmd(A, B, kernel=km.Gaussian(0.4), space="l2", sparse=False) == pytest.approx(
+        expected, rel=1e-6
+    )
 
 
 def test_mmd_takes_means_too():
@@ -76,7 +90,9 @@ def test_mmd_of_a_sample_with_itself_is_zero(X, seed):
 
 def test_mmd_is_deterministic_for_a_seed_and_any_thread_count():
     A, B = two(300)
-    values = {km.mmd(A, B, random_state=4, engine=km.engines.open("cpu", threads=t)) for t in (1, 2, 3)}
+    values = {
+        km.mmd(A, B, random_state=4, engine=km.engines.open("cpu", threads=t)) for t in (1, 2, 3)
+    }
     assert len(values) == 1
 
 
@@ -89,7 +105,9 @@ def test_bad_input_of_mmd():
     with pytest.raises(ValueError, match="unknown space 'L2'"):
         km.mmd(A, B, space="L2")
     mean = km.kernel_mean(A)
-    with pytest.raises(ValueError, match=r"a mean carries its own kernel, scale and space: leave bandwidth= out"):
+    with pytest.raises(
+        ValueError, match=r"a mean carries its own kernel, scale and space: leave bandwidth= out"
+    ):
         km.mmd(mean, B, bandwidth=2.0)
     with pytest.raises(ValueError, match="the sample has 1 columns, but 2 are expected"):
         km.mmd(mean, B[:, :1])
@@ -99,7 +117,8 @@ def test_bad_input_of_mmd():
         km.mmd(A, B, kernel=3)
 
 
-# --- one recipe for several samples -----------------------------------------------------------------------------------
+# --- one recipe for several samples
+# -----------------------------------------------------------------------------------
 
 
 def test_a_rule_is_averaged_over_the_samples_that_have_spread():
@@ -112,21 +131,32 @@ def test_a_rule_is_averaged_over_the_samples_that_have_spread():
 def test_a_named_scale_is_that_of_the_pooled_points():
     A, B = two()
     _, matrix = common([A, B], "gaussian", 1.0, "std", "cpu")
-    np.testing.assert_allclose(np.diag(matrix), 1 / np.concatenate([A, B]).std(axis=0, ddof=1), rtol=1e-12)
+    np.testing.assert_allclose(
+        np.diag(matrix), 1 / np.concatenate([A, B]).std(axis=0, ddof=1), rtol=1e-12
+    )
 
 
 def test_other_kernels_get_the_half_maximum_radius_of_the_rule():
     A, B = two()
     gaussian, _ = common([A, B], "gaussian", "iqr", None, "cpu")
     laplacian, _ = common([A, B], "laplacian", "iqr", None, "cpu")
-    assert laplacian.scale == pytest.approx(gaussian.bandwidth * math.sqrt(2 / math.log(2)), rel=1e-12)
+    assert laplacian.scale == pytest.approx(
+        gaussian.bandwidth * math.sqrt(2 / math.log(2)), rel=1e-12
+    )
 
 
-@pytest.mark.parametrize("options", [{}, {"selection": "kmeans++"}, {"k": 7, "selection": "random"}])
+@pytest.mark.parametrize(
+    "options", [{}, {"selection": "kmeans++"}, {"k": 7, "selection": "random"}]
+)
 def test_samples_fitted_in_threads_give_the_same_bits(options):
-    """One sample per thread, or all threads in one sample: indices and weights are equal to the last bit."""
+    """One sample per thread, or all threads in one sample: indices and weights are equal to the
+    last bit.
+    """
     samples = [np.random.default_rng(s).normal(size=(3000 + 100 * s, 3)) for s in range(4)]
-    recipes = [Recipe(km.Gaussian(0.8), None, engine=km.engines.open("cpu", threads=t), options=options) for t in (1, 2, 8)]
+    recipes = [
+        Recipe(km.Gaussian(0.8), None, engine=km.engines.open("cpu", threads=t), options=options)
+        for t in (1, 2, 8)
+    ]
     found = [recipe.means(samples) for recipe in recipes]
     for other, recipe in zip(found[1:], recipes[1:], strict=True):
         for mean, same in zip(found[0], other, strict=True):
@@ -135,11 +165,14 @@ def test_samples_fitted_in_threads_give_the_same_bits(options):
             assert same.engine is recipe.engine
 
 
-# --- random points from a mean ----------------------------------------------------------------------------------------
+# --- random points from a mean
+# ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "kernel", [km.Gaussian(0.6), km.Laplacian(0.5), km.Student(3.0, 0.5), km.Cauchy(0.2)], ids=lambda kernel: kernel.name
+    "kernel",
+    [km.Gaussian(0.6), km.Laplacian(0.5), km.Student(3.0, 0.5), km.Cauchy(0.2)],
+    ids=lambda kernel: kernel.name,
 )
 @pytest.mark.parametrize("d", [1, 3])
 def test_steps_have_the_density_of_the_kernel(kernel, d):
@@ -149,14 +182,18 @@ def test_steps_have_the_density_of_the_kernel(kernel, d):
     r = np.linspace(0, 400, 4_000_001)
     density = r ** (d - 1) * kernel.profile(r**2, d)
     cumulative = np.concatenate([[0.0], np.cumsum((density[1:] + density[:-1]) / 2)])
-    result = stats.kstest(np.linalg.norm(X, axis=1), lambda x: np.interp(x, r, cumulative / cumulative[-1]))
+    result = stats.kstest(
+        np.linalg.norm(X, axis=1), lambda x: np.interp(x, r, cumulative / cumulative[-1])
+    )
     assert result.pvalue > 1e-3
     assert abs(np.median(X, axis=0)).max() < 0.1
 
 
 def test_draws_follow_weights_and_scale():
     A = np.array([[2.0, 0.0], [1.0, 0.5]])
-    mean = km.KernelMean(np.array([[0.0, 0.0], [100.0, 0.0]]), np.array([0.25, 0.75]), km.Gaussian(1.0), "l2", A, 2)
+    mean = km.KernelMean(
+        np.array([[0.0, 0.0], [100.0, 0.0]]), np.array([0.25, 0.75]), km.Gaussian(1.0), "l2", A, 2
+    )
     X = sampling.draw(mean, 20_000, np.random.default_rng(0))
     right = X[:, 0] > 50
     assert right.mean() == pytest.approx(0.75, abs=0.015)
@@ -171,11 +208,14 @@ def test_a_kernel_of_ones_own_has_no_sampler():
         km.kl_divergence(mean, mean)
 
 
-# --- Kullback–Leibler -------------------------------------------------------------------------------------------------
+# --- Kullback–Leibler
+# -------------------------------------------------------------------------------------------------
 
 
 def gaussian(center, sigma, space="l2"):
-    return km.KernelMean(np.atleast_2d(np.asarray(center, float)), np.ones(1), km.Gaussian(sigma), space, None, 1)
+    return km.KernelMean(
+        np.atleast_2d(np.asarray(center, float)), np.ones(1), km.Gaussian(sigma), space, None, 1
+    )
 
 
 def closed_form(m, s, t, d):
@@ -184,7 +224,9 @@ def closed_form(m, s, t, d):
 
 
 @pytest.mark.parametrize("d", [1, 4])
-@pytest.mark.parametrize(("m", "t"), [(0.0, 1.001), (0.3, 1.0), (1.0, 1.4), (10.0, 1.0), (6.0, 0.7)])
+@pytest.mark.parametrize(
+    ("m", "t"), [(0.0, 1.001), (0.3, 1.0), (1.0, 1.4), (10.0, 1.0), (6.0, 0.7)]
+)
 def test_divergence_of_two_gaussians_near_and_far(d, m, t):
     p, q = gaussian(np.zeros(d), 1.0), gaussian([m] + [0.0] * (d - 1), t)
     found = km.kl_divergence(p, q, random_state=1, n_samples=20_000)
@@ -203,11 +245,16 @@ def test_near_equal_models_are_resolved_where_the_plain_mean_is_noise():
 def test_both_directions_add():
     p, q = gaussian([0.0], 1.0), gaussian([1.0], 2.0)
     found = km.kl_divergence(p, q, symmetric=True, random_state=0, n_samples=50_000)
-    assert abs(found.value - closed_form(1.0, 1.0, 2.0, 1) - closed_form(1.0, 2.0, 1.0, 1)) < 4 * found.standard_error
+    assert (
+        abs(found.value - closed_form(1.0, 1.0, 2.0, 1) - closed_form(1.0, 2.0, 1.0, 1))
+        < 4 * found.standard_error
+    )
 
 
 def test_constants_count_whatever_space_a_mean_was_fitted_in():
-    """Different bandwidths: the density constants do not cancel, and c = 1 in the RKHS is no density."""
+    """Different bandwidths: the density constants do not cancel, and c = 1 in the RKHS is no
+    density.
+    """
     inside, outside = gaussian([0.0], 1.0, "rkhs"), gaussian([0.5], 2.0, "rkhs")
     direct = km.kl_divergence(gaussian([0.0], 1.0), gaussian([0.5], 2.0), random_state=0)
     assert km.kl_divergence(inside, outside, random_state=0) == direct
@@ -220,9 +267,9 @@ def test_given_points_are_averaged_over():
     q = km.sparse_kernel_mean(B, bandwidth=0.9, constraint="simplex", space="l2", random_state=0)
 
     def log_density(mean, Q):
-        terms = np.log(mean.weights[mean.weights > 0]) - cdist(Q, mean.centers[mean.weights > 0], "sqeuclidean") / (
-            2 * mean.kernel.bandwidth**2
-        )
+        terms = np.log(mean.weights[mean.weights > 0]) - cdist(
+            Q, mean.centers[mean.weights > 0], "sqeuclidean"
+        ) / (2 * mean.kernel.bandwidth**2)
         return logsumexp(terms, axis=1) - math.log(2 * math.pi * mean.kernel.bandwidth**2)
 
     P, Q = rng.normal(size=(40, 2)), rng.normal(size=(60, 2))
@@ -246,7 +293,11 @@ def test_samples_are_split_in_halves():
     np.testing.assert_array_equal(np.sort(np.concatenate([A1, A2]), axis=0), np.sort(A, axis=0))
 
     def log_kde(X, Q):
-        return logsumexp(-cdist(Q, X, "sqeuclidean") / 0.5, axis=1) - math.log(len(X)) - math.log(2 * math.pi * 0.25)
+        return (
+            logsumexp(-cdist(Q, X, "sqeuclidean") / 0.5, axis=1)
+            - math.log(len(X))
+            - math.log(2 * math.pi * 0.25)
+        )
 
     terms, back = log_kde(A1, A2) - log_kde(B1, A2), log_kde(B1, B2) - log_kde(A1, B2)
     assert found.value == pytest.approx(terms.mean(), rel=1e-10)
@@ -257,7 +308,9 @@ def test_samples_are_split_in_halves():
 
 def test_sparse_densities_give_nearly_the_divergence_of_full_ones():
     A, B = two(600)
-    sparse, full = (km.kl_divergence(A, B, bandwidth=0.6, sparse=s, random_state=0) for s in (True, False))
+    sparse, full = (
+        km.kl_divergence(A, B, bandwidth=0.6, sparse=s, random_state=0) for s in (True, False)
+    )
     assert sparse.value == pytest.approx(full.value, abs=0.02)
     assert full.value > 0.3
 
@@ -268,7 +321,9 @@ def test_a_far_outlier_is_reported_not_clamped():
     models = [km.kernel_mean(X, kernel=km.Gaussian(1.0), space="l2") for X in (A, B)]
     found = divergences(models, [A, B])
     # −log q at the outlier is ½(1e4)²·2 or so: far beyond what exp can hold, and finite here.
-    assert found.largest_terms[0, 1] == pytest.approx(((A[7] - B) ** 2).sum(axis=1).min() / 2, rel=1e-3)
+    assert found.largest_terms[0, 1] == pytest.approx(
+        ((A[7] - B) ** 2).sum(axis=1).min() / 2, rel=1e-3
+    )
     assert found.values[0, 1] == pytest.approx(found.largest_terms[0, 1] / 100, rel=1e-2)
     assert (np.diag(found.values) == 0).all()
 
@@ -278,7 +333,9 @@ def test_bad_input_of_the_divergence():
     p = km.kernel_mean(A)
     signed = km.KernelMean(A[:2], np.array([1.5, -0.5]), km.Gaussian(1.0), "l2", None, 2)
     short = km.KernelMean(A[:2], np.array([0.5, 0.3]), km.Gaussian(1.0), "l2", None, 2)
-    with pytest.raises(ValueError, match=r"q has negative weights, so it is no density: .* constraint='simplex'"):
+    with pytest.raises(
+        ValueError, match=r"q has negative weights, so it is no density: .* constraint='simplex'"
+    ):
         km.kl_divergence(p, signed)
     with pytest.raises(ValueError, match=r"p has weights that sum to 0\.8"):
         km.kl_divergence(short, p)
@@ -292,7 +349,9 @@ def test_bad_input_of_the_divergence():
         km.kl_divergence(p, km.kernel_mean(B[:, :1]))
     with pytest.raises(ValueError, match="p has 2 columns, but q has 1"):
         km.kl_divergence(A, B[:, :1])
-    with pytest.raises(ValueError, match="p has one point, but the Kullback–Leibler divergence splits"):
+    with pytest.raises(
+        ValueError, match="p has one point, but the Kullback–Leibler divergence splits"
+    ):
         km.kl_divergence(A[:1], B)
     with pytest.raises(ValueError, match="n_samples must be at least 2"):
         km.kl_divergence(p, p, n_samples=1)
@@ -300,10 +359,13 @@ def test_bad_input_of_the_divergence():
         km.kl_divergence(*(km.kernel_mean(X, kernel=km.Student(0.8, 1.0)) for X in (A, B)))
 
 
-# --- Procrustes -------------------------------------------------------------------------------------------------------
+# --- Procrustes
+# -------------------------------------------------------------------------------------------------------
 
 
-@given(st.integers(3, 9), st.integers(1, 3), st.integers(0, 10**6), st.floats(0.1, 9.0), st.booleans())
+@given(
+    st.integers(3, 9), st.integers(1, 3), st.integers(0, 10**6), st.floats(0.1, 9.0), st.booleans()
+)
 def test_a_moved_copy_is_laid_back(n, d, seed, factor, mirrored):
     rng = np.random.default_rng(seed)
     A = rng.normal(size=(n, d))
@@ -312,7 +374,9 @@ def test_a_moved_copy_is_laid_back(n, d, seed, factor, mirrored):
     B = factor * A @ R + rng.normal(size=d)
     found = km.procrustes(A, B)
     np.testing.assert_allclose(found.aligned, A, atol=1e-8)
-    np.testing.assert_allclose(found.aligned, found.scale * B @ found.rotation + found.translation, atol=1e-8)
+    np.testing.assert_allclose(
+        found.aligned, found.scale * B @ found.rotation + found.translation, atol=1e-8
+    )
     assert found.residual < 1e-7
     assert found.scale == pytest.approx(1 / factor, rel=1e-6)
     np.testing.assert_allclose(found.rotation @ found.rotation.T, np.eye(d), atol=1e-9)
@@ -331,7 +395,10 @@ def test_without_scaling_nothing_is_closer_among_rotations():
     assert found.scale == 1.0
     best = min(
         np.linalg.norm(
-            A - A.mean(0) - (B - B.mean(0)) @ np.array([[math.cos(t), -f * math.sin(t)], [math.sin(t), f * math.cos(t)]])
+            A
+            - A.mean(0)
+            - (B - B.mean(0))
+            @ np.array([[math.cos(t), -f * math.sin(t)], [math.sin(t), f * math.cos(t)]])
         )
         for t in np.linspace(0, 2 * math.pi, 2001)
         for f in (1, -1)

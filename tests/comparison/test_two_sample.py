@@ -22,7 +22,9 @@ def normal(n: int, d: int, seed: int, shift: float = 0.0) -> np.ndarray:
 
 def mmd(A: np.ndarray, B: np.ndarray, g: brute.Profile) -> float:
     """√(mean g(A, A) + mean g(B, B) − 2 mean g(A, B)), over all pairs."""
-    square = brute.gram(g, A, A).mean() + brute.gram(g, B, B).mean() - 2 * brute.gram(g, A, B).mean()
+    square = (
+        brute.gram(g, A, A).mean() + brute.gram(g, B, B).mean() - 2 * brute.gram(g, A, B).mean()
+    )
     return float(np.sqrt(max(square, 0.0)))
 
 
@@ -35,7 +37,10 @@ def projected_mmd(A: np.ndarray, B: np.ndarray, C: np.ndarray, g: brute.Profile)
 # The statistic
 
 
-@pytest.mark.parametrize(("n_a", "n_b", "bins"), [(30, 30, 8), (41, 67, 8), (7, 150, 4), (5, 4, 64), (100, 3, 4), (2, 2, 2)])
+@pytest.mark.parametrize(
+    ("n_a", "n_b", "bins"),
+    [(30, 30, 8), (41, 67, 8), (7, 150, 4), (5, 4, 64), (100, 3, 4), (2, 2, 2)],
+)
 @pytest.mark.parametrize("sparse", [True, False])
 def test_the_statistic_is_the_mmd_of_all_points_whatever_the_bins(n_a, n_b, bins, sparse):
     A, B = normal(n_a, 2, 0), normal(n_b, 2, 1, shift=0.3)
@@ -52,7 +57,9 @@ def test_the_statistic_is_the_mmd_of_all_points_whatever_the_bins(n_a, n_b, bins
 def test_other_kernels_measure_with_their_own_products(kernel, g):
     A, B = normal(60, 3, 0), normal(50, 3, 1)
     for sparse in (True, False):
-        assert km.mmd_test(A, B, kernel=kernel, sparse=sparse, bins=4).statistic == pytest.approx(mmd(A, B, g), rel=1e-7)
+        assert km.mmd_test(A, B, kernel=kernel, sparse=sparse, bins=4).statistic == pytest.approx(
+            mmd(A, B, g), rel=1e-7
+        )
 
 
 def test_few_centres_give_the_mmd_of_the_projections():
@@ -77,8 +84,12 @@ def test_scale_and_rules_read_the_pooled_sample():
     result = km.mmd_test(A, B, scale="std", random_state=0)
     sd = pool.std(axis=0, ddof=1)
     assert result.kernel.bandwidth == pytest.approx(km.bandwidth.median(pool / sd), rel=1e-9)
-    assert result.statistic == pytest.approx(mmd(A / sd, B / sd, brute.gaussian(result.kernel.bandwidth)), rel=1e-6)
-    assert km.mmd_test(A, B, bandwidth="scott").kernel.bandwidth == pytest.approx(km.bandwidth.scott(pool), rel=1e-12)
+    assert result.statistic == pytest.approx(
+        mmd(A / sd, B / sd, brute.gaussian(result.kernel.bandwidth)), rel=1e-6
+    )
+    assert km.mmd_test(A, B, bandwidth="scott").kernel.bandwidth == pytest.approx(
+        km.bandwidth.scott(pool), rel=1e-12
+    )
 
 
 # The p-value
@@ -110,7 +121,13 @@ def test_permutations_of_bins_keep_the_rows_outside_in_their_sample():
     values = []
     for chosen in combinations(range(8), 5):
         first = np.concatenate([bins[i] for i in chosen] + [a[10:]])
-        values.append(mmd(first, np.concatenate([bins[i] for i in range(8) if i not in chosen] + [b[6:]]), brute.gaussian(1.0)))
+        values.append(
+            mmd(
+                first,
+                np.concatenate([bins[i] for i in range(8) if i not in chosen] + [b[6:]]),
+                brute.gaussian(1.0),
+            )
+        )
     np.testing.assert_allclose(result.null, np.sort(values[1:]), rtol=1e-6)
     assert result.p_value == pytest.approx(np.mean(np.array(values) >= values[0] - 1e-9))
 
@@ -124,9 +141,16 @@ def test_random_permutations_approach_all_of_them():
     assert drawn.p_value == pytest.approx(exact.p_value, abs=0.015)
 
 
-@given(st.integers(0, 10**6), st.integers(2, 30), st.integers(2, 30), st.sampled_from([0.01, 0.05, 0.1, 0.5, 1.0]))
+@given(
+    st.integers(0, 10**6),
+    st.integers(2, 30),
+    st.integers(2, 30),
+    st.sampled_from([0.01, 0.05, 0.1, 0.5, 1.0]),
+)
 def test_the_threshold_rejects_where_the_p_value_does(seed, n_a, n_b, level):
-    result = km.mmd_test(normal(n_a, 1, seed), normal(n_b, 1, seed + 1), permutations=99, random_state=seed)
+    result = km.mmd_test(
+        normal(n_a, 1, seed), normal(n_b, 1, seed + 1), permutations=99, random_state=seed
+    )
     assert (result.statistic > result.threshold(level)) == (result.p_value <= level)
 
 
@@ -156,13 +180,19 @@ def test_any_cloud_has_a_p_value(X, cut, seed):
     ids=["points", "bins", "unequal", "lopsided", "full"],
 )
 def test_the_level_is_nominal(n_a, n_b, options):
-    """500 null data sets, skewed: rejections at .05 are binomial; beyond 4.2 sd once in 10⁴ (fixed seeds all the same)."""
+    """500 null data sets, skewed: rejections at .05 are binomial; beyond 4.2 sd once in 10⁴ (fixed
+    seeds all the same).
+    """
     rng = np.random.default_rng(1)
     engine = km.engines.open("naive")
     p = []
     for seed in range(500):
         X = rng.exponential(size=(n_a + n_b, 2))
-        p.append(km.mmd_test(X[:n_a], X[n_a:], permutations=79, engine=engine, random_state=seed, **options).p_value)
+        p.append(
+            km.mmd_test(
+                X[:n_a], X[n_a:], permutations=79, engine=engine, random_state=seed, **options
+            ).p_value
+        )
     rate = np.mean(np.array(p) <= 0.05)
     assert abs(rate - 0.05) <= 4.2 * np.sqrt(0.05 * 0.95 / 500)
     assert abs(np.mean(np.array(p) <= 0.5) - 0.5) <= 4.2 * 0.5 / np.sqrt(500)
@@ -172,7 +202,13 @@ def test_lattice_data_keep_the_level():
     """Ties count against rejection: the level may fall below, never above."""
     rng = np.random.default_rng(2)
     p = [
-        km.mmd_test(*rng.integers(0, 2, size=(2, 30, 2)), bins=8, permutations=79, engine="naive", random_state=seed).p_value
+        km.mmd_test(
+            *rng.integers(0, 2, size=(2, 30, 2)),
+            bins=8,
+            permutations=79,
+            engine="naive",
+            random_state=seed,
+        ).p_value
         for seed in range(400)
     ]
     assert np.mean(np.array(p) <= 0.05) <= 0.05 + 4.2 * np.sqrt(0.05 * 0.95 / 400)
@@ -226,7 +262,9 @@ def test_bins_partition_the_rows_and_the_signs_sum_to_zero(n_a, n_b, bins, seed)
 
 
 def test_centres_fall_into_any_bin():
-    """The first rows of the pool are the centres: bins drawn in the order of the pool would not be exchangeable."""
+    """The first rows of the pool are the centres: bins drawn in the order of the pool would not be
+    exchangeable.
+    """
     held = np.zeros(16)
     for seed in range(400):
         rng = np.random.default_rng(seed)
@@ -236,7 +274,9 @@ def test_centres_fall_into_any_bin():
     assert np.abs(held - 250).max() <= 5 * np.sqrt(250)
 
 
-@pytest.mark.parametrize(("n_a", "n_b"), [(4096, 4096), (1000, 1500), (3001, 2003), (60_000, 10_007)])
+@pytest.mark.parametrize(
+    ("n_a", "n_b"), [(4096, 4096), (1000, 1500), (3001, 2003), (60_000, 10_007)]
+)
 def test_few_rows_stay_outside_bins(n_a, n_b):
     m = two_sample._bin_size(n_a, n_b, 64)
     assert n_a % m + n_b % m <= 0.01 * (n_a + n_b)
@@ -248,7 +288,10 @@ def test_few_rows_stay_outside_bins(n_a, n_b):
 
 def test_a_seed_fixes_everything_and_threads_nothing():
     A, B = normal(3000, 2, 0), normal(2000, 2, 1, shift=0.1)
-    results = [km.mmd_test(A, B, random_state=7, engine=km.engines.open("cpu", threads=threads)) for threads in (1, 1, 2)]
+    results = [
+        km.mmd_test(A, B, random_state=7, engine=km.engines.open("cpu", threads=threads))
+        for threads in (1, 1, 2)
+    ]
     assert len({result.p_value for result in results}) == 1
     assert results[0].statistic == pytest.approx(results[2].statistic, rel=1e-12)
     assert km.mmd_test(A, B, random_state=8).p_value != results[0].p_value
@@ -257,7 +300,10 @@ def test_a_seed_fixes_everything_and_threads_nothing():
 def test_engines_agree():
     A, B = normal(500, 3, 0), normal(333, 3, 1, shift=0.1)
     for options in ({"k": 40}, {"sparse": False}, {"kernel": "laplacian", "k": 40}):
-        naive, cpu = (km.mmd_test(A, B, engine=engine, random_state=0, **options) for engine in ("naive", "cpu"))
+        naive, cpu = (
+            km.mmd_test(A, B, engine=engine, random_state=0, **options)
+            for engine in ("naive", "cpu")
+        )
         assert naive.p_value == cpu.p_value
         np.testing.assert_allclose(naive.null, cpu.null, rtol=1e-6)
 
@@ -265,7 +311,14 @@ def test_engines_agree():
 def test_the_order_of_rows_does_not_change_the_statistic_of_full_means():
     A, B = normal(90, 2, 0), normal(80, 2, 1)
     one = km.mmd_test(A, B, sparse=False, bandwidth=1.0, bins=8, random_state=0)
-    two = km.mmd_test(A[::-1], B[np.random.default_rng(0).permutation(80)], sparse=False, bandwidth=1.0, bins=8, random_state=1)
+    two = km.mmd_test(
+        A[::-1],
+        B[np.random.default_rng(0).permutation(80)],
+        sparse=False,
+        bandwidth=1.0,
+        bins=8,
+        random_state=1,
+    )
     swapped = km.mmd_test(B, A, sparse=False, bandwidth=1.0, bins=8, random_state=2)
     assert one.statistic == pytest.approx(two.statistic, rel=1e-9)
     assert one.statistic == pytest.approx(swapped.statistic, rel=1e-9)
@@ -279,7 +332,10 @@ def test_equal_samples_have_p_one(sparse):
     assert result.statistic < 1e-7
 
 
-@pytest.mark.parametrize("options", [{}, {"scale": "std"}, {"kernel": km.Cauchy(1.0)}, {"sparse": False}, {"bandwidth": 2.0}])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"scale": "std"}, {"kernel": km.Cauchy(1.0)}, {"sparse": False}, {"bandwidth": 2.0}],
+)
 def test_equal_points_have_p_one_and_need_no_bandwidth(options):
     result = km.mmd_test(np.full((300, 2), 3.7), np.full((200, 2), 3.7), random_state=0, **options)
     assert (result.statistic, result.p_value) == (0.0, 1.0)
@@ -318,10 +374,22 @@ GOOD = normal(10, 2, 0)
         (GOOD, GOOD, {"permutations": 0}, ValueError, "permutations must be at least 1"),
         (GOOD, GOOD, {"sparse": "no"}, ValueError, "unknown sparse"),
         (GOOD, GOOD, {"bandwidth": "wide"}, ValueError, "unknown bandwidth rule"),
-        (np.ones((3, 2)), np.ones((3, 2)), {"bandwidth": "wide"}, ValueError, "unknown bandwidth rule"),
+        (
+            np.ones((3, 2)),
+            np.ones((3, 2)),
+            {"bandwidth": "wide"},
+            ValueError,
+            "unknown bandwidth rule",
+        ),
         (GOOD, GOOD, {"bandwidth": -1.0}, ValueError, "bandwidth must be"),
         (GOOD, GOOD, {"kernel": "box"}, ValueError, "box"),
-        (GOOD, GOOD, {"kernel": km.Gaussian(1.0), "bandwidth": 2.0}, ValueError, "carries its own scale"),
+        (
+            GOOD,
+            GOOD,
+            {"kernel": km.Gaussian(1.0), "bandwidth": 2.0},
+            ValueError,
+            "carries its own scale",
+        ),
         (GOOD, GOOD, {"engine": "abacus"}, ValueError, "unknown engine"),
         (GOOD, GOOD, {"random_state": "seed"}, TypeError, "random_state must be"),
     ],

@@ -1,4 +1,6 @@
-"""Compiled code on disk: found again, safe under several processes, done without where nothing can be written."""
+"""Compiled code on disk: found again, safe under several processes, done without where nothing can
+be written.
+"""
 
 import os
 import re
@@ -30,13 +32,29 @@ print("RESULT", hashlib.sha256(values.tobytes() + picks.radii.tobytes()).hexdige
 
 
 def environment(cache, source=SOURCE, **more):
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "KERNELMEAN_"))}
-    return env | {"PYTHONPATH": str(source.parent), "NUMBA_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": "1"} | more
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("NUMBA_", "KERNELMEAN_"))
+    }
+    return (
+        env
+        | {
+            "PYTHONPATH": str(source.parent),
+            "NUMBA_CACHE_DIR": str(cache),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        | more
+    )
 
 
 def start(code, env):
     return subprocess.Popen(
-        [sys.executable, "-W", "error", "-c", code], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-W", "error", "-c", code],
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
 
 
@@ -57,7 +75,10 @@ def result(out):
 
 
 def files(cache):
-    return {path.relative_to(cache): (path.stat().st_mtime_ns, path.read_bytes()) for path in Path(cache).rglob("*.nb?")}
+    return {
+        path.relative_to(cache): (path.stat().st_mtime_ns, path.read_bytes())
+        for path in Path(cache).rglob("*.nb?")
+    }
 
 
 def names(cache):
@@ -95,13 +116,19 @@ def test_each_specialisation_has_files_of_its_own(warm):
     cache, _ = warm
     indices = [name for name in names(cache) if name.endswith(".nbi")]
     data = [name for name in names(cache) if name.endswith(".nbc")]
-    assert sorted(name.removesuffix(".nbi") for name in indices) == sorted(name.removesuffix(".1.nbc") for name in data)
+    assert sorted(name.removesuffix(".nbi") for name in indices) == sorted(
+        name.removesuffix(".1.nbc") for name in data
+    )
 
 
 def test_processes_that_start_at_once_on_an_empty_cache_agree(tmp_path, warm):
-    """Four processes wait for the same signal; all succeed, agree, and leave a cache that a fifth one only reads."""
+    """Four processes wait for the same signal; all succeed, agree, and leave a cache that a fifth
+    one only reads.
+    """
     go, cache = tmp_path / "go", tmp_path / "cache"
-    wait = f"import os, time, numba, numpy\nwhile not os.path.exists({str(go)!r}): time.sleep(0.01)\n"
+    wait = (
+        f"import os, time, numba, numpy\nwhile not os.path.exists({str(go)!r}): time.sleep(0.01)\n"
+    )
     processes = [start(wait + JOB, environment(cache)) for _ in range(4)]
     time.sleep(1.0)
     go.touch()
@@ -114,7 +141,9 @@ def test_processes_that_start_at_once_on_an_empty_cache_agree(tmp_path, warm):
 
 
 def test_another_kind_of_processor_does_not_touch_our_files(warm):
-    """A home directory shared by different machines: code for one must never be found under the name of the other."""
+    """A home directory shared by different machines: code for one must never be found under the
+    name of the other.
+    """
     cache, first = warm
     before = files(cache)
     out = run(JOB, environment(cache, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES=""))
@@ -167,10 +196,13 @@ def test_users_profiles_of_one_name_are_not_confused(tmp_path):
     """Same function name, same line, other body, same cache."""
     env = environment(tmp_path)
     assert result(run(OWN.format(body="1.0 / (1.0 + s)"), env))[1] == pytest.approx(0.75, rel=1e-15)
-    assert result(run(OWN.format(body="1.0 / (1.0 + 3.0 * s)"), env))[1] == pytest.approx(0.625, rel=1e-15)
+    assert result(run(OWN.format(body="1.0 / (1.0 + 3.0 * s)"), env))[1] == pytest.approx(
+        0.625, rel=1e-15
+    )
 
 
-# --- what a file name depends on --------------------------------------------------------------------------------------
+# --- what a file name depends on
+# --------------------------------------------------------------------------------------
 
 
 def twice(x, out):
@@ -229,7 +261,9 @@ def test_the_hash_sees_every_source_file_that_is_compiled(tmp_path, monkeypatch)
     source_hash = compiling._source_hash.__wrapped__
     before = source_hash()
     sources = [*(package / "engines" / "cpu").glob("*.py"), *(package / "kernels").glob("*.py")]
-    assert {"loops.py", "elementary.py", "radial.py", "radials.py"} <= {path.name for path in sources}
+    assert {"loops.py", "elementary.py", "radial.py", "radials.py"} <= {
+        path.name for path in sources
+    }
     for path in sources:
         text = path.read_bytes()
         path.write_bytes(text + b"#")

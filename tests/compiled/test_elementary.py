@@ -131,7 +131,9 @@ def test_log1p_is_within_four_half_units(part):
 
 
 def test_log1p_at_its_edges():
-    """Exact at zero, within the smallest number at subnormal ones; an infinite squared distance stays infinite."""
+    """Exact at zero, within the smallest number at subnormal ones; an infinite squared distance
+    stays infinite.
+    """
     values = log1p(np.array([0.0, 5e-324, 1e-310, np.inf]))
     assert values[0] == 0.0
     assert abs(values[1]) <= 5e-324
@@ -150,15 +152,23 @@ def powers(function):
     return loop
 
 
-power, small_power = powers(elementary.power_of_one_plus), powers(elementary.small_power_of_one_plus)
-POWER_ARGUMENTS = {part: LOG1P_ARGUMENTS[part] for part in ("at the last place of one", "small", "about one", "at the seam")}
+power, small_power = (
+    powers(elementary.power_of_one_plus),
+    powers(elementary.small_power_of_one_plus),
+)
+POWER_ARGUMENTS = {
+    part: LOG1P_ARGUMENTS[part]
+    for part in ("at the last place of one", "small", "about one", "at the seam")
+}
 POWER_ARGUMENTS["large"] = spread(9, 4.0, 1e20)
 
 
 @pytest.mark.parametrize("a", [-0.3, -1.3, -3.3, -7.9, -20.3, -700.1])
 @pytest.mark.parametrize("part", POWER_ARGUMENTS)
 def test_powers_are_within_four_and_twice_the_exponent_in_half_units(part, a):
-    """However far, as long as the values are normal; and the precise ones, near one, to a few half units of the logarithm."""
+    """However far, as long as the values are normal; and the precise ones, near one, to a few half
+    units of the logarithm.
+    """
     x = POWER_ARGUMENTS[part]
     x = x[a * np.log1p(x) > -700.0][:1000]
     high, low = exact(lambda v: mp.power(1 + v, mp.mpf(a)), x)
@@ -199,7 +209,9 @@ def test_cos_and_sin_at_zero():
 
 
 def test_cos_and_sin_stay_bounded_for_any_phase():
-    """Heavy-tailed frequencies on far data give phases without any digit left; their cosine is still at most one."""
+    """Heavy-tailed frequencies on far data give phases without any digit left; their cosine is
+    still at most one.
+    """
     x = np.concatenate([spread(1, 2.0**20, 1e300), -spread(2, 2.0**20, 1e300)])
     values = cos_sin(x)
     assert np.isfinite(values).all()

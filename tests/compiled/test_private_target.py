@@ -1,4 +1,6 @@
-"""Code compiled from a user's function is kept while somebody holds the function, and let go afterwards."""
+"""Code compiled from a user's function is kept while somebody holds the function, and let go
+afterwards.
+"""
 
 import gc
 import os
@@ -68,9 +70,15 @@ def test_what_all_kernels_share_is_made_outside_of_private_targets():
 
 
 def test_code_in_use_by_a_thread_stays():
-    """The last holder of a function lets go of it while another thread runs its loop, and others compile."""
+    """The last holder of a function lets go of it while another thread runs its loop, and others
+    compile.
+    """
     kernel = km.Radial(lambda s: 1.0 / (1.0 + s * s))
-    loop, numbers, expected = loop_of(kernel), radial.compiled(kernel.radial(2, "rkhs"))[1], value(kernel)
+    loop, numbers, expected = (
+        loop_of(kernel),
+        radial.compiled(kernel.radial(2, "rkhs"))[1],
+        value(kernel),
+    )
     del kernel
     rows, spread = queries(X[:4]), ROOM.blocks.spread(np.full(len(X), 1.0 / len(X)))
     found, stop = [], threading.Event()
@@ -94,7 +102,9 @@ def test_code_in_use_by_a_thread_stays():
 
 
 def test_memory_is_bounded_over_fresh_functions():
-    """Fits, values, gradients, L2: some 25 MB for each function where nothing is let go, 1.5 MB as it is."""
+    """Fits, values, gradients, L2: some 25 MB for each function where nothing is let go, 1.5 MB as
+    it is.
+    """
     script = """
         import numpy as np
         import kernelmean as km
@@ -123,5 +133,11 @@ def test_memory_is_bounded_over_fresh_functions():
     if not Path("/proc/self/statm").exists():
         pytest.skip("this platform has no /proc")
     env = os.environ | {"PYTHONPATH": str(Path(km.__file__).parents[1])}
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], env=env, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert float(done.stdout) < 6.0

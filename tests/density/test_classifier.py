@@ -18,7 +18,9 @@ import kernelmean as km
 def classes(n=300, seed=0):
     rng = np.random.default_rng(seed)
     y = rng.choice(["a", "b", "c"], n, p=[0.5, 0.3, 0.2])
-    return rng.normal(size=(n, 2)) + np.array([{"a": (0, 0), "b": (3, 0), "c": (0, 3)}[c] for c in y]), y
+    return rng.normal(size=(n, 2)) + np.array(
+        [{"a": (0, 0), "b": (3, 0), "c": (0, 3)}[c] for c in y]
+    ), y
 
 
 @parametrize_with_checks([km.SparseKDEClassifier()])
@@ -30,8 +32,16 @@ def test_posteriors_are_bayes_rule_with_class_densities():
     X, y = classes()
     Q = np.random.default_rng(1).normal(size=(30, 2)) * 3
     fitted = km.SparseKDEClassifier(bandwidth=0.5, sparse=False).fit(X, y)
-    joint = np.stack([np.mean(y == c) * np.exp(KernelDensity(bandwidth=0.5).fit(X[y == c]).score_samples(Q)) for c in "abc"], 1)
-    np.testing.assert_allclose(fitted.predict_proba(Q), joint / joint.sum(axis=1, keepdims=True), rtol=1e-7, atol=1e-12)
+    joint = np.stack(
+        [
+            np.mean(y == c) * np.exp(KernelDensity(bandwidth=0.5).fit(X[y == c]).score_samples(Q))
+            for c in "abc"
+        ],
+        1,
+    )
+    np.testing.assert_allclose(
+        fitted.predict_proba(Q), joint / joint.sum(axis=1, keepdims=True), rtol=1e-7, atol=1e-12
+    )
     np.testing.assert_array_equal(fitted.predict(Q), np.array(list("abc"))[joint.argmax(axis=1)])
     np.testing.assert_allclose(fitted.class_prior_, [np.mean(y == c) for c in "abc"])
 
@@ -41,7 +51,9 @@ def test_the_sparse_rule_is_nearly_the_exact_and_nearly_the_best():
     Q, truth = classes(2000, seed=1)
     sparse = km.SparseKDEClassifier(random_state=0).fit(X, y).predict(Q)
     exact = km.SparseKDEClassifier(sparse=False).fit(X, y).predict(Q)
-    densities = [multivariate_normal(m).pdf(Q) * p for m, p in (((0, 0), 0.5), ((3, 0), 0.3), ((0, 3), 0.2))]
+    densities = [
+        multivariate_normal(m).pdf(Q) * p for m, p in (((0, 0), 0.5), ((3, 0), 0.3), ((0, 3), 0.2))
+    ]
     best = np.array(list("abc"))[np.argmax(densities, axis=0)]
     assert np.mean(sparse != exact) < 0.01
     assert np.mean(sparse == truth) > np.mean(best == truth) - 0.01
@@ -83,7 +95,9 @@ def test_the_scale_is_common_to_all_classes(scale):
     fitted = km.SparseKDEClassifier(scale=scale, k=20, random_state=0).fit(X, y)
     moved = km.SparseKDEClassifier(scale=scale, k=20, random_state=0).fit(X * [1e3, 1e-2], y)
     np.testing.assert_array_equal(fitted.means_[0].scale, fitted.means_[2].scale)
-    np.testing.assert_allclose(moved.predict_proba(X * [1e3, 1e-2]), fitted.predict_proba(X), atol=1e-6)
+    np.testing.assert_allclose(
+        moved.predict_proba(X * [1e3, 1e-2]), fitted.predict_proba(X), atol=1e-6
+    )
 
 
 def test_a_class_of_one_point_and_a_single_class():
@@ -91,7 +105,9 @@ def test_a_class_of_one_point_and_a_single_class():
     X, y = np.vstack([X, [[8.0, 8.0]]]), np.append(y, "d")
     fitted = km.SparseKDEClassifier(random_state=0).fit(X, y)
     assert fitted.predict([[8.0, 8.0]])[0] == "d"
-    assert set(km.SparseKDEClassifier(random_state=0).fit(X, np.full(len(X), "one")).predict(X[:3])) == {"one"}
+    assert set(
+        km.SparseKDEClassifier(random_state=0).fit(X, np.full(len(X), "one")).predict(X[:3])
+    ) == {"one"}
 
 
 def test_rows_of_weight_zero_are_absent_even_as_a_class():
@@ -106,12 +122,16 @@ def test_frames_and_pickle():
     frame = pd.DataFrame(X, columns=["u", "v"])
     fitted = km.SparseKDEClassifier(k=10, random_state=0).fit(frame, pd.Series(y))
     assert list(fitted.feature_names_in_) == ["u", "v"]
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict(frame), fitted.predict(frame))
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(fitted)).predict(frame), fitted.predict(frame)
+    )
     assert fitted.score(frame, y) > 0.8
 
 
 def test_where_every_density_vanishes_the_priors_decide():
-    """A profile of the user's own has no logarithm: far out it is zero in all classes, and 0/0 says nothing."""
+    """A profile of the user's own has no logarithm: far out it is zero in all classes, and 0/0 says
+    nothing.
+    """
     kernel = km.Radial(
         lambda s: math.exp(-0.5 * s), 0.5, log_constant=lambda d: -0.5 * d * math.log(2 * math.pi),
         l2_profile=lambda s: math.exp(-0.25 * s), l2_constant=lambda d: -0.5 * d * math.log(4 * math.pi),

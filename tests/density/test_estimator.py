@@ -26,7 +26,9 @@ KERNELS = ["gaussian", "laplacian", "exponential", "cauchy", km.Student(3.0, 0.5
 
 def cloud(n=200, d=2, seed=0):
     rng = np.random.default_rng(seed)
-    return np.concatenate([rng.normal(size=(n // 2, d)), 0.4 * rng.normal(size=(n - n // 2, d)) + 2.0])
+    return np.concatenate(
+        [rng.normal(size=(n // 2, d)), 0.4 * rng.normal(size=(n - n // 2, d)) + 2.0]
+    )
 
 
 @parametrize_with_checks([km.SparseKDE(), km.SparseKDE(sparse=False)])
@@ -34,7 +36,8 @@ def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)
 
 
-# --- a valid density ----------------------------------------------------------------------------------------------------
+# --- a valid density
+# ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -51,21 +54,27 @@ def test_it_integrates_to_one_in_one_dimension(kernel, scale):
 @pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "cauchy", km.Student(2.5, 0.5)])
 @pytest.mark.parametrize("scale", [None, "cov"])
 def test_it_integrates_to_one_in_two_dimensions(kernel, scale):
-    """In polar coordinates about the mean, the radius mapped to (0, π/2): heavy tails are followed to infinity."""
+    """In polar coordinates about the mean, the radius mapped to (0, π/2): heavy tails are followed
+    to infinity.
+    """
     X = cloud(60, 2) * [1.0, 0.3]
     fitted = km.SparseKDE(kernel=kernel, scale=scale, k=6, random_state=0).fit(X)
     t, wt = np.polynomial.legendre.leggauss(400)
     r, wr = np.tan((t + 1) * np.pi / 4), wt * np.pi / 4 / np.cos((t + 1) * np.pi / 4) ** 2
     angle = np.arange(512) * 2 * np.pi / 512
     middle = X.mean(axis=0)
-    Q = middle + (r[:, None, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)[None]).reshape(-1, 2)
+    Q = middle + (
+        r[:, None, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)[None]
+    ).reshape(-1, 2)
     values = np.exp(fitted.score_samples(Q)).reshape(400, 512).mean(axis=1) * 2 * np.pi
     assert float(np.sum(values * r * wr)) == pytest.approx(1.0, abs=2e-4)
 
 
 def test_quadrature_by_boxes_agrees():
     fitted = km.SparseKDE(k=3, random_state=0).fit(cloud(40, 2))
-    total = dblquad(lambda y, x: float(np.exp(fitted.score_samples([[x, y]])[0])), -7, 9, -7, 9, epsabs=1e-4)[0]
+    total = dblquad(
+        lambda y, x: float(np.exp(fitted.score_samples([[x, y]])[0])), -7, 9, -7, 9, epsabs=1e-4
+    )[0]
     assert total == pytest.approx(1.0, abs=1e-3)
 
 
@@ -91,12 +100,15 @@ def test_log_densities_are_normalised_in_784_dimensions(kernel):
     r2 = (((Q[:, None] - mean.centers[None]) * A) ** 2).sum(axis=2)
     constant = mean.kernel.log_density_constant(784) + np.log(A).sum()
     with np.errstate(divide="ignore"):
-        expected = logsumexp(mean.kernel.formula(784).log(r2) + np.log(mean.weights), axis=1) + constant
+        expected = (
+            logsumexp(mean.kernel.formula(784).log(r2) + np.log(mean.weights), axis=1) + constant
+        )
     np.testing.assert_allclose(fitted.score_samples(Q), expected, rtol=1e-12)
     assert np.isfinite(expected).all()
 
 
-# --- the place of KernelDensity -----------------------------------------------------------------------------------------
+# --- the place of KernelDensity
+# -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "exponential"])
@@ -115,7 +127,9 @@ def test_with_weights_forced_to_one_over_n_a_sparse_mean_is_scikit_learns():
     mean = km.SparseKDE(bandwidth=0.4, k=80, selection="kcenter", random_state=0).fit(X).mean_
     forced = replace(mean, weights=np.full(80, 1 / 80))
     assert sorted(mean.indices) == list(range(80))
-    np.testing.assert_allclose(forced.log(Q), KernelDensity(bandwidth=0.4).fit(X).score_samples(Q), rtol=1e-9)
+    np.testing.assert_allclose(
+        forced.log(Q), KernelDensity(bandwidth=0.4).fit(X).score_samples(Q), rtol=1e-9
+    )
 
 
 def test_the_sparse_density_comes_near_the_exact_one():
@@ -133,16 +147,23 @@ def test_few_points_keep_more_centres_than_three_roots():
 
 @pytest.mark.parametrize("name", ["tophat", "epanechnikov", "linear", "cosine"])
 def test_compact_kernels_are_answered_by_their_substitute(name):
-    with pytest.raises(ValueError, match=f"kernel '{name}' has compact support.*use kernel='gaussian'"):
+    with pytest.raises(
+        ValueError, match=f"kernel '{name}' has compact support.*use kernel='gaussian'"
+    ):
         km.SparseKDE(kernel=name).fit(cloud())
 
 
 def test_a_length_is_the_kernels_own_and_a_rule_follows_the_data():
     X = cloud()
-    assert km.SparseKDE(bandwidth=0.3, kernel="exponential", k=5).fit(X).bandwidth_ == pytest.approx(0.3)
+    assert km.SparseKDE(bandwidth=0.3, kernel="exponential", k=5).fit(
+        X
+    ).bandwidth_ == pytest.approx(0.3)
     assert km.SparseKDE(bandwidth=0.3, kernel="cauchy", k=5).fit(X).bandwidth_ == pytest.approx(0.3)
     for rule in ("scott", "silverman", "iqr", "median", "mode", "likelihood"):
-        small, large = (km.SparseKDE(bandwidth=rule, k=5, random_state=0).fit(X * s).bandwidth_ for s in (1.0, 1e3))
+        small, large = (
+            km.SparseKDE(bandwidth=rule, k=5, random_state=0).fit(X * s).bandwidth_
+            for s in (1.0, 1e3)
+        )
         assert large == pytest.approx(1e3 * small, rel=1e-3)
 
 
@@ -162,16 +183,21 @@ def test_the_density_carries_the_jacobian_of_the_scale():
     for scale in ("std", "cov"):
         one = km.SparseKDE(scale=scale, k=30, random_state=0).fit(X)
         other = km.SparseKDE(scale=scale, k=30, random_state=0).fit(X * [10.0, 0.1])
-        np.testing.assert_allclose(other.score_samples(X * [10.0, 0.1]), one.score_samples(X), rtol=1e-6)
+        np.testing.assert_allclose(
+            other.score_samples(X * [10.0, 0.1]), one.score_samples(X), rtol=1e-6
+        )
 
 
 def test_a_degenerate_covariance_is_said_in_one_sentence():
     X = cloud()
-    with pytest.raises(ValueError, match=r"scale='cov' needs a regular covariance.*use scale='std'"):
+    with pytest.raises(
+        ValueError, match=r"scale='cov' needs a regular covariance.*use scale='std'"
+    ):
         km.SparseKDE(scale="cov").fit(np.column_stack([X, X[:, 0] + X[:, 1]]))
 
 
-# --- gradients, samples -------------------------------------------------------------------------------------------------
+# --- gradients, samples
+# -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -203,15 +229,21 @@ def test_samples_follow_the_density(kernel, scale):
     fitted = km.SparseKDE(kernel=kernel, scale=scale, k=10, random_state=0).fit(X)
     draws = fitted.sample(20_000, random_state=1)
     assert draws.shape == (20_000, 2)
-    again = km.SparseKDE(sparse=False, kernel=fitted.mean_.kernel, scale=fitted.mean_.scale).fit(draws[:5000])
+    again = km.SparseKDE(sparse=False, kernel=fitted.mean_.kernel, scale=fitted.mean_.scale).fit(
+        draws[:5000]
+    )
     expected = fitted.score_samples(draws[5000:7000])
     assert np.corrcoef(again.score_samples(draws[5000:7000]), expected)[0, 1] > 0.9
     np.testing.assert_array_equal(draws, fitted.sample(20_000, random_state=1))
 
 
-@pytest.mark.parametrize(("kernel", "cdf"), [("gaussian", 0.6826895), ("laplacian", 1 - 1.5 * np.exp(-0.5))])
+@pytest.mark.parametrize(
+    ("kernel", "cdf"), [("gaussian", 0.6826895), ("laplacian", 1 - 1.5 * np.exp(-0.5))]
+)
 def test_samples_have_the_right_radius(kernel, cdf):
-    """One centre: P(|x| < h) in one dimension (Gaussian) and P(r < γ/2) = 1 − 1.5 e^{−1/2} in two (Laplacian: Gamma(2))."""
+    """One centre: P(|x| < h) in one dimension (Gaussian) and P(r < γ/2) = 1 − 1.5 e^{−1/2} in two
+    (Laplacian: Gamma(2)).
+    """
     d = 1 if kernel == "gaussian" else 2
     fitted = km.SparseKDE(kernel=kernel, bandwidth=1.0, k=1).fit(np.zeros((1, d)))
     r = np.linalg.norm(fitted.sample(40_000, random_state=0), axis=1)
@@ -226,13 +258,16 @@ def test_a_kernel_without_sampler_says_so():
         fitted.sample(3)
 
 
-# --- scikit-learn habits ------------------------------------------------------------------------------------------------
+# --- scikit-learn habits
+# ------------------------------------------------------------------------------------------------
 
 
 def test_frames_are_arrays_with_names():
     X = cloud()
     frame = pd.DataFrame(X, columns=["height", "width"])
-    fits = [km.SparseKDE(k=20, random_state=0).fit(data) for data in (X, frame, pl.from_pandas(frame))]
+    fits = [
+        km.SparseKDE(k=20, random_state=0).fit(data) for data in (X, frame, pl.from_pandas(frame))
+    ]
     for fitted in fits[1:]:
         assert list(fitted.feature_names_in_) == ["height", "width"]
         assert fitted.mean_.columns == ("height", "width")
@@ -246,17 +281,23 @@ def test_clone_pickle_pipeline_and_grid_search():
     X = cloud()
     fitted = km.SparseKDE(bandwidth=0.4, k=20, random_state=0).fit(X)
     assert clone(fitted).get_params() == fitted.get_params()
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).score_samples(X), fitted.score_samples(X))
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(fitted)).score_samples(X), fitted.score_samples(X)
+    )
     piped = make_pipeline(StandardScaler(), km.SparseKDE(k=20, random_state=0)).fit(X)
     assert np.isfinite(piped.score(X))
-    search = GridSearchCV(km.SparseKDE(random_state=0), {"bandwidth": [0.01, 0.3, 30.0]}, cv=3).fit(X)
+    search = GridSearchCV(km.SparseKDE(random_state=0), {"bandwidth": [0.01, 0.3, 30.0]}, cv=3).fit(
+        X
+    )
     assert search.best_params_ == {"bandwidth": 0.3}
 
 
 def counted_selections(monkeypatch):
     """How often centres are selected from now on."""
     calls, select = [], fitting.means.sparse_density
-    monkeypatch.setattr(fitting.means, "sparse_density", lambda *args, **kw: calls.append(1) or select(*args, **kw))
+    monkeypatch.setattr(
+        fitting.means, "sparse_density", lambda *args, **kw: calls.append(1) or select(*args, **kw)
+    )
     monkeypatch.setattr(remembering, "_memory", {})
     return calls
 
@@ -265,7 +306,9 @@ def counted_selections(monkeypatch):
 def test_a_search_over_bandwidths_selects_once_per_fold(monkeypatch, selection):
     calls = counted_selections(monkeypatch)
     estimator = km.SparseKDE(k=15, random_state=0, selection=selection)
-    search = GridSearchCV(estimator, {"bandwidth": [0.1, 0.3, 0.5, 1.0, "silverman"]}, cv=3).fit(cloud())
+    search = GridSearchCV(estimator, {"bandwidth": [0.1, 0.3, 0.5, 1.0, "silverman"]}, cv=3).fit(
+        cloud()
+    )
     assert len(calls) == 3 + 1  # the last for the best bandwidth on all rows
     assert search.best_estimator_.mean_.selection != "given"
 
@@ -277,7 +320,10 @@ def test_without_a_seed_every_fit_selects_anew(monkeypatch):
     assert not np.array_equal(first.centers, second.centers)
 
 
-@pytest.mark.parametrize(("wrong", "name"), [({"k": 15.0}, "k"), ({"k": True}, "k"), ({"random_state": True}, "random_state")])
+@pytest.mark.parametrize(
+    ("wrong", "name"),
+    [({"k": 15.0}, "k"), ({"k": True}, "k"), ({"random_state": True}, "random_state")],
+)
 def test_what_is_remembered_is_not_found_by_parameters_that_only_equal_the_right_ones(wrong, name):
     """15.0 == 15 and True == 1, also as keys of a dictionary."""
     km.SparseKDE(k=15, random_state=1).fit(cloud())
@@ -289,7 +335,10 @@ def test_what_is_remembered_is_not_found_by_parameters_that_only_equal_the_right
 def test_rows_may_be_given_as_an_index_of_pandas():
     pandas = pytest.importorskip("pandas")
     rows = np.arange(0, 30, 2)
-    first, second = (km.SparseKDE(selection=given, random_state=0).fit(cloud()).mean_ for given in (rows, pandas.Index(rows)))
+    first, second = (
+        km.SparseKDE(selection=given, random_state=0).fit(cloud()).mean_
+        for given in (rows, pandas.Index(rows))
+    )
     np.testing.assert_array_equal(first.centers, second.centers)
 
 
@@ -301,7 +350,9 @@ def test_what_is_remembered_changes_no_result(monkeypatch):
         alone.append(km.SparseKDE(bandwidth=bandwidth, random_state=0).fit(X).score_samples(X))
     calls = counted_selections(monkeypatch)
     for bandwidth, expected in zip((0.6, 0.2), reversed(alone), strict=True):
-        np.testing.assert_array_equal(km.SparseKDE(bandwidth=bandwidth, random_state=0).fit(X).score_samples(X), expected)
+        np.testing.assert_array_equal(
+            km.SparseKDE(bandwidth=bandwidth, random_state=0).fit(X).score_samples(X), expected
+        )
     assert len(calls) == 1
 
 
@@ -343,7 +394,8 @@ def test_inputs_are_not_modified():
     km.SparseKDE(k=10, random_state=0).fit(X, sample_weight=w).score_samples(X)
 
 
-# --- model files --------------------------------------------------------------------------------------------------------
+# --- model files
+# --------------------------------------------------------------------------------------------------------
 
 
 def test_a_model_file_holds_quantiles_and_names_and_no_data(tmp_path):
@@ -352,7 +404,9 @@ def test_a_model_file_holds_quantiles_and_names_and_no_data(tmp_path):
     fitted.save(tmp_path / "density.km")
     back = km.SparseKDE.load(tmp_path / "density.km")
     np.testing.assert_array_equal(back.score_samples(frame), fitted.score_samples(frame))
-    np.testing.assert_array_equal(back.log_quantiles_, np.quantile(fitted.score_samples(frame), np.linspace(0, 1, 1001)))
+    np.testing.assert_array_equal(
+        back.log_quantiles_, np.quantile(fitted.score_samples(frame), np.linspace(0, 1, 1001))
+    )
     assert list(back.feature_names_in_) == ["a", "b"]
     mean = km.load(tmp_path / "density.km")
     np.testing.assert_array_equal(mean.log_quantiles, fitted.log_quantiles_)
@@ -378,7 +432,8 @@ def test_what_is_no_density_cannot_be_loaded_as_one(tmp_path):
         km.SparseKDE(sparse=False).fit(cloud()).save(tmp_path / "full.km")
 
 
-# --- batches ------------------------------------------------------------------------------------------------------------
+# --- batches
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_batches_come_near_one_fit():
@@ -391,7 +446,9 @@ def test_batches_come_near_one_fit():
     difference = stream.score_samples(X) - whole.score_samples(X)
     assert abs(np.mean(difference)) < 0.02
     assert abs(stream.mean_.weights.sum() - 1.0) < 1e-12
-    assert np.mean(stream.score_samples(X) < stream.log_quantiles_[100]) == pytest.approx(0.1, abs=0.03)
+    assert np.mean(stream.score_samples(X) < stream.log_quantiles_[100]) == pytest.approx(
+        0.1, abs=0.03
+    )
 
 
 def test_batches_keep_the_kernel_of_the_first_and_the_number_of_centres_asked_for():

@@ -28,13 +28,21 @@ def test_the_share_of_training_outliers_is_the_contamination(contamination):
     X, _ = with_outliers()
     fitted = km.SparseKDEOutlierDetector(contamination=contamination, random_state=0).fit(X)
     assert np.mean(fitted.predict(X) == -1) == pytest.approx(contamination, abs=2 / len(X))
-    assert fitted.offset_ == pytest.approx(np.quantile(fitted.score_samples(X), contamination), abs=1e-9)
-    np.testing.assert_allclose(fitted.decision_function(X), fitted.score_samples(X) - fitted.offset_)
-    np.testing.assert_array_equal(fitted.predict(X), np.where(fitted.decision_function(X) < 0, -1, 1))
+    assert fitted.offset_ == pytest.approx(
+        np.quantile(fitted.score_samples(X), contamination), abs=1e-9
+    )
+    np.testing.assert_allclose(
+        fitted.decision_function(X), fitted.score_samples(X) - fitted.offset_
+    )
+    np.testing.assert_array_equal(
+        fitted.predict(X), np.where(fitted.decision_function(X) < 0, -1, 1)
+    )
 
 
 def test_outliers_are_found_nearly_as_well_as_by_the_exact_density():
-    """The exact estimate keeps a centre at each of these training points; about ninety centres for a thousand cannot."""
+    """The exact estimate keeps a centre at each of these training points; about ninety centres for
+    a thousand cannot.
+    """
     X, y = with_outliers()
     sparse = roc_auc_score(y, -km.SparseKDEOutlierDetector(random_state=0).fit(X).score_samples(X))
     exact = roc_auc_score(y, -km.SparseKDEOutlierDetector(sparse=False).fit(X).score_samples(X))
@@ -46,8 +54,12 @@ def test_outliers_are_found_nearly_as_well_as_by_the_exact_density():
 def test_on_real_data_the_ranking_is_that_of_the_exact_density(data):
     with np.load(data / "large" / "skin.npz", allow_pickle=False) as file:
         X, y = file["X"][::12].astype(float), file["y"][::12]
-    sparse = roc_auc_score(y, -km.SparseKDEOutlierDetector(scale="std", random_state=0).fit(X).score_samples(X))
-    exact = roc_auc_score(y, -km.SparseKDEOutlierDetector(scale="std", sparse=False).fit(X).score_samples(X))
+    sparse = roc_auc_score(
+        y, -km.SparseKDEOutlierDetector(scale="std", random_state=0).fit(X).score_samples(X)
+    )
+    exact = roc_auc_score(
+        y, -km.SparseKDEOutlierDetector(scale="std", sparse=False).fit(X).score_samples(X)
+    )
     assert sparse > exact - 0.005
 
 
@@ -69,7 +81,9 @@ def test_the_automatic_bandwidth_depends_on_the_dimension():
         X, _ = with_outliers(200, 5, d)
         found = km.SparseKDEOutlierDetector(random_state=0).fit(X).density_.bandwidth_
         assert found == pytest.approx(getattr(km.bandwidth, rule)(X), rel=1e-12)
-    own = km.SparseKDEOutlierDetector(kernel=km.Student(6.0, 2.0), random_state=0).fit(with_outliers(200, 5, 6)[0])
+    own = km.SparseKDEOutlierDetector(kernel=km.Student(6.0, 2.0), random_state=0).fit(
+        with_outliers(200, 5, 6)[0]
+    )
     assert own.density_.mean_.kernel == km.Student(6.0, 2.0)
 
 

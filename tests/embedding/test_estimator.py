@@ -1,4 +1,6 @@
-"""Distributions as points: input, distances, coordinates, new samples, error bars, and scikit-learn's conventions."""
+"""Distributions as points: input, distances, coordinates, new samples, error bars, and
+scikit-learn's conventions.
+"""
 
 import os
 import warnings
@@ -35,16 +37,25 @@ def samples():
 
 @pytest.fixture(scope="module")
 def fitted(samples):
-    return {metric: km.DistributionEmbedding(metric=metric, n_neighbors=2, random_state=0).fit(samples) for metric in METRICS}
+    return {
+        metric: km.DistributionEmbedding(metric=metric, n_neighbors=2, random_state=0).fit(samples)
+        for metric in METRICS
+    }
 
 
-# --- distances --------------------------------------------------------------------------------------------------------
+# --- distances
+# --------------------------------------------------------------------------------------------------------
 
 
 def test_distances_of_full_means_are_the_brute_force(samples):
     found = km.DistributionEmbedding(sparse=False, embedding=None).fit(samples[:4])
     sigma = np.mean([km.bandwidth.iqr(X) for X in samples[:4]])
-    G = np.array([[np.exp(-cdist(A, B, "sqeuclidean") / (2 * sigma**2)).mean() for B in samples[:4]] for A in samples[:4]])
+    G = np.array(
+        [
+            [np.exp(-cdist(A, B, "sqeuclidean") / (2 * sigma**2)).mean() for B in samples[:4]]
+            for A in samples[:4]
+        ]
+    )
     expected = np.sqrt(np.maximum(np.diag(G)[:, None] + np.diag(G) - 2 * G, 0))
     np.testing.assert_allclose(found.distances_, expected, atol=1e-8)
     assert found.bandwidth_ == pytest.approx(sigma, rel=1e-12)
@@ -59,33 +70,50 @@ def test_distances_are_symmetric_with_a_zero_diagonal(fitted, metric):
 
 
 def test_entries_are_those_of_the_functions(samples, fitted):
-    """km.mmd and km.kl_divergence of two samples alone, with the common bandwidth and the same seed."""
+    """km.mmd and km.kl_divergence of two samples alone, with the common bandwidth and the same
+    seed.
+    """
     A, B = samples[2], samples[5]
     kernel = fitted["mmd"].kernel_
-    assert fitted["mmd"].distances_[2, 5] == pytest.approx(km.mmd(A, B, kernel=kernel, random_state=0), rel=1e-9)
-    assert fitted["l2"].distances_[2, 5] == pytest.approx(km.mmd(A, B, kernel=kernel, space="l2", random_state=0), rel=1e-9)
+    assert fitted["mmd"].distances_[2, 5] == pytest.approx(
+        km.mmd(A, B, kernel=kernel, random_state=0), rel=1e-9
+    )
+    assert fitted["l2"].distances_[2, 5] == pytest.approx(
+        km.mmd(A, B, kernel=kernel, space="l2", random_state=0), rel=1e-9
+    )
     kl = km.kl_divergence(A, B, kernel=kernel, symmetric=True, random_state=0)
     assert fitted["kl"].distances_[2, 5] == pytest.approx(kl.value, rel=1e-9)
     one_way = km.kl_divergence(A, B, kernel=kernel, random_state=0)
-    np.testing.assert_allclose([matrix[2, 5] for matrix in fitted["kl"].divergences_], one_way, rtol=1e-9)
+    np.testing.assert_allclose(
+        [matrix[2, 5] for matrix in fitted["kl"].divergences_], one_way, rtol=1e-9
+    )
 
 
 def test_centres_are_at_most_three_roots_of_n():
     rng = np.random.default_rng(0)
-    found = km.DistributionEmbedding(bandwidth=0.05, random_state=0).fit([rng.normal(size=(n, 2)) for n in (100, 101, 400)])
+    found = km.DistributionEmbedding(bandwidth=0.05, random_state=0).fit(
+        [rng.normal(size=(n, 2)) for n in (100, 101, 400)]
+    )
     assert [mean.k for mean in found.means_] == [29, 30, 59]
-    stopped = km.DistributionEmbedding(bandwidth=30.0, random_state=0).fit([rng.normal(size=(n, 2)) for n in (100, 400)])
+    stopped = km.DistributionEmbedding(bandwidth=30.0, random_state=0).fit(
+        [rng.normal(size=(n, 2)) for n in (100, 400)]
+    )
     assert all(mean.stop_reason in ("tol", "rank") for mean in stopped.means_)
 
 
 @pytest.mark.parametrize("metric", ["mmd", "l2"])
 def test_error_bars_hold(samples, metric):
-    sparse = km.DistributionEmbedding(metric=metric, k=12, error_bars=True, random_state=0).fit(samples)
+    sparse = km.DistributionEmbedding(metric=metric, k=12, error_bars=True, random_state=0).fit(
+        samples
+    )
     full = km.DistributionEmbedding(metric=metric, sparse=False, error_bars=True).fit(samples)
     gap = np.abs(sparse.distances_ - full.distances_)
     assert (gap <= sparse.distance_errors_ + 1e-12).all()
     assert gap.max() > 0.01 * sparse.distance_errors_.max()
-    exact = [mean.certificate(X, method="exact").error for mean, X in zip(sparse.means_, samples, strict=True)]
+    exact = [
+        mean.certificate(X, method="exact").error
+        for mean, X in zip(sparse.means_, samples, strict=True)
+    ]
     np.testing.assert_allclose(sparse.sample_errors_, exact, rtol=1e-6)
     assert sparse.distance_errors_[1, 4] == sparse.sample_errors_[1] + sparse.sample_errors_[4]
     assert (full.distance_errors_ == 0).all()
@@ -106,7 +134,9 @@ def test_results_do_not_depend_on_threads_and_inputs_stay(samples):
     for X in frozen:
         X.flags.writeable = False
     runs = [
-        km.DistributionEmbedding(random_state=0, scale="std", engine=km.engines.open("cpu", threads=t)).fit(frozen)
+        km.DistributionEmbedding(
+            random_state=0, scale="std", engine=km.engines.open("cpu", threads=t)
+        ).fit(frozen)
         for t in (1, 2, 4)
     ]
     for run in runs[1:]:
@@ -118,7 +148,9 @@ def test_results_do_not_depend_on_threads_and_inputs_stay(samples):
 def test_scale_makes_distances_blind_to_units(samples):
     units = np.array([1e3, 1e-2])
     plain, scaled = (
-        km.DistributionEmbedding(scale="std", random_state=0, embedding=None).fit_transform([X * u for X in samples])
+        km.DistributionEmbedding(scale="std", random_state=0, embedding=None).fit_transform(
+            [X * u for X in samples]
+        )
         for u in (1.0, units)
     )
     np.testing.assert_allclose(scaled, plain, atol=1e-6)
@@ -127,13 +159,16 @@ def test_scale_makes_distances_blind_to_units(samples):
 @pytest.mark.parametrize("kernel", ["laplacian", "cauchy", km.Student(4.0, 1.0)])
 @pytest.mark.parametrize("metric", METRICS)
 def test_other_kernels_work_with_every_metric(samples, kernel, metric):
-    found = km.DistributionEmbedding(metric=metric, kernel=kernel, random_state=0, n_neighbors=2).fit(samples[:5])
+    found = km.DistributionEmbedding(
+        metric=metric, kernel=kernel, random_state=0, n_neighbors=2
+    ).fit(samples[:5])
     assert found.embedding_.shape == (5, 2)
     gaps = np.diag(found.distances_, 1)
     assert (found.distances_[0, 1:] >= gaps[0] - 1e-9).all()
 
 
-# --- coordinates ------------------------------------------------------------------------------------------------------
+# --- coordinates
+# ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -169,12 +204,16 @@ def test_gowers_formula_places_new_points_where_they_are():
 
 @pytest.mark.parametrize("n_neighbors", [3, 5])
 def test_isomap_is_scikit_learns(n_neighbors):
-    """An independent implementation: geodesics, coordinates up to sign, and the placing of new points."""
+    """An independent implementation: geodesics, coordinates up to sign, and the placing of new
+    points.
+    """
     rng = np.random.default_rng(2)
     t = rng.uniform(0, 3, 40)
     X = np.column_stack([np.cos(t), np.sin(t), 0.1 * rng.normal(size=40)])
     old, new = X[:30], X[30:]
-    theirs = Isomap(n_neighbors=n_neighbors, n_components=2, metric="precomputed").fit(cdist(old, old))
+    theirs = Isomap(n_neighbors=n_neighbors, n_components=2, metric="precomputed").fit(
+        cdist(old, old)
+    )
     ours = geodesics(cdist(old, old), n_neighbors)
     np.testing.assert_allclose(ours.matrix, theirs.dist_matrix_, rtol=1e-10)
     found = classical_mds(ours.matrix, 2)
@@ -188,7 +227,9 @@ def test_a_graph_in_parts_is_joined_with_a_warning():
     X = np.concatenate([np.arange(5.0), 100 + np.arange(5.0)])[:, None]
     D = cdist(X, X)
     with pytest.warns(
-        UserWarning, match="n_neighbors=2 the neighbour graph of the samples falls into 2 parts; .* with 5 neighbours"
+        UserWarning,
+        match="n_neighbors=2 the neighbour graph of the samples falls into 2 parts; .* with 5 "
+        "neighbours",
     ):
         found = geodesics(D, 2)
     assert found.n_neighbors == 5
@@ -201,25 +242,33 @@ def test_a_graph_in_parts_is_joined_with_a_warning():
 def test_paths_of_length_zero_are_warned_of():
     """Three points where chance took two divergences to 0: the third pair falls together."""
     D = np.array([[0.0, 0.0, 2.0], [0.0, 0.0, 0.0], [2.0, 0.0, 0.0]])
-    with pytest.warns(UserWarning, match="1 pairs of samples at a positive distance are joined by paths of length 0"):
+    with pytest.warns(
+        UserWarning,
+        match="1 pairs of samples at a positive distance are joined by paths of length 0",
+    ):
         assert (geodesics(D, 1).matrix == 0).all()
 
 
 def test_equal_samples_fall_on_one_point(samples):
-    found = km.DistributionEmbedding(n_neighbors=2, random_state=0).fit([*samples, samples[4], samples[4]])
+    found = km.DistributionEmbedding(n_neighbors=2, random_state=0).fit(
+        [*samples, samples[4], samples[4]]
+    )
     np.testing.assert_allclose(found.embedding_[[-1, -2]], found.embedding_[[4, 4]], atol=1e-9)
     together = km.DistributionEmbedding(random_state=0).fit([samples[0]] * 3)
     assert (together.distances_ == 0).all()
     assert (together.embedding_ == 0).all()
 
 
-# --- new samples ------------------------------------------------------------------------------------------------------
+# --- new samples
+# ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("embedding", ["isomap", "mds", None])
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_sample_of_the_fit_comes_out_where_it_was(samples, metric, embedding):
-    found = km.DistributionEmbedding(metric=metric, embedding=embedding, n_neighbors=2, random_state=0)
+    found = km.DistributionEmbedding(
+        metric=metric, embedding=embedding, n_neighbors=2, random_state=0
+    )
     Y = found.fit_transform(samples[:7])
     np.testing.assert_allclose(found.transform(samples[:7]), Y, atol=1e-8 * np.abs(Y).max())
     assert found.transform([samples[8]]).shape == (1, 7 if embedding is None else 2)
@@ -229,7 +278,9 @@ def test_a_sample_of_the_fit_comes_out_where_it_was(samples, metric, embedding):
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_new_sample_lies_between_its_neighbours(metric):
     along = arc(25, 300)
-    found = km.DistributionEmbedding(metric=metric, n_neighbors=2, bandwidth=0.8, random_state=0).fit(along[::2])
+    found = km.DistributionEmbedding(
+        metric=metric, n_neighbors=2, bandwidth=0.8, random_state=0
+    ).fit(along[::2])
     first, placed = found.embedding_[:, 0], found.transform(along[1::2])[:, 0]
     direction = np.sign(first[-1] - first[0])
     assert (direction * (placed - first[:-1]) > 0).all()
@@ -241,13 +292,15 @@ def test_placing_fits_no_old_sample_again(samples, monkeypatch):
     seen = []
     original = km.sparse_kernel_mean
     monkeypatch.setattr(
-        "kernelmean.fitting.recipe.sparse_kernel_mean", lambda X, **options: seen.append(len(X)) or original(X, **options)
+        "kernelmean.fitting.recipe.sparse_kernel_mean",
+        lambda X, **options: seen.append(len(X)) or original(X, **options),
     )
     found.transform([samples[0][:100]])
     assert seen == [100]
 
 
-# --- what samples may be ----------------------------------------------------------------------------------------------
+# --- what samples may be
+# ----------------------------------------------------------------------------------------------
 
 
 def test_lists_mappings_stacks_and_grouped_tables_say_the_same(samples):
@@ -257,8 +310,12 @@ def test_lists_mappings_stacks_and_grouped_tables_say_the_same(samples):
     named = km.DistributionEmbedding(**settings).fit(dict(zip("cab", some, strict=True)))
     assert named.names_ == ["c", "a", "b"]
     np.testing.assert_array_equal(named.distances_, D)
-    np.testing.assert_array_equal(km.DistributionEmbedding(**settings).fit_transform(np.stack(some)), D)
-    np.testing.assert_array_equal(km.DistributionEmbedding(**settings).fit_transform(tuple(X.tolist() for X in some)), D)
+    np.testing.assert_array_equal(
+        km.DistributionEmbedding(**settings).fit_transform(np.stack(some)), D
+    )
+    np.testing.assert_array_equal(
+        km.DistributionEmbedding(**settings).fit_transform(tuple(X.tolist() for X in some)), D
+    )
     shuffled = np.random.default_rng(0).permutation(900)
     groups = np.repeat(["x", "y", "z"], 300)
     grouped = collect(np.concatenate(some)[shuffled], groups=groups[shuffled])
@@ -267,7 +324,9 @@ def test_lists_mappings_stacks_and_grouped_tables_say_the_same(samples):
         np.testing.assert_array_equal(X, np.concatenate(some)[shuffled][rows])
     by_groups = km.DistributionEmbedding(**settings).fit(np.concatenate(some), groups=groups)
     np.testing.assert_array_equal(by_groups.distances_, D)
-    np.testing.assert_allclose(by_groups.transform(np.concatenate(some), groups=groups), D, atol=1e-8)
+    np.testing.assert_allclose(
+        by_groups.transform(np.concatenate(some), groups=groups), D, atol=1e-8
+    )
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
@@ -275,15 +334,25 @@ def test_long_tables_of_either_library(samples, library):
     frames = pytest.importorskip(library)
     some = [samples[0], samples[3], samples[6]]
     X = np.concatenate(some)
-    table = frames.DataFrame({"a": X[:, 0], "who": np.repeat(["p", "q", "r"], 300).tolist(), "b": X[:, 1]})
+    table = frames.DataFrame(
+        {"a": X[:, 0], "who": np.repeat(["p", "q", "r"], 300).tolist(), "b": X[:, 1]}
+    )
     found = km.DistributionEmbedding(group="who", random_state=0, embedding=None).fit(table)
-    np.testing.assert_array_equal(found.distances_, km.DistributionEmbedding(random_state=0, embedding=None).fit_transform(some))
+    np.testing.assert_array_equal(
+        found.distances_,
+        km.DistributionEmbedding(random_state=0, embedding=None).fit_transform(some),
+    )
     assert found.names_ == ["p", "q", "r"]
     assert found.feature_names_in_.tolist() == ["a", "b"]
     assert found.transform(table).shape == (3, 3)
     singles = [table[["a", "b"]][:300], table[["a", "b"]][300:600]]
-    assert km.DistributionEmbedding(random_state=0).fit(singles).feature_names_in_.tolist() == ["a", "b"]
-    with pytest.raises(ValueError, match=r"the columns are \['b', 'a'\], but \['a', 'b'\] were fitted"):
+    assert km.DistributionEmbedding(random_state=0).fit(singles).feature_names_in_.tolist() == [
+        "a",
+        "b",
+    ]
+    with pytest.raises(
+        ValueError, match=r"the columns are \['b', 'a'\], but \['a', 'b'\] were fitted"
+    ):
         found.transform([table[["b", "a"]]])
     with pytest.raises(ValueError, match=r"sample 1 has \['b', 'a'\], the first has \['a', 'b'\]"):
         km.DistributionEmbedding().fit([table[["a", "b"]], table[["b", "a"]]])
@@ -303,7 +372,11 @@ class Frame:
         return len(next(iter(self.data.values())))
 
     def __getitem__(self, key):
-        return Frame({name: self.data[name] for name in key}) if isinstance(key, list) else self.data[key]
+        return (
+            Frame({name: self.data[name] for name in key})
+            if isinstance(key, list)
+            else self.data[key]
+        )
 
     def __array__(self, dtype=None, copy=None):
         return np.column_stack(list(self.data.values()))
@@ -337,7 +410,9 @@ def test_bad_samples_get_one_sentence(samples):
         fit([A])
     with pytest.raises(ValueError, match="samples is empty"):
         fit([])
-    with pytest.raises(TypeError, match=r"samples must be a list of arrays, .* got one table of shape \(300, 2\)"):
+    with pytest.raises(
+        TypeError, match=r"samples must be a list of arrays, .* got one table of shape \(300, 2\)"
+    ):
         fit(A)
     with pytest.raises(TypeError, match="got a str"):
         fit("table.csv")
@@ -345,11 +420,15 @@ def test_bad_samples_get_one_sentence(samples):
         fit([A, np.full((3, 2), np.nan)])
     with pytest.raises(ValueError, match="sample 0 must be a table of shape"):
         fit([[1.0, 2.0], [3.0, 4.0]])
-    with pytest.raises(ValueError, match=r"groups has shape \(4,\), but one group per row is needed: \(300,\)"):
+    with pytest.raises(
+        ValueError, match=r"groups has shape \(4,\), but one group per row is needed: \(300,\)"
+    ):
         fit(A, groups=[1, 2, 3, 4])
     with pytest.raises(ValueError, match="some groups are missing"):
         fit(A, groups=[*range(299), np.nan])
-    with pytest.raises(ValueError, match="sample 1 has one point, but the Kullback–Leibler divergence splits"):
+    with pytest.raises(
+        ValueError, match="sample 1 has one point, but the Kullback–Leibler divergence splits"
+    ):
         fit([A, B[:1]], metric="kl")
     with pytest.raises(ValueError, match="finds no spread"):
         fit([np.zeros((4, 2)), np.zeros((5, 2))])
@@ -359,10 +438,18 @@ def test_bad_samples_get_one_sentence(samples):
     ("settings", "error", "sentence"),
     [
         ({"metric": "mmdd"}, ValueError, "unknown metric 'mmdd'; choose from 'mmd', 'l2', 'kl'"),
-        ({"embedding": "umap"}, ValueError, "unknown embedding 'umap'; choose from 'isomap', 'mds', None"),
+        (
+            {"embedding": "umap"},
+            ValueError,
+            "unknown embedding 'umap'; choose from 'isomap', 'mds', None",
+        ),
         ({"n_components": 0}, ValueError, "n_components must be at least 1"),
         ({"n_neighbors": 1.5}, TypeError, "n_neighbors must be a whole number"),
-        ({"metric": "kl", "error_bars": True}, ValueError, "no bound is known for the Kullback–Leibler divergence"),
+        (
+            {"metric": "kl", "error_bars": True},
+            ValueError,
+            "no bound is known for the Kullback–Leibler divergence",
+        ),
         ({"kernel": km.Gaussian(1.0), "bandwidth": 2.0}, ValueError, "carries its own scale"),
         ({"bandwidth": -1.0}, ValueError, "bandwidth must be"),
         ({"bandwidth": "scot"}, ValueError, "unknown bandwidth rule 'scot'"),
@@ -378,7 +465,9 @@ def test_bad_settings_get_one_sentence(samples, settings, error, sentence):
 
 def test_new_samples_are_checked(samples):
     found = km.DistributionEmbedding(random_state=0).fit(samples[:3])
-    with pytest.raises(ValueError, match="sample 0 has 1 columns, but 2 are expected as in the fitted data"):
+    with pytest.raises(
+        ValueError, match="sample 0 has 1 columns, but 2 are expected as in the fitted data"
+    ):
         found.transform([samples[0][:, :1]])
     with pytest.raises(ValueError, match="samples is empty"):
         found.transform([])
@@ -391,44 +480,102 @@ def test_odd_samples_are_embedded(samples):
     assert np.isfinite(found.embedding_).all()
     assert [mean.k for mean in found.means_][1:] == [1, 1]
     pair = km.DistributionEmbedding(random_state=0).fit(samples[:2])
-    assert abs(pair.embedding_[0, 0] - pair.embedding_[1, 0]) == pytest.approx(pair.distances_[0, 1], rel=1e-9)
+    assert abs(pair.embedding_[0, 0] - pair.embedding_[1, 0]) == pytest.approx(
+        pair.distances_[0, 1], rel=1e-9
+    )
     assert pair.n_neighbors_ == 1
 
 
-# --- scikit-learn -----------------------------------------------------------------------------------------------------
+# --- scikit-learn
+# -----------------------------------------------------------------------------------------------------
 
 
-ONE_TABLE = "it fits one table, but this estimator needs several samples (a list of tables, or groups)"
+ONE_TABLE = (
+    "it fits one table, but this estimator needs several samples (a list of tables, or groups)"
+)
 ONE_TABLE_CHECKS = [
-    *("check_fit_score_takes_y", "check_estimators_overwrite_params", "check_dont_overwrite_parameters"),
-    *("check_estimators_fit_returns_self", "check_readonly_memmap_input", "check_n_features_in_after_fitting"),
-    *("check_positive_only_tag_during_fit", "check_estimators_dtypes", "check_complex_data", "check_dtype_object"),
-    *("check_estimators_empty_data_messages", "check_pipeline_consistency", "check_estimators_nan_inf"),
-    *("check_estimator_sparse_tag", "check_estimator_sparse_array", "check_estimator_sparse_matrix"),
-    *("check_estimators_pickle", "check_f_contiguous_array_estimator", "check_transformer_data_not_an_array"),
-    *("check_transformer_general", "check_transformer_preserve_dtypes", "check_methods_sample_order_invariance"),
-    *("check_methods_subset_invariance", "check_fit2d_1sample", "check_fit2d_1feature", "check_dict_unchanged"),
-    *("check_fit_idempotent", "check_fit_check_is_fitted", "check_n_features_in", "check_fit1d", "check_fit2d_predict1d"),
+    *(
+        "check_fit_score_takes_y",
+        "check_estimators_overwrite_params",
+        "check_dont_overwrite_parameters",
+    ),
+    *(
+        "check_estimators_fit_returns_self",
+        "check_readonly_memmap_input",
+        "check_n_features_in_after_fitting",
+    ),
+    *(
+        "check_positive_only_tag_during_fit",
+        "check_estimators_dtypes",
+        "check_complex_data",
+        "check_dtype_object",
+    ),
+    *(
+        "check_estimators_empty_data_messages",
+        "check_pipeline_consistency",
+        "check_estimators_nan_inf",
+    ),
+    *(
+        "check_estimator_sparse_tag",
+        "check_estimator_sparse_array",
+        "check_estimator_sparse_matrix",
+    ),
+    *(
+        "check_estimators_pickle",
+        "check_f_contiguous_array_estimator",
+        "check_transformer_data_not_an_array",
+    ),
+    *(
+        "check_transformer_general",
+        "check_transformer_preserve_dtypes",
+        "check_methods_sample_order_invariance",
+    ),
+    *(
+        "check_methods_subset_invariance",
+        "check_fit2d_1sample",
+        "check_fit2d_1feature",
+        "check_dict_unchanged",
+    ),
+    *(
+        "check_fit_idempotent",
+        "check_fit_check_is_fitted",
+        "check_n_features_in",
+        "check_fit1d",
+        "check_fit2d_predict1d",
+    ),
 ]
 
 
 def outcomes(estimator, expected):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        results = check_estimator(estimator, expected_failed_checks=expected, on_skip=None, on_fail=None)
-    return {status: {r["check_name"] for r in results if r["status"] == status} for status in ("passed", "failed", "xfail")}
+        results = check_estimator(
+            estimator, expected_failed_checks=expected, on_skip=None, on_fail=None
+        )
+    return {
+        status: {r["check_name"] for r in results if r["status"] == status}
+        for status in ("passed", "failed", "xfail")
+    }
 
 
 def test_checks_of_scikit_learn_that_cannot_apply():
-    """Every check that fits one table is expected to fail; all the others (parameters, clone, tags, repr) pass."""
+    """Every check that fits one table is expected to fail; all the others (parameters, clone, tags,
+    repr) pass.
+    """
     found = outcomes(km.DistributionEmbedding(), dict.fromkeys(ONE_TABLE_CHECKS, ONE_TABLE))
     assert found["failed"] == set()
     assert found["xfail"] == set(ONE_TABLE_CHECKS)
-    assert {"check_estimator_cloneable", "check_get_params_invariance", "check_estimators_unfitted"} <= found["passed"]
+    assert {
+        "check_estimator_cloneable",
+        "check_get_params_invariance",
+        "check_estimators_unfitted",
+    } <= found["passed"]
 
 
 class EveryRow(km.DistributionEmbedding):
-    """Each row of a table as a sample of one point, so that scikit-learn's checks have something to fit."""
+    """Each row of a table as a sample of one point, so that scikit-learn's checks have something to
+    fit.
+    """
 
     def fit(self, X, y=None):
         return super().fit(list(check_array(X)[:, None, :]))
@@ -442,11 +589,20 @@ class EveryRow(km.DistributionEmbedding):
 
 @pytest.mark.skipif(os.environ.get("SCIPY_ARRAY_API") == "1", reason="NumPy in, NumPy out")
 def test_with_every_row_a_sample_the_checks_pass():
-    reason = {"check_n_features_in_after_fitting": "a wrong number of columns is named in this package's words, sample by sample"}
-    found = outcomes(EveryRow(bandwidth=5.0, embedding="mds", engine="naive", random_state=0), reason)
+    reason = {
+        "check_n_features_in_after_fitting": "a wrong number of columns is named in this "
+        "package's words, sample by sample"
+    }
+    found = outcomes(
+        EveryRow(bandwidth=5.0, embedding="mds", engine="naive", random_state=0), reason
+    )
     assert found["failed"] == set()
     assert found["xfail"] == set(reason)
-    assert {"check_estimators_pickle", "check_fit_idempotent", "check_transformer_general"} <= found["passed"]
+    assert {
+        "check_estimators_pickle",
+        "check_fit_idempotent",
+        "check_transformer_general",
+    } <= found["passed"]
 
 
 def test_it_lives_in_a_pipeline_and_clones(samples):
@@ -457,10 +613,13 @@ def test_it_lives_in_a_pipeline_and_clones(samples):
     labels = pipe.fit_predict([*samples[:3], *samples[-3:]])
     assert labels[0] == labels[1] == labels[2] != labels[3] == labels[4] == labels[5]
     estimator = km.DistributionEmbedding(metric="l2", n_neighbors=3, random_state=0)
-    np.testing.assert_array_equal(clone(estimator).fit_transform(samples), estimator.fit_transform(samples))
+    np.testing.assert_array_equal(
+        clone(estimator).fit_transform(samples), estimator.fit_transform(samples)
+    )
 
 
-# --- real data --------------------------------------------------------------------------------------------------------
+# --- real data
+# --------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -484,13 +643,19 @@ def test_replicates_of_a_water_lie_together(lakes):
     samples, water = lakes
     full = km.DistributionEmbedding(sparse=False, embedding="mds").fit(samples)
     found = {
-        selection: km.DistributionEmbedding(selection=selection, embedding="mds", error_bars=True, random_state=0).fit(samples)
+        selection: km.DistributionEmbedding(
+            selection=selection, embedding="mds", error_bars=True, random_state=0
+        ).fit(samples)
         for selection in ("kcenter", "kmeans")
     }
     for sparse in found.values():
-        assert (np.abs(sparse.distances_ - full.distances_) <= sparse.distance_errors_ + 1e-12).all()
+        assert (
+            np.abs(sparse.distances_ - full.distances_) <= sparse.distance_errors_ + 1e-12
+        ).all()
     assert replicate_share(full.distances_, water) >= 0.85
     assert replicate_share(found["kmeans"].distances_, water) >= 0.85
-    gap = np.linalg.norm(found["kmeans"].distances_ - full.distances_) / np.linalg.norm(full.distances_)
+    gap = np.linalg.norm(found["kmeans"].distances_ - full.distances_) / np.linalg.norm(
+        full.distances_
+    )
     assert gap < 0.05
     assert km.procrustes(full.embedding_, found["kmeans"].embedding_).residual < 0.03

@@ -1,12 +1,14 @@
-"""Every engine, door by door, against the naive one; and the naive one against formulas in longer arithmetic.
+"""Every engine, door by door, against the naive one; and the naive one against formulas in longer
+arithmetic.
 
-Tolerance. Two engines round the same formula in different orders. Each term is within a few units of its last place
-times the size of its exponent, which the clouds below keep moderate (|log g| ≤ 20 or so, scale ∝ √d); sums are then
-held to 1e-14 of the sum of the absolute terms. Where a door compares or selects, engines agree bit for bit.
+Tolerance. Two engines round the same formula in different orders. Each term is within a few units
+of its last place times the size of its exponent, which the clouds below keep moderate (|log g| ≤ 20
+or so, scale ∝ √d); sums are then held to 1e-14 of the sum of the absolute terms. Where a door
+compares or selects, engines agree bit for bit.
 
-Compiled loops are made for one radial and one dimension, so all pairs of (dimension, formula) that are made
-differently are covered, not the full product: every radial in 3 (unrolled) and 17 (strips) dimensions, every dimension
-with a formula and with a table.
+Compiled loops are made for one radial and one dimension, so all pairs of (dimension, formula) that
+are made differently are covered, not the full product: every radial in 3 (unrolled) and 17 (strips)
+dimensions, every dimension with a formula and with a table.
 """
 
 import math
@@ -24,7 +26,16 @@ from kernelmean.engines.cpu.blocks import width
 
 THREADS = (1, 2, 3, 5)
 DIMENSIONS = (1, 2, 3, 5, 8, 9, 16, 17, 24, 50)
-SIZES = (1, 2, 255, 256, 257, 4095, 4096, 5000)  # from 4096 points on, low dimensions are sorted into a tree
+SIZES = (
+    1,
+    2,
+    255,
+    256,
+    257,
+    4095,
+    4096,
+    5000,
+)  # from 4096 points on, low dimensions are sorted into a tree
 TOLERANCE = 1e-14
 
 naive = km.engines.open("naive")
@@ -52,7 +63,9 @@ RADIALS = {
     "users-own": lambda d: OWN.rescaled(1.5 * math.sqrt(d), d).radial(d, "rkhs"),
 }
 PAIRS = [(name, d) for name in RADIALS for d in (3, 17)]
-PAIRS += [(name, d) for name in ("gaussian-rkhs", "laplacian-l2") for d in DIMENSIONS if d not in (3, 17)]
+PAIRS += [
+    (name, d) for name in ("gaussian-rkhs", "laplacian-l2") for d in DIMENSIONS if d not in (3, 17)
+]
 
 
 def sizes(d):
@@ -75,7 +88,9 @@ def same_bits(a, b):
 
 
 def check(door, X, w, terms, expected=None):
-    """One door in every engine: within TOLERANCE·terms of the naive result, bitwise equal for any number of threads."""
+    """One door in every engine: within TOLERANCE·terms of the naive result, bitwise equal for any
+    number of threads.
+    """
     expected = np.asarray(door(naive.load(X, w)) if expected is None else expected)
     results = {name: np.asarray(door(engine.load(X, w))) for name, engine in engines.items()}
     first = results["cpu-1"]
@@ -84,11 +99,14 @@ def check(door, X, w, terms, expected=None):
     assert first.shape == expected.shape
     assert first.dtype == np.float64
     with np.errstate(invalid="ignore"):
-        difference = np.where(first == expected, 0.0, np.abs(first - expected))  # −inf may meet −inf
+        difference = np.where(
+            first == expected, 0.0, np.abs(first - expected)
+        )  # −inf may meet −inf
     assert np.max(difference / np.maximum(terms, np.finfo(float).tiny)) <= TOLERANCE
 
 
-# --- kernel sums ------------------------------------------------------------------------------------------------------
+# --- kernel sums
+# ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("name", "d"), PAIRS)
@@ -97,16 +115,25 @@ def test_kernel_sum(name, d):
     radial = RADIALS[name](d)
     for n in sizes(d):
         X, Q, w = cloud(n, d)
-        check(lambda room, radial=radial, Q=Q: room.kernel_sum(radial, Q), X, w, naive.load(X, w).kernel_sum(radial, Q))
+        check(
+            lambda room, radial=radial, Q=Q: room.kernel_sum(radial, Q),
+            X,
+            w,
+            naive.load(X, w).kernel_sum(radial, Q),
+        )
         signed = np.random.default_rng(n).normal(size=n)
         signed[::3] = 0.0
         terms = naive.load(X).kernel_sum(radial, Q, np.abs(signed))
-        check(lambda room, radial=radial, Q=Q, v=signed: room.kernel_sum(radial, Q, v), X, None, terms)
+        check(
+            lambda room, radial=radial, Q=Q, v=signed: room.kernel_sum(radial, Q, v), X, None, terms
+        )
 
 
 @pytest.mark.parametrize(("name", "d"), PAIRS)
 def test_kernel_moments(name, d):
-    """Σ p g and Σ p g (x − q): the mean is that of kernel_sum, the pull within rounding of its absolute terms."""
+    """Σ p g and Σ p g (x − q): the mean is that of kernel_sum, the pull within rounding of its
+    absolute terms.
+    """
     radial = RADIALS[name](d)
     for n in sizes(d):
         X, Q, w = cloud(n, d)
@@ -115,7 +142,9 @@ def test_kernel_moments(name, d):
         terms = np.column_stack([values @ p, np.einsum("ij,ijt->it", values * p, pulls)])
         check(lambda room, radial=radial, Q=Q: room.kernel_moments(radial, Q), X, w, terms)
         single = naive.load(X, w).kernel_sum(radial, Q)
-        np.testing.assert_allclose(naive.load(X, w).kernel_moments(radial, Q)[:, 0], single, rtol=1e-13)
+        np.testing.assert_allclose(
+            naive.load(X, w).kernel_moments(radial, Q)[:, 0], single, rtol=1e-13
+        )
 
 
 @pytest.mark.parametrize("engine", [naive, *engines.values()], ids=["naive", *engines])
@@ -124,11 +153,16 @@ def test_kernel_moments_far_from_the_origin(engine):
     X, Q, w = cloud(300, 3)
     X, Q = np.round(X * 2**20) / 2**20, np.round(Q * 2**20) / 2**20  # so that the shift is exact
     radial = RADIALS["gaussian-rkhs"](3)
-    near, far = engine.load(X, w).kernel_moments(radial, Q), engine.load(X + 2.0**20, w).kernel_moments(radial, Q + 2.0**20)
+    near, far = (
+        engine.load(X, w).kernel_moments(radial, Q),
+        engine.load(X + 2.0**20, w).kernel_moments(radial, Q + 2.0**20),
+    )
     np.testing.assert_allclose(far, near, rtol=0, atol=1e-15)
 
 
-@pytest.mark.parametrize(("name", "d"), [(name, 3) for name in RADIALS] + [("gaussian-rkhs", 9), ("gaussian-rkhs", 17)])
+@pytest.mark.parametrize(
+    ("name", "d"), [(name, 3) for name in RADIALS] + [("gaussian-rkhs", 9), ("gaussian-rkhs", 17)]
+)
 def test_kernel_sum_with_several_columns(name, d):
     """Columns of signed weights, one of them zero: the same as column by column."""
     radial = RADIALS[name](d)
@@ -142,7 +176,9 @@ def test_kernel_sum_with_several_columns(name, d):
         for engine in engines.values():
             columns = engine.load(X).kernel_sum(radial, Q, W)
             assert (columns[:, 2] == 0.0).all()
-            single = np.stack([engine.load(X).kernel_sum(radial, Q, np.ascontiguousarray(v)) for v in W.T], axis=1)
+            single = np.stack(
+                [engine.load(X).kernel_sum(radial, Q, np.ascontiguousarray(v)) for v in W.T], axis=1
+            )
             assert (np.abs(columns - single) <= TOLERANCE * terms).all()
 
 
@@ -158,7 +194,13 @@ def test_kernel_sum_for_any_number_of_queries(q):
         check(lambda room: room.kernel_sum(radial, Q), X, w, terms, expected=terms)
         columns = np.stack([terms, -terms], axis=1)
         p = w / w.sum()
-        check(lambda room, p=p: room.kernel_sum(radial, Q, np.stack([p, -p], axis=1)), X, w, np.abs(columns), expected=columns)
+        check(
+            lambda room, p=p: room.kernel_sum(radial, Q, np.stack([p, -p], axis=1)),
+            X,
+            w,
+            np.abs(columns),
+            expected=columns,
+        )
         check(lambda room: room.log_kernel_sum(radial, Q), X, w, 1.0, expected=np.log(terms))
 
 
@@ -181,16 +223,26 @@ NARROW_PAIRS += [(name, d) for name in ("gaussian-rkhs", "laplacian-l2") for d i
 
 @pytest.mark.parametrize(("name", "d"), NARROW_PAIRS)
 def test_kernel_sum_of_narrow_kernels(name, d, monkeypatch):
-    """Most points are out of reach and may be left out, but only what float64 cannot see in the sum of absolute terms.
+    """Most points are out of reach and may be left out, but only what float64 cannot see in the sum
+    of absolute terms.
 
-    Queries on points, between them, at the edge, and so far that only the nearest of tiny terms count; weights equal,
-    signed, and nearly all on one far point. Exponents of |log Σ| units in the last place widen the bound.
+    Queries on points, between them, at the edge, and so far that only the nearest of tiny terms
+    count; weights equal, signed, and nearly all on one far point. Exponents of |log Σ| units in the
+    last place widen the bound.
     """
     monkeypatch.setattr(narrow, "LEAST_WORK", 0)  # look, however little the work
     rng = np.random.default_rng(d)
     n = loops.CHUNK * width(d) + 57
     X = rng.normal(size=(n, d))
-    Q = np.concatenate([X[:5], rng.normal(size=(5, d)), np.full((1, d), 3.0), np.full((1, d), 6.0), np.full((1, d), -40.0)])
+    Q = np.concatenate(
+        [
+            X[:5],
+            rng.normal(size=(5, d)),
+            np.full((1, d), 3.0),
+            np.full((1, d), 6.0),
+            np.full((1, d), -40.0),
+        ]
+    )
     lopsided = np.full(n, 1e-12)
     lopsided[np.argmax(X[:, 0])] = 1.0
     signed = rng.normal(size=n) * (rng.random(n) < 0.5)
@@ -211,7 +263,10 @@ def test_kernel_sum_of_narrow_kernels(name, d, monkeypatch):
             )
 
 
-@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="this platform's long double is no longer than a double")
+@pytest.mark.skipif(
+    np.finfo(np.longdouble).eps > 1e-18,
+    reason="this platform's long double is no longer than a double",
+)
 @pytest.mark.parametrize("engine", ["naive", "cpu"])
 @pytest.mark.parametrize(("offset", "signed"), [(0.0, False), (0.0, True), (1e8, False)])
 def test_kernel_sum_is_exact_to_1e_14_of_its_absolute_terms(engine, offset, signed):
@@ -243,7 +298,8 @@ def test_points_whose_squared_distance_overflows_add_nothing(name):
         np.testing.assert_allclose(values, [(at_itself + near) / 3, at_itself / 3], rtol=1e-13)
 
 
-# --- log kernel sums --------------------------------------------------------------------------------------------------
+# --- log kernel sums
+# --------------------------------------------------------------------------------------------------
 
 
 def log_of(sums):
@@ -253,8 +309,10 @@ def log_of(sums):
 
 @pytest.mark.parametrize(("name", "d"), PAIRS)
 def test_log_kernel_sum(name, d):
-    """Exponents are moderate, so the logarithm of the naive plain sum is the reference: an error ε of the logarithm is a
-    relative error ε of the sum. The naive logarithm itself adds up to 4096 terms one by one, half a unit each."""
+    """Exponents are moderate, so the logarithm of the naive plain sum is the reference: an error ε
+    of the logarithm is a relative error ε of the sum. The naive logarithm itself adds up to 4096
+    terms one by one, half a unit each.
+    """
     radial = RADIALS[name](d)
     for n in sizes(d):
         X, Q, w = cloud(n, d)
@@ -262,7 +320,13 @@ def test_log_kernel_sum(name, d):
         v[1::3] = 0.0
         for weights in (None, v):
             expected = log_of(naive.load(X, w).kernel_sum(radial, Q, weights))
-            check(lambda room, radial=radial, Q=Q, v=weights: room.log_kernel_sum(radial, Q, v), X, w, 1.0, expected)
+            check(
+                lambda room, radial=radial, Q=Q, v=weights: room.log_kernel_sum(radial, Q, v),
+                X,
+                w,
+                1.0,
+                expected,
+            )
             own = naive.load(X, w).log_kernel_sum(radial, Q, weights)
             np.testing.assert_allclose(own, expected, rtol=0, atol=4096 * 2.0**-53)
 
@@ -283,7 +347,9 @@ def test_log_kernel_sum_reaches_far_beyond_the_plain_sum(name, engine):
     room = km.engines.open(engine).load(X)
     assert (room.kernel_sum(kernel.radial(2, "rkhs"), Q) == 0.0).all()
     expected = log_g(np.array([1e3, 1e5, 1e6]))
-    np.testing.assert_allclose(room.log_kernel_sum(kernel.radial(2, "rkhs"), Q), expected, rtol=1e-14)
+    np.testing.assert_allclose(
+        room.log_kernel_sum(kernel.radial(2, "rkhs"), Q), expected, rtol=1e-14
+    )
     weighted = room.log_kernel_sum(kernel.radial(2, "rkhs"), Q, np.array([0.0, 1e-300]))
     np.testing.assert_allclose(weighted, expected + math.log(1e-300), rtol=1e-14)
 
@@ -298,7 +364,9 @@ def test_log_kernel_sum_of_nothing_is_minus_infinity(n):
     expected = radial.log(((Q - X[n // 2]) ** 2).sum(axis=1)) + math.log(0.25)
     for engine in (naive, *engines.values()):
         assert (engine.load(X).log_kernel_sum(radial, Q, np.zeros(n)) == -np.inf).all()
-        np.testing.assert_allclose(engine.load(X).log_kernel_sum(radial, Q, lonely), expected, rtol=1e-14)
+        np.testing.assert_allclose(
+            engine.load(X).log_kernel_sum(radial, Q, lonely), expected, rtol=1e-14
+        )
 
 
 def test_log_kernel_sum_of_the_laplacians_decay_at_its_kink():
@@ -307,21 +375,28 @@ def test_log_kernel_sum_of_the_laplacians_decay_at_its_kink():
     X = np.array([[0.0, 0.0], [3.0, 4.0]])
     for engine in (naive, *engines.values()):
         assert engine.load(X[:1]).log_kernel_sum(radial, X[:1])[0] == -np.inf
-        assert engine.load(X).log_kernel_sum(radial, X[:1])[0] == pytest.approx(math.log(0.5 * 0.1) - 5.0, rel=1e-14)
+        assert engine.load(X).log_kernel_sum(radial, X[:1])[0] == pytest.approx(
+            math.log(0.5 * 0.1) - 5.0, rel=1e-14
+        )
 
 
 def test_log_kernel_sum_meets_peaks_that_rise_from_block_to_block():
-    """Points that come ever nearer: the running peak is raised in every block, by more than exp can hold."""
+    """Points that come ever nearer: the running peak is raised in every block, by more than exp can
+    hold.
+    """
     x = np.linspace(500.0, 0.0, 3000)[:, None]
     radial = km.Gaussian(1.0).radial(1, "rkhs")
     Q = np.array([[0.0], [-40.0], [250.0], [900.0]])
     for points in (x, x[::-1]):
         terms = -0.5 * (Q - points.T) ** 2 - math.log(3000)
-        expected = terms.max(axis=1) + np.log(np.exp(terms - terms.max(axis=1, keepdims=True)).sum(axis=1))
+        expected = terms.max(axis=1) + np.log(
+            np.exp(terms - terms.max(axis=1, keepdims=True)).sum(axis=1)
+        )
         check(lambda room: room.log_kernel_sum(radial, Q), points, None, np.abs(expected), expected)
 
 
-# --- quadratic forms and characteristic functions ---------------------------------------------------------------------
+# --- quadratic forms and characteristic functions
+# ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", RADIALS)
@@ -336,7 +411,9 @@ def test_quadratic(name):
 
 @pytest.mark.parametrize(("n", "d"), [(4097, 17), (8200, 17), (17_000, 1)])
 def test_quadratic_over_several_chunks(n, d):
-    """Against p·kernel_sum, which other tests hold to the naive one: naive n² terms would take too long."""
+    """Against p·kernel_sum, which other tests hold to the naive one: naive n² terms would take too
+    long.
+    """
     X, _, w = cloud(n, d)
     radial = RADIALS["gaussian-rkhs"](d)
     expected = math.fsum(w / w.sum() * engines["cpu-2"].load(X, w).kernel_sum(radial, X))
@@ -347,15 +424,21 @@ def test_quadratic_by_hand():
     for engine in (naive, *engines.values()):
         room = engine.load(np.array([[0.0], [1.0]]), np.array([3.0, 1.0]))
         expected = (9 + 1 + 6 * math.exp(-0.5)) / 16
-        assert room.quadratic(km.Gaussian(1.0).radial(1, "rkhs")) == pytest.approx(expected, rel=1e-14)
+        assert room.quadratic(km.Gaussian(1.0).radial(1, "rkhs")) == pytest.approx(
+            expected, rel=1e-14
+        )
 
 
 @pytest.mark.parametrize("d", DIMENSIONS)
 def test_fourier_sum(d):
-    """Phases to about 100: an error of one unit in a phase is 100 units of a cosine, so 1e-14 × 10 here."""
+    """Phases to about 100: an error of one unit in a phase is 100 units of a cosine, so 1e-14 × 10
+    here.
+    """
     for n in sizes(d):
         X, _, w = cloud(n, d)
-        frequencies = np.random.default_rng(d).normal(size=(300 if n == 257 else 5, d)) * 10 / math.sqrt(d)
+        frequencies = (
+            np.random.default_rng(d).normal(size=(300 if n == 257 else 5, d)) * 10 / math.sqrt(d)
+        )
         origin = np.linspace(-1, 1, d)
         check(lambda room, F=frequencies, o=origin: room.fourier_sum(F, o), X, w, 10.0)
 
@@ -366,11 +449,15 @@ def test_fourier_sum_by_hand_and_at_frequency_zero():
     phase = (X - origin) @ omega[0]
     expected = [[np.cos(phase) @ w / 4, np.sin(phase) @ w / 4], [1.0, 0.0]]
     for engine in (naive, *engines.values()):
-        np.testing.assert_allclose(engine.load(X, w).fourier_sum(omega, origin), expected, rtol=1e-14)
+        np.testing.assert_allclose(
+            engine.load(X, w).fourier_sum(omega, origin), expected, rtol=1e-14
+        )
 
 
 def test_fourier_sum_far_from_the_origin_loses_nothing():
-    """Data about 1e8, origin there: the same bits as with the whole picture moved by a multiple of their spacing."""
+    """Data about 1e8, origin there: the same bits as with the whole picture moved by a multiple of
+    their spacing.
+    """
     X = np.round(np.random.default_rng(0).normal(size=(1000, 3)) * 2**10) / 2**10
     omega = np.random.default_rng(1).normal(size=(20, 3))
     offset = np.full(3, 1e8)
@@ -388,7 +475,8 @@ def test_a_characteristic_function_is_at_most_one(reach):
         assert np.abs(engine.load(X).fourier_sum(omega, np.zeros(2))).max() <= 1.0 + 1e-12
 
 
-# --- farthest-first traversal -----------------------------------------------------------------------------------------
+# --- farthest-first traversal
+# -----------------------------------------------------------------------------------------
 
 
 def lattice(side, d, step=1.0):
@@ -410,7 +498,11 @@ def _clouds():
     yield "binary 64-D", rng.integers(0, 2, size=(800, 64)).astype(float), 150
     yield "offset 1e8", rng.normal(size=(2000, 3)) + 1e8, 150
     yield "offset 1e8, lattice", lattice(20, 2, 0.1) + 1e8, 200
-    yield "column scales 1e-12 to 1e12", rng.normal(size=(1500, 4)) * np.array([1e-12, 1.0, 1e6, 1e12]), 150
+    yield (
+        "column scales 1e-12 to 1e12",
+        rng.normal(size=(1500, 4)) * np.array([1e-12, 1.0, 1e6, 1e12]),
+        150,
+    )
     yield "column scales in 20-D", rng.normal(size=(1500, 20)) * 10.0 ** rng.uniform(-8, 8, 20), 300
     yield "one column", rng.normal(size=(1000, 1)), 150
     yield "tree 1-D", rng.normal(size=(5000, 1)), 400
@@ -419,8 +511,16 @@ def _clouds():
     yield "tree of a shuffled lattice of steps 0.1", rng.permutation(lattice(70, 2, 0.1)), 400
     yield "tree of a lattice in 4-D", rng.permutation(lattice(9, 4)), 300
     yield "tree of few values", rng.integers(0, 6, size=(9000, 3)).astype(float), 300
-    yield "tree of duplicates", np.repeat(rng.normal(size=(60, 3)), 100, axis=0)[rng.permutation(6000)], 80
-    yield "tree, one value in most rows", np.concatenate([np.zeros((6000, 2)), rng.normal(size=(50, 2))]), 60
+    yield (
+        "tree of duplicates",
+        np.repeat(rng.normal(size=(60, 3)), 100, axis=0)[rng.permutation(6000)],
+        80,
+    )
+    yield (
+        "tree, one value in most rows",
+        np.concatenate([np.zeros((6000, 2)), rng.normal(size=(50, 2))]),
+        60,
+    )
     yield "tree, offset 1e8", rng.normal(size=(5000, 3)) + 1e8, 300
     yield "tree, column scales", rng.normal(size=(5000, 4)) * np.array([1e-12, 1.0, 1e6, 1e12]), 300
     yield "tree, heavy tails", rng.standard_t(0.7, size=(5000, 2)), 300
@@ -429,7 +529,11 @@ def _clouds():
     yield "batches of a lattice", rng.permutation(lattice(2, 11)), 400
     yield "batches of a lattice of steps 0.1", rng.permutation(lattice(2, 11, 0.1)), 400
     yield "batches of binary rows", rng.integers(0, 2, size=(2500, 64)).astype(float), 300
-    yield "batches of duplicates", np.repeat(rng.normal(size=(300, 17)), 4, axis=0)[rng.permutation(1200)], 310
+    yield (
+        "batches of duplicates",
+        np.repeat(rng.normal(size=(300, 17)), 4, axis=0)[rng.permutation(1200)],
+        310,
+    )
     yield "batches, offset 1e8", rng.normal(size=(1500, 17)) + 1e8, 300
     yield "batches, heavy tails", rng.standard_t(0.7, size=(1500, 17)), 300
     yield "batches, all equal", np.full((1000, 17), 0.3), 3
@@ -460,9 +564,13 @@ def test_traversals_agree_index_for_index_and_bit_for_bit(name):
             assert same_bits(traversal.distances().squared, expected.distances().squared)
 
 
-@pytest.mark.parametrize(("n", "d"), [(5000, 2), (1000, 17), (300, 2)], ids=["tree", "batches", "few points"])
+@pytest.mark.parametrize(
+    ("n", "d"), [(5000, 2), (1000, 17), (300, 2)], ids=["tree", "batches", "few points"]
+)
 def test_traversals_survive_the_largest_coordinates_that_the_door_lets_in(n, d):
-    """Two clouds 1e150 apart, with squares near the end of float64; beyond, `_checks.points` refuses."""
+    """Two clouds 1e150 apart, with squares near the end of float64; beyond, `_checks.points`
+    refuses.
+    """
     X = np.random.default_rng(0).normal(size=(n, d))
     X[n // 2 :] += _checks.LARGEST * (1 - 1e-15)
     X = _checks.points(X)
@@ -474,7 +582,9 @@ def test_traversals_survive_the_largest_coordinates_that_the_door_lets_in(n, d):
         assert same_bits(actual.radii, expected.radii)
 
 
-@pytest.mark.parametrize("name", ["lattice 2-D", "lattice of steps 0.1", "duplicates", "normal 2-D", "binary 64-D"])
+@pytest.mark.parametrize(
+    "name", ["lattice 2-D", "lattice of steps 0.1", "duplicates", "normal 2-D", "binary 64-D"]
+)
 def test_the_naive_traversal_is_gonzalez(name):
     """THEORY §2.1 written out in Python floats, coordinate by coordinate: lowest index on ties."""
     X, k = CLOUDS[name]
@@ -508,12 +618,20 @@ def test_how_a_traversal_is_asked_changes_nothing(pieces):
             traversal = engine.load(X).traverse(5)
             parts = [traversal.take(m) for m in pieces]
             assert [len(part.indices) for part in parts] == list(pieces)
-            np.testing.assert_array_equal(np.concatenate([part.indices for part in parts]), whole.indices)
+            np.testing.assert_array_equal(
+                np.concatenate([part.indices for part in parts]), whole.indices
+            )
             assert same_bits(np.concatenate([part.radii for part in parts]), whole.radii)
 
 
 @pytest.mark.parametrize(
-    "name", ["tree of a lattice", "tree 2-D, more than 256 centres", "batches of binary rows", "lattice 2-D"]
+    "name",
+    [
+        "tree of a lattice",
+        "tree 2-D, more than 256 centres",
+        "batches of binary rows",
+        "lattice 2-D",
+    ],
 )
 def test_looking_at_the_distances_changes_nothing(name):
     """distances() between two takes, twice, and before the first."""
@@ -528,7 +646,9 @@ def test_looking_at_the_distances_changes_nothing(name):
             centers = X[np.concatenate([part.indices for part in parts])]
             assert same_bits(seen, naive.load(X).nearest(centers).distances().squared)
             parts.append(traversal.take(m))
-        np.testing.assert_array_equal(np.concatenate([part.indices for part in parts]), whole.indices)
+        np.testing.assert_array_equal(
+            np.concatenate([part.indices for part in parts]), whole.indices
+        )
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -536,7 +656,9 @@ def test_traversals_agree_on_coarse_random_lattices(seed):
     """A few values per column: nearly every pick is a tie, decided by the row alone."""
     rng = np.random.default_rng(seed)
     d = int(rng.choice([1, 2, 3, 6, 10, 11, 20]))
-    X = rng.integers(0, int(rng.integers(2, 40)), size=(int(rng.integers(500, 6000)), d)) * rng.choice([1.0, 0.1, 1 / 3])
+    X = rng.integers(
+        0, int(rng.integers(2, 40)), size=(int(rng.integers(500, 6000)), d)
+    ) * rng.choice([1.0, 0.1, 1 / 3])
     first = int(rng.integers(len(X)))
     expected = naive.load(X).traverse(first).take(280)
     for engine in engines.values():
@@ -561,7 +683,8 @@ def test_an_exhausted_traversal_hands_out_each_distinct_point_once():
         assert weights.sum() == pytest.approx(1.0, rel=1e-13)
 
 
-# --- nearest centres --------------------------------------------------------------------------------------------------
+# --- nearest centres
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("d", DIMENSIONS)
@@ -572,7 +695,10 @@ def test_nearest(d):
         for weights in (None, w):
             expected = naive.load(X, weights).nearest(Q)
             for engine in engines.values():
-                at_once, in_parts = engine.load(X, weights).nearest(Q), engine.load(X, weights).nearest(Q[:2])
+                at_once, in_parts = (
+                    engine.load(X, weights).nearest(Q),
+                    engine.load(X, weights).nearest(Q[:2]),
+                )
                 in_parts.add(Q[2:])
                 for nearest in (at_once, in_parts):
                     assert same_bits(nearest.distances().squared, expected.distances().squared)
@@ -580,13 +706,19 @@ def test_nearest(d):
                     assert same_bits(nearest.means(), expected.means())
 
 
-@pytest.mark.parametrize("X", [lattice(20, 2), lattice(20, 2, 0.1), lattice(7, 3)], ids=["2-D", "steps 0.1", "3-D"])
+@pytest.mark.parametrize(
+    "X", [lattice(20, 2), lattice(20, 2, 0.1), lattice(7, 3)], ids=["2-D", "steps 0.1", "3-D"]
+)
 def test_ties_go_to_the_lowest_centre(X):
-    """Against argmin over all distances, on lattices where most points tie; a repeated centre gets nothing."""
+    """Against argmin over all distances, on lattices where most points tie; a repeated centre gets
+    nothing.
+    """
     centers = np.concatenate([X[::17], X[:1]])
     squared = sum((X[:, None, t] - centers[None, :, t]) ** 2 for t in range(X.shape[1]))
     labels = squared.argmin(axis=1)
-    assert ((squared == squared.min(axis=1)[:, None]).sum(axis=1) > 1).sum() > 10  # the test sees ties
+    assert (
+        (squared == squared.min(axis=1)[:, None]).sum(axis=1) > 1
+    ).sum() > 10  # the test sees ties
     w = np.random.default_rng(0).integers(0, 4, len(X)).astype(float)
     masses = np.array([w[labels == a].sum() for a in range(len(centers))]) / w.sum()
     means = centers.copy()
@@ -606,16 +738,22 @@ def test_means_far_from_the_origin_keep_their_digits():
     X = np.random.default_rng(3).normal(size=(1000, 2))
     X = np.round(X * 2**20) / 2**20
     for engine in (naive, *engines.values()):
-        here, there = engine.load(X).nearest(X[:5]).means(), engine.load(X + 2.0**26).nearest(X[:5] + 2.0**26).means()
+        here, there = (
+            engine.load(X).nearest(X[:5]).means(),
+            engine.load(X + 2.0**26).nearest(X[:5] + 2.0**26).means(),
+        )
         np.testing.assert_allclose(there - 2.0**26, here, atol=3e-8, rtol=0)
 
 
-# --- chance, drawn outside --------------------------------------------------------------------------------------------
+# --- chance, drawn outside
+# --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_draws_follow_weight_times_squared_distance(weighted):
-    """Integer points, weights with a power of two for a sum: every product is exact, so every draw can be foretold."""
+    """Integer points, weights with a power of two for a sum: every product is exact, so every draw
+    can be foretold.
+    """
     rng = np.random.default_rng(4)
     n = 8192  # two blocks of the cumulative sum
     X = rng.integers(-8, 9, size=(n, 2)).astype(float)
@@ -627,7 +765,11 @@ def test_draws_follow_weight_times_squared_distance(weighted):
     for engine in (naive, *engines.values()):
         distances = engine.load(X, w if weighted else None).nearest(center).distances()
         positions = np.concatenate(
-            [rng.random(200), [0.0, 0.5, 1 - 2.0**-53], cumulative[[100, 4095, 4096, -2]] / cumulative[-1]]
+            [
+                rng.random(200),
+                [0.0, 0.5, 1 - 2.0**-53],
+                cumulative[[100, 4095, 4096, -2]] / cumulative[-1],
+            ]
         )
         for u in positions:
             target = Fraction(float(u)) * Fraction(int(cumulative[-1]))
@@ -693,7 +835,8 @@ def test_distances_average_any_function_of_themselves():
         assert mean == pytest.approx(np.average(np.sqrt(squared), weights=w), rel=1e-13)
 
 
-# --- summaries --------------------------------------------------------------------------------------------------------
+# --- summaries
+# --------------------------------------------------------------------------------------------------------
 
 LEVELS = np.array([0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0])
 
@@ -701,7 +844,9 @@ LEVELS = np.array([0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0])
 @pytest.mark.parametrize("engine", ["naive", "cpu"])
 @pytest.mark.parametrize("offset", [0.0, 1e8])
 def test_a_summary_with_integer_weights_is_that_of_the_repeated_rows(engine, offset):
-    """Mean, deviation, covariance and quantiles, against NumPy on the repeated rows (about the offset, for its digits)."""
+    """Mean, deviation, covariance and quantiles, against NumPy on the repeated rows (about the
+    offset, for its digits).
+    """
     rng = np.random.default_rng(8)
     X = np.round(rng.normal(size=(500, 3)) * 2**12) / 2**12  # the offset loses no digit of these
     X[100:150] = X[50:100]
@@ -717,7 +862,12 @@ def test_a_summary_with_integer_weights_is_that_of_the_repeated_rows(engine, off
         # A mean rounded by δ adds δ² to the variance: nothing.
         np.testing.assert_allclose(summary.std, rows.std(axis=0, ddof=1), rtol=1e-12)
         np.testing.assert_allclose(summary.covariance, np.cov(rows.T), rtol=1e-11, atol=1e-13)
-        np.testing.assert_allclose(summary.quantiles(LEVELS), np.quantile(rows + offset, LEVELS, axis=0), rtol=1e-15, atol=2e-15)
+        np.testing.assert_allclose(
+            summary.quantiles(LEVELS),
+            np.quantile(rows + offset, LEVELS, axis=0),
+            rtol=1e-15,
+            atol=2e-15,
+        )
 
 
 def test_equal_weights_give_the_quantiles_of_no_weights():
@@ -726,7 +876,9 @@ def test_equal_weights_give_the_quantiles_of_no_weights():
         summary = naive.load(X, np.full(41, scale)).summary
         assert summary.size == pytest.approx(41, rel=1e-14)
         np.testing.assert_allclose(summary.std, X.std(axis=0, ddof=1), rtol=1e-12)
-        np.testing.assert_allclose(summary.quantiles(LEVELS), np.quantile(X, LEVELS, axis=0), rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(
+            summary.quantiles(LEVELS), np.quantile(X, LEVELS, axis=0), rtol=1e-12, atol=1e-12
+        )
 
 
 def test_fractional_weights_have_kishs_size():
@@ -741,7 +893,8 @@ def test_one_point_has_no_deviation():
     np.testing.assert_array_equal(summary.mean, [1.0, 1.0])
 
 
-# --- any array, never modified; any number of threads -----------------------------------------------------------------
+# --- any array, never modified; any number of threads
+# -----------------------------------------------------------------
 
 
 def _views():
@@ -775,7 +928,10 @@ def test_any_layout_gives_the_same_bits_and_is_left_as_it_was(name):
         room, reference = engine.load(X, w), engine.load(plain, plain_w)
         pairs = [
             (room.kernel_sum(radial, Q), reference.kernel_sum(radial, plain_Q)),
-            (room.kernel_sum(radial, Q, W.T), reference.kernel_sum(radial, plain_Q, np.ascontiguousarray(W.T))),
+            (
+                room.kernel_sum(radial, Q, W.T),
+                reference.kernel_sum(radial, plain_Q, np.ascontiguousarray(W.T)),
+            ),
             (room.log_kernel_sum(radial, Q, w), reference.log_kernel_sum(radial, plain_Q, plain_w)),
             (np.array(room.quadratic(radial)), np.array(reference.quadratic(radial))),
             (room.fourier_sum(Q, Q[0]), reference.fourier_sum(plain_Q, plain_Q[0])),
@@ -785,7 +941,9 @@ def test_any_layout_gives_the_same_bits_and_is_left_as_it_was(name):
         ]
         for position, (actual, expected) in enumerate(pairs):
             if engine is naive:  # BLAS may add a strided vector in another order
-                np.testing.assert_allclose(actual, expected, rtol=1e-13, atol=1e-16, err_msg=str(position))
+                np.testing.assert_allclose(
+                    actual, expected, rtol=1e-13, atol=1e-16, err_msg=str(position)
+                )
             else:
                 assert same_bits(actual, expected), position
     assert (X.tobytes(), w.tobytes()) == before
@@ -797,8 +955,12 @@ def test_memory_mapped_points(tmp_path):
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     for engine in (naive, engines["cpu-2"]):
         radial = RADIALS["laplacian-rkhs"](3)
-        assert same_bits(engine.load(mapped, w).kernel_sum(radial, Q), engine.load(X, w).kernel_sum(radial, Q))
-        assert same_bits(engine.load(mapped).traverse(0).take(9).radii, engine.load(X).traverse(0).take(9).radii)
+        assert same_bits(
+            engine.load(mapped, w).kernel_sum(radial, Q), engine.load(X, w).kernel_sum(radial, Q)
+        )
+        assert same_bits(
+            engine.load(mapped).traverse(0).take(9).radii, engine.load(X).traverse(0).take(9).radii
+        )
 
 
 def through_every_door(engine, n, d):
@@ -847,7 +1009,9 @@ def test_no_door_depends_on_the_threads_of_the_linear_algebra_library(n, d):
         expected = through_every_door(engines["cpu-2"], n, d)
     for limit in (2, 3):
         with threadpool_limits(limit):
-            assert differing(through_every_door(engines["cpu-2"], n, d), expected) == [], f"BLAS on {limit} threads"
+            assert differing(through_every_door(engines["cpu-2"], n, d), expected) == [], (
+                f"BLAS on {limit} threads"
+            )
 
 
 @pytest.mark.parametrize("threads", [0, -1])
@@ -871,4 +1035,6 @@ def test_the_last_block_is_cut_to_its_points(n, d):
     expected = w @ radial(((X[:, None] - Q[None]) ** 2).sum(-1))
     room = km.engines.open("cpu").load(X)
     np.testing.assert_allclose(room.kernel_sum(radial, Q, w), expected, rtol=1e-13)
-    np.testing.assert_allclose(room.log_kernel_sum(radial, Q, w), np.log(expected), rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(
+        room.log_kernel_sum(radial, Q, w), np.log(expected), rtol=1e-12, atol=1e-13
+    )

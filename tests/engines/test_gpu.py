@@ -1,8 +1,9 @@
 """The gpu engine against the naive one, door by door.
 
-On a CUDA device the compiled loops are tested; without one, the same rooms run in plain torch, which tests all that happens
-on the host: rounds, batches, transfers, number formats, messages. Tolerances are those the engine states: 1e-6 of the sum of
-absolute terms in float32, 1e-13 in float64; whatever compares or selects agrees bit for bit.
+On a CUDA device the compiled loops are tested; without one, the same rooms run in plain torch,
+which tests all that happens on the host: rounds, batches, transfers, number formats, messages.
+Tolerances are those the engine states: 1e-6 of the sum of absolute terms in float32, 1e-13 in
+float64; whatever compares or selects agrees bit for bit.
 """
 
 import builtins
@@ -23,7 +24,9 @@ from tests.strategies import clouds
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'kernelmean[gpu]'")
 
 HAS_DEVICE = torch.cuda.is_available()
-NO_DEVICE = "no CUDA device: the compiled loops are not tested here, only the host's logic, in plain torch"
+NO_DEVICE = (
+    "no CUDA device: the compiled loops are not tested here, only the host's logic, in plain torch"
+)
 on_a_device = pytest.mark.skipif(not HAS_DEVICE, reason=NO_DEVICE)
 DEVICES = ["cpu", pytest.param("cuda", marks=on_a_device)]
 TOLERANCES = {"float32": 1e-6, "float64": 1e-13}
@@ -63,12 +66,19 @@ PAIRS += [("gaussian-rkhs", d) for d in (1, 8, 16, 40, 300, 1024)]
 
 
 def cloud(n, d, seed=0):
-    """Points, queries of which three are points, positive weights, signed columns of which one is zero."""
+    """Points, queries of which three are points, positive weights, signed columns of which one is
+    zero.
+    """
     rng = np.random.default_rng((seed, n, d))
     X = rng.normal(size=(n, d))
     W = rng.normal(size=(n, 6))
     W[:, 2] = 0.0
-    return X, np.concatenate([X[: min(3, n)], rng.normal(size=(20, d))]), rng.uniform(0.1, 2.0, n), W
+    return (
+        X,
+        np.concatenate([X[: min(3, n)], rng.normal(size=(20, d))]),
+        rng.uniform(0.1, 2.0, n),
+        W,
+    )
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -80,10 +90,15 @@ def test_sums_agree_with_the_naive_ones(device, precision, name, d):
     tolerance = TOLERANCES[precision]
     for n in (1, 400):
         X, Q, w, W = cloud(n, d)
-        expected, actual = naive.load(X, w), engines.open("gpu", precision=precision, device=device).load(X, w)
+        expected, actual = (
+            naive.load(X, w),
+            engines.open("gpu", precision=precision, device=device).load(X, w),
+        )
         sums = expected.kernel_sum(radial, Q)
         np.testing.assert_allclose(actual.kernel_sum(radial, Q), sums, rtol=tolerance)
-        np.testing.assert_allclose(np.exp(actual.log_kernel_sum(radial, Q)), sums, rtol=2 * tolerance)
+        np.testing.assert_allclose(
+            np.exp(actual.log_kernel_sum(radial, Q)), sums, rtol=2 * tolerance
+        )
         columns, terms = actual.kernel_sum(radial, Q, W), expected.kernel_sum(radial, Q, np.abs(W))
         assert (np.abs(columns - expected.kernel_sum(radial, Q, W)) <= tolerance * terms).all()
         assert (columns[:, 2] == 0.0).all()
@@ -97,9 +112,14 @@ def test_sums_agree_with_the_naive_ones(device, precision, name, d):
 def test_quadratic_and_fourier_sums(device, precision, n, d):
     """Several pieces of a quadratic form; Fourier sums in float64 in either precision."""
     X, _, w, _ = cloud(n, d)
-    expected, actual = naive.load(X, w), engines.open("gpu", precision=precision, device=device).load(X, w)
+    expected, actual = (
+        naive.load(X, w),
+        engines.open("gpu", precision=precision, device=device).load(X, w),
+    )
     radial = RADIALS["gaussian-rkhs"](d)
-    np.testing.assert_allclose(actual.quadratic(radial), expected.quadratic(radial), rtol=TOLERANCES[precision])
+    np.testing.assert_allclose(
+        actual.quadratic(radial), expected.quadratic(radial), rtol=TOLERANCES[precision]
+    )
     frequencies = np.random.default_rng(0).normal(size=(9, d))
     sums = actual.fourier_sum(frequencies, X[0])
     np.testing.assert_allclose(sums, expected.fourier_sum(frequencies, X[0]), rtol=0, atol=1e-13)
@@ -117,7 +137,10 @@ def test_moments_are_sums_of_differences_from_the_query(device, d):
     terms = radial(((at[:, None] - near[None]) ** 2).sum(axis=2)) * p
     differences = near[None] - at[:, None]
     np.testing.assert_allclose(actual[:, 0], terms.sum(axis=1), rtol=1e-13)
-    pulls, size = (terms[..., None] * differences).sum(axis=1), (terms[..., None] * np.abs(differences)).sum(axis=1)
+    pulls, size = (
+        (terms[..., None] * differences).sum(axis=1),
+        (terms[..., None] * np.abs(differences)).sum(axis=1),
+    )
     assert (np.abs(actual[:, 1:] - pulls) <= 1e-12 * size).all()
 
 
@@ -130,9 +153,14 @@ def test_one_step_of_mean_shift(device, name, d):
     Q = np.concatenate([Q, np.full((1, d), 300.0)])
     decay = RADIALS[name](d)
     for weights in (None, np.where(np.arange(600) % 3 == 1, 0.0, w)):
-        expected, actual = (e.load(X, w).shift(decay, Q, weights) for e in (naive, engines.open("gpu", device=device)))
+        expected, actual = (
+            e.load(X, w).shift(decay, Q, weights)
+            for e in (naive, engines.open("gpu", device=device))
+        )
         for mine, theirs in zip(actual, expected, strict=True):
-            np.testing.assert_allclose(mine, theirs, rtol=1e-11, atol=1e-12)  # exponents of 1e5 leave eleven digits
+            np.testing.assert_allclose(
+                mine, theirs, rtol=1e-11, atol=1e-12
+            )  # exponents of 1e5 leave eleven digits
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -140,29 +168,52 @@ def test_one_step_of_mean_shift(device, name, d):
 def test_an_offset_costs_no_digits(device, precision):
     """Single precision rounds about the middle of the data."""
     X, Q, w, _ = cloud(2000, 3)
-    radial, engine = RADIALS["gaussian-rkhs"](3), engines.open("gpu", precision=precision, device=device)
+    radial, engine = (
+        RADIALS["gaussian-rkhs"](3),
+        engines.open("gpu", precision=precision, device=device),
+    )
     for offset in (1e6, -1e8):
         expected = naive.load(X + offset, w).kernel_sum(radial, Q + offset)
         np.testing.assert_allclose(
-            engine.load(X + offset, w).kernel_sum(radial, Q + offset), expected, rtol=TOLERANCES[precision]
+            engine.load(X + offset, w).kernel_sum(radial, Q + offset),
+            expected,
+            rtol=TOLERANCES[precision],
         )
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", ["gaussian-rkhs", "laplacian-rkhs", "student-rkhs", "laplacian-l2"])
+@pytest.mark.parametrize(
+    "name", ["gaussian-rkhs", "laplacian-rkhs", "student-rkhs", "laplacian-l2"]
+)
 @pytest.mark.parametrize("d", [1, 2, 5, 20])
 @pytest.mark.parametrize("signed", [False, True])
 def test_single_precision_keeps_its_bound_wherever_a_query_is(device, name, d, signed):
-    """Hundreds of lengths from the middle, in tails that one term carries, where float32 has no number left: 1e-6 of Σ|w|g."""
+    """Hundreds of lengths from the middle, in tails that one term carries, where float32 has no
+    number left: 1e-6 of Σ|w|g.
+    """
     rng = np.random.default_rng(d)
     X = rng.normal(size=(300, d)) + rng.choice([-200.0, 0.0, 3.0, 500.0], size=(300, 1))
-    Q = np.concatenate([X[:150] + rng.normal(size=(150, d)) * rng.choice([0.1, 1.0, 3.0, 9.0], size=(150, 1)), X[:20] + 40.0])
-    w = rng.normal(size=300) * 10.0 ** rng.uniform(-4, 0, 300) if signed else rng.uniform(0.5, 1.0, 300)
+    Q = np.concatenate(
+        [
+            X[:150] + rng.normal(size=(150, d)) * rng.choice([0.1, 1.0, 3.0, 9.0], size=(150, 1)),
+            X[:20] + 40.0,
+        ]
+    )
+    w = (
+        rng.normal(size=300) * 10.0 ** rng.uniform(-4, 0, 300)
+        if signed
+        else rng.uniform(0.5, 1.0, 300)
+    )
     radial, room = RADIALS[name](d), engines.open("gpu", device=device).load(X)
     terms = naive.load(X).kernel_sum(radial, Q, np.abs(w))
-    assert (np.abs(room.kernel_sum(radial, Q, w) - naive.load(X).kernel_sum(radial, Q, w)) <= 1e-6 * terms).all()
+    assert (
+        np.abs(room.kernel_sum(radial, Q, w) - naive.load(X).kernel_sum(radial, Q, w))
+        <= 1e-6 * terms
+    ).all()
     logs = naive.load(X).log_kernel_sum(radial, Q, np.abs(w))
-    np.testing.assert_allclose(room.log_kernel_sum(radial, Q, np.abs(w)), logs, rtol=1e-12, atol=2e-6)
+    np.testing.assert_allclose(
+        room.log_kernel_sum(radial, Q, np.abs(w)), logs, rtol=1e-12, atol=2e-6
+    )
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -172,7 +223,9 @@ def test_any_unit_of_length_serves(device, scale):
     X, Q, w, _ = cloud(300, 3)
     expected = naive.load(X, w).kernel_sum(km.Gaussian(1.5).radial(3, "rkhs"), Q)
     actual = (
-        engines.open("gpu", device=device).load(X * scale, w).kernel_sum(km.Gaussian(1.5 * scale).radial(3, "rkhs"), Q * scale)
+        engines.open("gpu", device=device)
+        .load(X * scale, w)
+        .kernel_sum(km.Gaussian(1.5 * scale).radial(3, "rkhs"), Q * scale)
     )
     np.testing.assert_allclose(actual, expected, rtol=1e-6)
 
@@ -181,10 +234,16 @@ def test_any_unit_of_length_serves(device, scale):
 @pytest.mark.parametrize("precision", TOLERANCES)
 @pytest.mark.parametrize("name", RADIALS)
 def test_points_out_of_reach_add_nothing(device, precision, name):
-    """1e140 is a finite coordinate whose square is out of float32's reach: g there is zero, not a NaN."""
+    """1e140 is a finite coordinate whose square is out of float32's reach: g there is zero, not a
+    NaN.
+    """
     X = np.array([[0.0, 0.0, 0.0], [1e140, 0.0, 0.0], [1.0, 1.0, 1.0]])
     radial = RADIALS[name](3)
-    values = engines.open("gpu", precision=precision, device=device).load(X).kernel_sum(radial, X[[0, 2]])
+    values = (
+        engines.open("gpu", precision=precision, device=device)
+        .load(X)
+        .kernel_sum(radial, X[[0, 2]])
+    )
     at_itself, near = radial(np.array([0.0, 3.0]))
     np.testing.assert_allclose(values, [(at_itself + near) / 3] * 2, rtol=1e-6)
 
@@ -196,7 +255,9 @@ def test_logarithms_reach_far_beyond_the_plain_sum(device, precision):
     room = engines.open("gpu", precision=precision, device=device).load(np.zeros((2, 2)))
     Q, radial = np.array([[1e3, 0.0], [0.0, 1e5]]), km.Gaussian(1.0).radial(2, "rkhs")
     assert (room.kernel_sum(radial, Q) == 0.0).all()
-    np.testing.assert_allclose(room.log_kernel_sum(radial, Q), [-5e5, -5e9], rtol=TOLERANCES[precision])
+    np.testing.assert_allclose(
+        room.log_kernel_sum(radial, Q), [-5e5, -5e9], rtol=TOLERANCES[precision]
+    )
     assert (room.log_kernel_sum(radial, Q, np.zeros(2)) == -np.inf).all()
 
 
@@ -212,7 +273,9 @@ def test_weights_of_any_size_keep_their_digits(device):
 
 
 def lattice(m, d, step=1.0):
-    return step * np.stack(np.meshgrid(*[np.arange(m)] * d, indexing="ij"), axis=-1).reshape(-1, d).astype(float)
+    return step * np.stack(np.meshgrid(*[np.arange(m)] * d, indexing="ij"), axis=-1).reshape(
+        -1, d
+    ).astype(float)
 
 
 CLOUDS = {
@@ -232,10 +295,15 @@ CLOUDS = {
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", CLOUDS)
 def test_traversals_agree_index_for_index_and_bit_for_bit(device, name):
-    """In pieces, with ties, to exhaustion; the distances too. In either precision: selection is always exact."""
+    """In pieces, with ties, to exhaustion; the distances too. In either precision: selection is
+    always exact.
+    """
     X = CLOUDS[name](np.random.default_rng(1))
     first = len(X) // 3
-    expected, actual = naive.load(X).traverse(first), engines.open("gpu", device=device).load(X).traverse(first)
+    expected, actual = (
+        naive.load(X).traverse(first),
+        engines.open("gpu", device=device).load(X).traverse(first),
+    )
     for m in (1, 7, 0, 60, 200):
         a, b = expected.take(m), actual.take(m)
         np.testing.assert_array_equal(a.indices, b.indices)
@@ -258,7 +326,11 @@ def test_small_pools_change_nothing(device, monkeypatch):
     monkeypatch.setattr(traversal, "BLOCKS", 2)
     monkeypatch.setattr(traversal, "BATCH", 5)
     rng = np.random.default_rng(2)
-    for X in (rng.normal(size=(4000, 2)), lattice(50, 2), rng.integers(0, 2, (2000, 20)).astype(float)):
+    for X in (
+        rng.normal(size=(4000, 2)),
+        lattice(50, 2),
+        rng.integers(0, 2, (2000, 20)).astype(float),
+    ):
         expected = naive.load(X).traverse(5).take(120)
         actual = engines.open("gpu", device=device).load(X).traverse(5).take(120)
         np.testing.assert_array_equal(actual.indices, expected.indices)
@@ -277,11 +349,16 @@ def test_traversals_of_any_cloud(X, seed):
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("d", [2, 17])
 def test_nearest_centres(device, d):
-    """Masses, means and D² draws; ties go to the lowest centre, further centres may come later, some are nobody's."""
+    """Masses, means and D² draws; ties go to the lowest centre, further centres may come later,
+    some are nobody's.
+    """
     X = np.concatenate([lattice(40, 2)[:, [0] * (d - 1) + [1]], np.zeros((5, d))])
     w = np.random.default_rng(3).uniform(0.5, 1.0, len(X))
     centers = np.concatenate([X[10:40:3] + 0.5, np.full((1, d), 1e3)])
-    expected, actual = naive.load(X, w).nearest(centers[:5]), engines.open("gpu", device=device).load(X, w).nearest(centers[:5])
+    expected, actual = (
+        naive.load(X, w).nearest(centers[:5]),
+        engines.open("gpu", device=device).load(X, w).nearest(centers[:5]),
+    )
     for room in (expected, actual):
         room.add(centers[5:])
     np.testing.assert_allclose(actual.masses(), expected.masses(), rtol=1e-12)
@@ -298,16 +375,26 @@ def test_nearest_centres(device, d):
 def test_what_a_room_knows_of_its_points(device, weights):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(5000, 3)) + 1e4
-    w = {None: None, "integers": rng.integers(1, 4, 5000) * 1.0, "fractions": rng.uniform(0.1, 1.0, 5000)}[weights]
+    w = {
+        None: None,
+        "integers": rng.integers(1, 4, 5000) * 1.0,
+        "fractions": rng.uniform(0.1, 1.0, 5000),
+    }[weights]
     expected, actual = naive.load(X, w), engines.open("gpu", device=device).load(X, w)
     u, rows = rng.random(50), np.array([3, 1, 4])
     np.testing.assert_array_equal(actual.locate(u), expected.locate(u))
     np.testing.assert_array_equal(actual.rows(rows), X[rows])
     for name in ("size", "count", "dimension", "mean", "std", "covariance"):
-        np.testing.assert_allclose(getattr(actual.summary, name), getattr(expected.summary, name), rtol=1e-11)
+        np.testing.assert_allclose(
+            getattr(actual.summary, name), getattr(expected.summary, name), rtol=1e-11
+        )
     levels = np.array([0.1, 0.5])
-    np.testing.assert_array_equal(actual.summary.quantiles(levels), expected.summary.quantiles(levels))
-    np.testing.assert_array_equal(actual.summary.quantile_range(0.25, 0.75), expected.summary.quantile_range(0.25, 0.75))
+    np.testing.assert_array_equal(
+        actual.summary.quantiles(levels), expected.summary.quantiles(levels)
+    )
+    np.testing.assert_array_equal(
+        actual.summary.quantile_range(0.25, 0.75), expected.summary.quantile_range(0.25, 0.75)
+    )
 
 
 FITS = {
@@ -324,7 +411,9 @@ FITS = {
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("case", FITS)
 def test_a_fit_is_the_same_in_every_engine(device, case, monkeypatch):
-    """κ and coefficients in float64 though evaluation is in float32: the mean is that of the naive engine."""
+    """κ and coefficients in float64 though evaluation is in float32: the mean is that of the naive
+    engine.
+    """
     monkeypatch.setattr("kernelmean.engines.gpu.FEW", 0)  # k × k algebra on the device too
     X = np.random.default_rng(6).normal(size=(1200, 2))
     engine = engines.open("gpu", device=device)
@@ -340,9 +429,14 @@ def test_a_fit_is_the_same_in_every_engine(device, case, monkeypatch):
     size = replace(at_home, weights=np.abs(actual.weights))(Q)  # Σ|α|φ
     assert (np.abs(actual(Q) - at_home(Q)) <= 1e-6 * size).all()
     np.testing.assert_allclose(
-        actual.gradient(Q), expected.gradient(Q), rtol=1e-6, atol=1e-6 * np.abs(expected.gradient(Q)).max()
+        actual.gradient(Q),
+        expected.gradient(Q),
+        rtol=1e-6,
+        atol=1e-6 * np.abs(expected.gradient(Q)).max(),
     )
-    assert actual.certificate(X).relative_error == pytest.approx(expected.certificate(X).relative_error, rel=1e-6)
+    assert actual.certificate(X).relative_error == pytest.approx(
+        expected.certificate(X).relative_error, rel=1e-6
+    )
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -357,7 +451,10 @@ def test_a_factor_grown_on_the_device_is_that_of_the_host(device, name):
         there.append(C[block], kappa[block])
     reference = host.lower(150) @ host.lower(150).T
     np.testing.assert_allclose(
-        there.lower(150) @ there.lower(150).T, reference, rtol=0, atol=max(1e-13, 2 * abs(there.jitter - host.jitter))
+        there.lower(150) @ there.lower(150).T,
+        reference,
+        rtol=0,
+        atol=max(1e-13, 2 * abs(there.jitter - host.jitter)),
     )
     np.testing.assert_allclose(there.indicator, host.indicator, rtol=1e-7)
     assert engines.elimination(naive.load(C), radial, LARGE) is None
@@ -366,29 +463,45 @@ def test_a_factor_grown_on_the_device_is_that_of_the_host(device, name):
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_directions_on_the_device_are_those_of_the_host(device):
-    """Picks, new candidates, more picks: what is left of every candidate and of two sides, and of the Gram matrix."""
+    """Picks, new candidates, more picks: what is left of every candidate and of two sides, and of
+    the Gram matrix.
+    """
     X, radial = np.random.default_rng(10).normal(size=(90, 2)), RADIALS["gaussian-rkhs"](2)
-    both = HostDirections(radial), engines.directions(engines.open("gpu", device=device).load(X), radial, LARGE)
+    both = (
+        HostDirections(radial),
+        engines.directions(engines.open("gpu", device=device).load(X), radial, LARGE),
+    )
     picks, coordinates, taken = np.empty(0, np.intp), np.empty((0, 2)), np.zeros((3, 0))
     kappa = np.stack([naive.load(X).kernel_sum(radial, X), np.ones(90)])
     for new, listed in ((X[:0], []), (X[:50], [3, 7, 11]), (X[50:], [60, 20]), (X[:0], [89])):
         shares = [directions.extend(new, picks, coordinates) for directions in both]
         _same_shares(*shares)
-        taken = np.concatenate([taken, np.concatenate([shares[1].products, shares[1].squares[None]])], axis=1)
+        taken = np.concatenate(
+            [taken, np.concatenate([shares[1].products, shares[1].squares[None]])], axis=1
+        )
         if listed:
             chosen = np.array(listed)
             sides = (kappa[:, chosen] - taken[:2, chosen]).T
-            (more, expected), (found, shares) = (directions.include(chosen, sides) for directions in both)
+            (more, expected), (found, shares) = (
+                directions.include(chosen, sides) for directions in both
+            )
             np.testing.assert_allclose(found, more, rtol=0, atol=1e-11)
             _same_shares(expected, shares)
             taken += np.concatenate([shares.products, shares.squares[None]])
-            picks, coordinates = np.concatenate([picks, chosen]), np.concatenate([coordinates, found])
+            picks, coordinates = (
+                np.concatenate([picks, chosen]),
+                np.concatenate([coordinates, found]),
+            )
             for directions in both:
                 np.testing.assert_allclose(directions.residual_gram(picks), 0.0, rtol=0, atol=1e-12)
     K = radial(((X[:, None] - X[picks]) ** 2).sum(axis=2))  # Pκ and ‖Pφ‖² by the normal equations
-    projected = K @ np.linalg.solve(K[picks], np.column_stack([kappa[0, picks], np.ones(len(picks))]))
+    projected = K @ np.linalg.solve(
+        K[picks], np.column_stack([kappa[0, picks], np.ones(len(picks))])
+    )
     np.testing.assert_allclose(taken[:2].T, projected, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(taken[2], np.einsum("ij,ji->i", K, np.linalg.solve(K[picks], K.T)), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        taken[2], np.einsum("ij,ji->i", K, np.linalg.solve(K[picks], K.T)), rtol=0, atol=1e-9
+    )
     assert engines.directions(naive.load(X), radial, LARGE) is None
     assert engines.directions(engines.open("gpu", device=device).load(X), radial, 100) is None
 
@@ -400,9 +513,14 @@ def _same_shares(expected, actual):
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_directions_refuse_what_is_in_their_span(device):
-    """A block that rounding has made singular is an error on the device as on the host; nothing is added."""
+    """A block that rounding has made singular is an error on the device as on the host; nothing is
+    added.
+    """
     X, radial = np.zeros((3, 2)), RADIALS["gaussian-rkhs"](2)
-    for directions in (HostDirections(radial), engines.directions(engines.open("gpu", device=device).load(X), radial, LARGE)):
+    for directions in (
+        HostDirections(radial),
+        engines.directions(engines.open("gpu", device=device).load(X), radial, LARGE),
+    ):
         directions.extend(X, np.empty(0, np.intp), np.empty((0, 2)))
         directions.include(np.array([0]), np.ones((1, 2)))
         with pytest.raises(np.linalg.LinAlgError):
@@ -437,7 +555,9 @@ def test_precise_engines_sum_in_float64():
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("scale", [None, "std"])
 def test_points_on_the_device_stay_there(dtype, scale):
-    """CUDA tensors, and CuPy arrays where CuPy is installed, give the result of the same numbers on the host."""
+    """CUDA tensors, and CuPy arrays where CuPy is installed, give the result of the same numbers on
+    the host.
+    """
     X = np.random.default_rng(7).normal(size=(2000, 3)).astype(dtype)
     expected = km.sparse_kernel_mean(X, k=25, scale=scale, engine="gpu", random_state=0)
     there = [torch.from_numpy(X).cuda()]
@@ -452,11 +572,16 @@ def test_points_on_the_device_stay_there(dtype, scale):
         np.testing.assert_array_equal(mean.indices, expected.indices)
         np.testing.assert_allclose(mean.weights, expected.weights, rtol=1e-7)
         np.testing.assert_allclose(mean(given_there), expected(X), rtol=1e-5, atol=1e-7)
-        np.testing.assert_allclose(mean.gradient(given_there), expected.gradient(X), rtol=1e-6, atol=1e-9)
-        np.testing.assert_array_equal(
-            km.k_center(given_there, 9, first=2, engine="auto").indices, km.k_center(X, 9, first=2).indices
+        np.testing.assert_allclose(
+            mean.gradient(given_there), expected.gradient(X), rtol=1e-6, atol=1e-9
         )
-        assert mean.certificate(given_there).error == pytest.approx(expected.certificate(X).error, rel=1e-6)
+        np.testing.assert_array_equal(
+            km.k_center(given_there, 9, first=2, engine="auto").indices,
+            km.k_center(X, 9, first=2).indices,
+        )
+        assert mean.certificate(given_there).error == pytest.approx(
+            expected.certificate(X).error, rel=1e-6
+        )
         with pytest.raises(TypeError, match="engine='gpu'"):
             km.sparse_kernel_mean(given_there, k=5, engine="cpu")
 
@@ -481,7 +606,11 @@ def test_tensors_are_taken_in_without_a_copy():
         X = torch.ones((4, 2), dtype=dtype)
         assert take_in(X, "X", 2).data_ptr() == X.data_ptr()
     assert take_in(torch.ones((4, 2), dtype=torch.int32), "X", None).dtype == torch.float64
-    for bad, error in ((torch.ones(3), ValueError), (torch.full((2, 2), math.nan), ValueError), (torch.ones((2, 3)), ValueError)):
+    for bad, error in (
+        (torch.ones(3), ValueError),
+        (torch.full((2, 2), math.nan), ValueError),
+        (torch.ones((2, 3)), ValueError),
+    ):
         with pytest.raises(error):
             take_in(bad, "X", 2)
 
@@ -501,7 +630,9 @@ class Elsewhere:
 
 @pytest.mark.parametrize("engine", ["cpu", "naive", naive])
 def test_an_array_on_a_device_needs_an_engine_there(engine):
-    with pytest.raises(TypeError, match=r"X is on a device, but engine='\w+' works on the host: use engine='gpu'"):
+    with pytest.raises(
+        TypeError, match=r"X is on a device, but engine='\w+' works on the host: use engine='gpu'"
+    ):
         km.k_center(Elsewhere(), 2, engine=engine)
 
 
@@ -536,7 +667,9 @@ def test_auto_is_the_device_only_where_there_is_one_and_enough_work(monkeypatch)
     assert engines.choose("auto", np.ones((3, 1)), 1e15).name == ("gpu" if HAS_DEVICE else "cpu")
     assert engines.choose("naive", np.ones((3, 1)), 1e15).name == "naive"
     X = np.random.default_rng(0).normal(size=(300, 2))
-    a, b = (km.sparse_kernel_mean(X, k=20, engine=engine, random_state=0) for engine in ("auto", "cpu"))
+    a, b = (
+        km.sparse_kernel_mean(X, k=20, engine=engine, random_state=0) for engine in ("auto", "cpu")
+    )
     np.testing.assert_allclose(a(X), b(X), rtol=1e-12)
 
 
@@ -565,7 +698,10 @@ def test_without_torch_the_error_says_what_to_install(monkeypatch):
 ])  # fmt: skip
 def test_a_profile_that_no_device_can_run_is_refused_in_one_sentence(profile):
     radial = km.Radial(profile).radial(1, "rkhs")
-    with pytest.raises(ValueError, match=r"cannot compile the profile of this Radial kernel: .* or use engine='cpu'"):
+    with pytest.raises(
+        ValueError,
+        match=r"cannot compile the profile of this Radial kernel: .* or use engine='cpu'",
+    ):
         engines.open("gpu", device="cpu").load(np.zeros((2, 1))).kernel_sum(radial, np.ones((1, 1)))
 
 
@@ -580,7 +716,9 @@ def test_a_profile_that_no_device_can_run_is_refused_in_one_sentence(profile):
 def test_profiles_with_branches_powers_and_helpers(profile, device):
     radial = km.Radial(profile, 0.7).radial(2, "rkhs")
     X, Q, w, _ = cloud(400, 2)
-    actual = engines.open("gpu", precision="float64", device=device).load(X, w).kernel_sum(radial, Q)
+    actual = (
+        engines.open("gpu", precision="float64", device=device).load(X, w).kernel_sum(radial, Q)
+    )
     np.testing.assert_allclose(actual, naive.load(X, w).kernel_sum(radial, Q), rtol=1e-12)
 
 

@@ -1,4 +1,6 @@
-"""A room over many parts: index for index the traversal of one machine, and every door within rounding of the naive one."""
+"""A room over many parts: index for index the traversal of one machine, and every door within
+rounding of the naive one.
+"""
 
 import numpy as np
 import pytest
@@ -38,7 +40,8 @@ def same_picks(room, X, k, first=5):
     np.testing.assert_array_equal(found.radii, expected.radii)
 
 
-# --- farthest-first ---------------------------------------------------------------------------------------------------
+# --- farthest-first
+# ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -64,13 +67,20 @@ def test_sorted_rows_put_every_part_elsewhere(d, kind):
     same_picks(parted_room(cpu, X, range(1000, 8000, 1000), kind=kind), X, 100)
 
 
-@given(clouds(40, 2), st.sets(st.integers(0, 40), max_size=6), st.sampled_from(KINDS), st.integers(1, 5))
+@given(
+    clouds(40, 2),
+    st.sets(st.integers(0, 40), max_size=6),
+    st.sampled_from(KINDS),
+    st.integers(1, 5),
+)
 def test_any_partition_and_any_offer_gives_the_same_centres(X, cuts, kind, offered):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(traversal, "OFFERED", offered)
         patch.setattr(traversal, "LEAST_OFFER", 1)
         patch.setattr(traversal, "ROUND", 3)
-        same_picks(parted_room(naive, X, [c for c in cuts if c < len(X)], kind=kind), X, len(X), first=0)
+        same_picks(
+            parted_room(naive, X, [c for c in cuts if c < len(X)], kind=kind), X, len(X), first=0
+        )
 
 
 def test_small_offers_from_trees_keep_the_order_of_ties(monkeypatch):
@@ -94,7 +104,10 @@ def test_offers_rank_before_all_that_is_kept_back(X, m):
 
 @pytest.mark.parametrize(("n", "d"), [(5000, 3), (40_000, 2), (3000, 12)])
 def test_frontiers_of_the_cpu_engine_agree_with_the_plain_one(n, d):
-    X, C = cloud(n, d), np.concatenate([cloud(70, d, 1), 1e3 + cloud(2, d, 2), 1e9 + cloud(1, d, 3)])
+    X, C = (
+        cloud(n, d),
+        np.concatenate([cloud(70, d, 1), 1e3 + cloud(2, d, 2), 1e9 + cloud(1, d, 3)]),
+    )
     plain = RoomFrontier(naive.load(X), np.full(n, 1 / n), np.full(n, np.inf))
     fronts = [cpu.load(X).frontier(), cpu.load(X).frontier(np.full(n, np.inf)), plain]
     for some in (C[-1:], C[-3:-1], C[:1], C[1:70]):
@@ -112,10 +125,15 @@ def test_frontiers_of_the_cpu_engine_agree_with_the_plain_one(n, d):
 @pytest.mark.parametrize("m", [1, 40, 5000, 6000, 7000])
 @pytest.mark.parametrize("make", [cloud, lattice])
 def test_trees_offer_the_farthest_however_far_the_farthest_is(make, m):
-    """A few points so far away that all others fall into the last class of distances; ties; more asked for than there are."""
+    """A few points so far away that all others fall into the last class of distances; ties; more
+    asked for than there are.
+    """
     X = make()
     X[:3] *= 1e6
-    front, plain = cpu.load(X).frontier(), RoomFrontier(naive.load(X), np.full(len(X), 1 / len(X)), np.full(len(X), np.inf))
+    front, plain = (
+        cpu.load(X).frontier(),
+        RoomFrontier(naive.load(X), np.full(len(X), 1 / len(X)), np.full(len(X), np.inf)),
+    )
     for some in (X[10:11], X[50:300]):
         front.meet(some)
         plain.meet(some)
@@ -178,13 +196,16 @@ def test_rows_are_read_back_from_blocks(n, d):
         np.testing.assert_array_equal(back[key], X[key])
     np.testing.assert_array_equal(room.rows(rows), X[rows])
     np.testing.assert_array_equal(room.summary.covariance, whole.summary.covariance)
-    np.testing.assert_array_equal(room.summary.quantiles(np.array([0.3])), whole.summary.quantiles(np.array([0.3])))
+    np.testing.assert_array_equal(
+        room.summary.quantiles(np.array([0.3])), whole.summary.quantiles(np.array([0.3]))
+    )
     np.testing.assert_array_equal(room.nearest(X[:9]).means(), whole.nearest(X[:9]).means())
     high = cpu.load(cloud(50, 20))
     assert high.compact() is high
 
 
-# --- the other doors --------------------------------------------------------------------------------------------------
+# --- the other doors
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -202,9 +223,18 @@ def test_every_sum_is_that_of_all_points(engine, weighted):
         "quadratic": (radial,),
         "fourier_sum": (Q, X[0]),
     }.items():
-        np.testing.assert_allclose(getattr(room, door)(*arguments), getattr(whole, door)(*arguments), rtol=1e-12, atol=1e-15)
-    np.testing.assert_allclose(room.kernel_sum(radial, Q, W), whole.kernel_sum(radial, Q, W), rtol=1e-12, atol=1e-13)
-    np.testing.assert_allclose(room.log_kernel_sum(radial, Q, W[:, 0] ** 2), whole.log_kernel_sum(radial, Q, W[:, 0] ** 2))
+        np.testing.assert_allclose(
+            getattr(room, door)(*arguments),
+            getattr(whole, door)(*arguments),
+            rtol=1e-12,
+            atol=1e-15,
+        )
+    np.testing.assert_allclose(
+        room.kernel_sum(radial, Q, W), whole.kernel_sum(radial, Q, W), rtol=1e-12, atol=1e-13
+    )
+    np.testing.assert_allclose(
+        room.log_kernel_sum(radial, Q, W[:, 0] ** 2), whole.log_kernel_sum(radial, Q, W[:, 0] ** 2)
+    )
     at = np.concatenate([Q, X[:3]])
     for found, expected in zip(room.shift(decay, at), whole.shift(decay, at), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
@@ -219,11 +249,21 @@ def test_summaries_and_positions_are_those_of_all_points(sample, cuts, weighted)
     assert room.summary.count == len(X)
     for name in ("mean", "std", "covariance"):
         found, expected = getattr(room.summary, name), getattr(whole.summary, name)
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-13 * (1 + reach) ** (2 if name == "covariance" else 1))
+        np.testing.assert_allclose(
+            found,
+            expected,
+            rtol=1e-9,
+            atol=1e-13 * (1 + reach) ** (2 if name == "covariance" else 1),
+        )
     u = (np.arange(40) + 0.5) / 40
     np.testing.assert_array_equal(room.locate(u), whole.locate(u))
     levels = np.array([0.0, 0.25, 0.4, 0.75, 1.0])
-    np.testing.assert_allclose(room.summary.quantiles(levels), whole.summary.quantiles(levels), rtol=1e-12, atol=1e-12 * reach)
+    np.testing.assert_allclose(
+        room.summary.quantiles(levels),
+        whole.summary.quantiles(levels),
+        rtol=1e-12,
+        atol=1e-12 * reach,
+    )
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -236,14 +276,19 @@ def test_quantiles_by_passes_are_exact(weighted, monkeypatch):
     X = np.concatenate([cloud(400, 2), np.full((200, 2), 0.25), 1e5 * cloud(9, 2)])
     w = np.random.default_rng(0).integers(1, 5, len(X)).astype(float) if weighted else None
     room, levels = parted_room(naive, X, [50, 60, 400], w), np.array([0.0, 0.1, 0.5, 0.62, 1.0])
-    np.testing.assert_allclose(room.summary.quantiles(levels), naive.load(X, w).summary.quantiles(levels), rtol=1e-13)
+    np.testing.assert_allclose(
+        room.summary.quantiles(levels), naive.load(X, w).summary.quantiles(levels), rtol=1e-13
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_nearest_centres(kind):
     X, C = cloud(700), cloud(9, 3, 5)
     w = np.random.default_rng(0).uniform(0.5, 1.5, 700)
-    found, expected = (room.nearest(C[:4]) for room in (parted_room(naive, X, uneven(700), w, kind), naive.load(X, w)))
+    found, expected = (
+        room.nearest(C[:4])
+        for room in (parted_room(naive, X, uneven(700), w, kind), naive.load(X, w))
+    )
     for nearest in (found, expected):
         nearest.add(C[4:])
     np.testing.assert_allclose(found.masses(), expected.masses(), rtol=1e-12)
@@ -259,7 +304,8 @@ def test_nearest_centres(kind):
     np.testing.assert_array_equal(everyone.coincident()[0], np.arange(5))
 
 
-# --- files larger than memory -----------------------------------------------------------------------------------------
+# --- files larger than memory
+# -----------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -271,7 +317,9 @@ def small_batches(monkeypatch):
 @pytest.fixture
 def mapped(tmp_path, small_batches):
     """Two clouds in a file, shuffled, and their array."""
-    X = np.concatenate([cloud(1500, 2), 4.0 + cloud(1700, 2, 1)])[np.random.default_rng(0).permutation(3200)]
+    X = np.concatenate([cloud(1500, 2), 4.0 + cloud(1700, 2, 1)])[
+        np.random.default_rng(0).permutation(3200)
+    ]
     np.save(tmp_path / "x.npy", X)
     return np.load(tmp_path / "x.npy", mmap_mode="r"), X
 
@@ -292,7 +340,10 @@ def test_mapped_float32_is_read_as_float64(tmp_path, small_batches):
 
 @pytest.mark.parametrize("selection", ["auto", "kcenter", "greedy", "kmeans++", "kmeans", "random"])
 def test_every_selection_works_on_a_file(mapped, selection):
-    found, expected = (km.sparse_kernel_mean(X, k=12, selection=selection, scale="cov", random_state=0) for X in mapped)
+    found, expected = (
+        km.sparse_kernel_mean(X, k=12, selection=selection, scale="cov", random_state=0)
+        for X in mapped
+    )
     np.testing.assert_allclose(found.weights, expected.weights, rtol=1e-5)
     np.testing.assert_allclose(found.centers, expected.centers, rtol=1e-8)
     np.testing.assert_allclose(found.cover, expected.cover)
@@ -310,16 +361,28 @@ def test_estimators_take_files(mapped):
     file, X = mapped
     y = (X[:, 0] > 2.0).astype(int)
     densities = [km.SparseKDE(k=30, random_state=0).fit(A) for A in mapped]
-    np.testing.assert_allclose(densities[0].score_samples(file), densities[1].score_samples(X), rtol=1e-9)
+    np.testing.assert_allclose(
+        densities[0].score_samples(file), densities[1].score_samples(X), rtol=1e-9
+    )
     np.testing.assert_allclose(densities[0].log_quantiles_, densities[1].log_quantiles_, rtol=1e-9)
-    shares = [km.ClassProportions(k=15, bandwidth="scott", random_state=0).fit(A, y).predict(A) for A in mapped]
+    shares = [
+        km.ClassProportions(k=15, bandwidth="scott", random_state=0).fit(A, y).predict(A)
+        for A in mapped
+    ]
     np.testing.assert_allclose(*shares, atol=1e-9)
     shifts = [km.MeanShift(k=30, random_state=0).fit(A) for A in mapped]
     np.testing.assert_array_equal(shifts[0].labels_, shifts[1].labels_)
     np.testing.assert_array_equal(shifts[0].predict(file), shifts[1].predict(X))
     for metric in ("mmd", "kl"):
-        maps = [km.DistributionEmbedding(embedding=None, metric=metric, random_state=0).fit([A, X[:900]]) for A in mapped]
-        np.testing.assert_allclose(maps[0].distances_, maps[1].distances_, atol=0.02 if metric == "kl" else 1e-9)
+        maps = [
+            km.DistributionEmbedding(embedding=None, metric=metric, random_state=0).fit(
+                [A, X[:900]]
+            )
+            for A in mapped
+        ]
+        np.testing.assert_allclose(
+            maps[0].distances_, maps[1].distances_, atol=0.02 if metric == "kl" else 1e-9
+        )
 
 
 def test_files_are_checked_at_the_door(tmp_path, small_batches):
@@ -336,7 +399,9 @@ def test_a_full_mean_needs_its_points_in_memory(mapped):
 
 
 def test_memory_is_eight_bytes_a_point_and_a_batch(tmp_path, monkeypatch):
-    """What is allocated on the way does not follow the size of the file but for the distances, once offers are at their most."""
+    """What is allocated on the way does not follow the size of the file but for the distances, once
+    offers are at their most.
+    """
     import tracemalloc
 
     monkeypatch.setattr(_checks, "MAPPED", 100)

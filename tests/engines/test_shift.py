@@ -1,4 +1,6 @@
-"""The door of mean shift: every engine against the naive one, and the naive one against plain quotients."""
+"""The door of mean shift: every engine against the naive one, and the naive one against plain
+quotients.
+"""
 
 import math
 
@@ -20,7 +22,9 @@ KERNELS = {
     "student": lambda d: km.Student(d / 2 + 1.3, float(d)),
     "cauchy": lambda d: km.Cauchy(float(d)),
 }
-PAIRS = [(name, d) for name in KERNELS for d in (3, 17)] + [("gaussian", d) for d in (1, 2, 5, 8, 9, 16, 24)]
+PAIRS = [(name, d) for name in KERNELS for d in (3, 17)] + [
+    ("gaussian", d) for d in (1, 2, 5, 8, 9, 16, 24)
+]
 
 
 def cloud(n, d):
@@ -43,7 +47,9 @@ def close(found, expected):
 
 @pytest.mark.parametrize(("name", "d"), PAIRS)
 def test_every_engine_agrees_with_the_naive_one(name, d):
-    """At the seams of blocks and of chunks, with own weights and with others; the same bits for any number of threads."""
+    """At the seams of blocks and of chunks, with own weights and with others; the same bits for any
+    number of threads.
+    """
     decay, B = KERNELS[name](d).decay(d), width(d)
     for n in (1, 2, 63, 64, 65, B - 1, B, B + 1, 5000, loops.CHUNK * B + 57):
         X, Q, w = cloud(n, d)
@@ -86,7 +92,9 @@ def test_the_naive_door_is_the_quotient_of_two_sums(name):
 @pytest.mark.parametrize("engine", [naive, engines[2]], ids=["naive", "cpu"])
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_query_far_from_every_point_goes_to_the_nearest(engine, name):
-    """Where the plain sums are 0/0: beyond e^−700 for the Gaussian; Student's tails weigh all points alike."""
+    """Where the plain sums are 0/0: beyond e^−700 for the Gaussian; Student's tails weigh all
+    points alike.
+    """
     X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     Q = np.array([[1e5, 0.0], [1e9, 1.0]])
     found = engine.load(X).shift(KERNELS[name](2).decay(2), Q)
@@ -102,7 +110,9 @@ def test_nothing_pulls_where_there_is_no_weight_or_no_density(engine):
     X = np.array([[0.0], [1.0]])
     for found in (
         engine.load(X).shift(km.Gaussian(1.0).decay(1), X, np.zeros(2)),
-        engine.load(X).shift(km.Gaussian(1e-140).decay(1), np.array([[1e149], [-1e149]])),  # s overflows
+        engine.load(X).shift(
+            km.Gaussian(1e-140).decay(1), np.array([[1e149], [-1e149]])
+        ),  # s overflows
     ):
         assert np.isneginf(found.log_value).all()
         assert (found.step == 0.0).all()

@@ -50,7 +50,11 @@ def write_stream(path: Path, X) -> Path:
 
 
 def write_idx(path: Path, X, code=0x0E, kind=">f8") -> Path:
-    path.write_bytes(bytes([0, 0, code, X.ndim]) + struct.pack(f">{X.ndim}I", *X.shape) + X.astype(kind).tobytes())
+    path.write_bytes(
+        bytes([0, 0, code, X.ndim])
+        + struct.pack(f">{X.ndim}I", *X.shape)
+        + X.astype(kind).tobytes()
+    )
     return path
 
 
@@ -67,7 +71,9 @@ def write_fcs(path: Path, X, version="3.1", markers=("", "", "CD3")) -> Path:
         words |= {f"$P{j}N": name, f"$P{j}B": "32", f"$P{j}R": "1024", f"$P{j}E": "0,0"}
         words |= {f"$P{j}S": markers[j - 1]} if markers[j - 1] else {}
     text = "/" + "/".join(f"{key}/{value}" for key, value in words.items()) + "/"
-    header = f"FCS{version}    " + "".join(f"{n:>8}" for n in (58, 58 + len(text) - 1, 1024, 1024 + len(values) - 1, 0, 0))
+    header = f"FCS{version}    " + "".join(
+        f"{n:>8}" for n in (58, 58 + len(text) - 1, 1024, 1024 + len(values) - 1, 0, 0)
+    )
     path.write_bytes((header + text).ljust(1024).encode("ascii") + values)
     return path
 
@@ -82,7 +88,11 @@ def write_all(folder: Path, X) -> dict[str, Path]:
     np.save(folder / "x.npy", X)
     np.savez(folder / "x.npz", X=X)
     files |= {"npy": folder / "x.npy", "npz": folder / "x.npz"}
-    files["parquet"], files["feather"], files["arrow"] = folder / "x.parquet", folder / "x.feather", folder / "x.arrow"
+    files["parquet"], files["feather"], files["arrow"] = (
+        folder / "x.parquet",
+        folder / "x.feather",
+        folder / "x.arrow",
+    )
     pa.parquet.write_table(table(X), files["parquet"], row_group_size=70)
     pa.feather.write_feather(table(X), files["feather"], chunksize=55)
     with pa.ipc.new_file(str(files["arrow"]), table(X).schema) as writer:
@@ -92,6 +102,7 @@ def write_all(folder: Path, X) -> dict[str, Path]:
     files["idx"] = write_idx(folder / "x-idx2-double", X)
     files["idx.gz"] = zipped(files["idx"])
     files |= {
-        f"fcs{version}": write_fcs(folder / f"v{version[0]}{version[2]}.fcs", X, version) for version in ("2.0", "3.0", "3.1")
+        f"fcs{version}": write_fcs(folder / f"v{version[0]}{version[2]}.fcs", X, version)
+        for version in ("2.0", "3.0", "3.1")
     }
     return files

@@ -1,4 +1,5 @@
-"""Reading in a process of its own, whose memory is bounded: one that dies or hangs is noticed, and the next one is fresh.
+"""Reading in a process of its own, whose memory is bounded: one that dies or hangs is noticed, and
+the next one is fresh.
 
     python -m tests.files.guarded
 
@@ -50,7 +51,13 @@ class Guarded:
         env = os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}", "OPENBLAS_NUM_THREADS": "1"}
         command = [sys.executable, "-m", "tests.files.guarded"]
         self._process = subprocess.Popen(
-            command, cwd=ROOT, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            command,
+            cwd=ROOT,
+            env=env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
         )
 
     def close(self) -> None:
@@ -66,7 +73,9 @@ def bounded(mebibytes: int):
     """At most so much more address space than there is now."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     before = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (mebibytes << 20), before[1]))
+    resource.setrlimit(
+        resource.RLIMIT_AS, (pages * resource.getpagesize() + (mebibytes << 20), before[1])
+    )
     try:
         yield
     finally:
@@ -108,7 +117,11 @@ def answer(question: dict) -> dict:
     start = time.perf_counter()
     try:
         with bounded(question.get("mebibytes", MEBIBYTES)):
-            said = run(question["command"]) if "command" in question else read(question["path"], question.get("how", {}))
+            said = (
+                run(question["command"])
+                if "command" in question
+                else read(question["path"], question.get("how", {}))
+            )
             kind = "ok"
     except Exception as error:
         kind, said = type(error).__name__, str(error)

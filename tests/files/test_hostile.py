@@ -1,4 +1,6 @@
-"""Hostile files: one sentence that names them, exit code 2, and no more memory than what they hold can account for."""
+"""Hostile files: one sentence that names them, exit code 2, and no more memory than what they hold
+can account for.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,13 @@ from tests.files import formats, guarded, hostile
 from tests.files.formats import pa
 
 X = np.random.default_rng(0).normal(size=(40, 3))
-LABELLED = ("snappy.parquet", "zstd.parquet", "lz4.feather", "zstd.feather", "packed.npz")  # have a column y of labels
+LABELLED = (
+    "snappy.parquet",
+    "zstd.parquet",
+    "lz4.feather",
+    "zstd.feather",
+    "packed.npz",
+)  # have a column y of labels
 EXPECTED = ("ok", "ValueError", "ImportError", "OSError", "FileNotFoundError")
 
 
@@ -45,7 +53,11 @@ def test_hostile_files_are_refused_in_one_sentence(tmp_path, guard, title):
     assert found["kind"] == "ValueError", found
     one_sentence(found["message"], path)
     assert re.search(said, found["message"]), found
-    command = ["info", str(path)] if name.endswith(".km") else ["fit", str(path), "-o", str(tmp_path / "m.km"), "--quiet"]
+    command = (
+        ["info", str(path)]
+        if name.endswith(".km")
+        else ["fit", str(path), "-o", str(tmp_path / "m.km"), "--quiet"]
+    )
     code, _, printed = guard.ask(command=command)["message"].partition(" ")
     assert code == "2", printed
     assert re.search(said, printed)
@@ -60,22 +72,38 @@ def test_one_array_of_an_npz_is_unpacked_and_the_others_are_not(tmp_path, guard)
     bomb = hostile.npy("(300000000,)", "'|u1'", bytes(300_000_000))
     X = np.arange(6.0).reshape(3, 2)
     (tmp_path / "x.npz").write_bytes(
-        hostile.zipped(X__npy=hostile.npy("(3, 2)", values=X.tobytes()), bomb__npy=bomb, notes__txt=b"words")
+        hostile.zipped(
+            X__npy=hostile.npy("(3, 2)", values=X.tobytes()), bomb__npy=bomb, notes__txt=b"words"
+        )
     )
     for path in (f"{tmp_path}/x.npz:X", f"{tmp_path}/x.npz"):
-        assert guard.ask(path=path, mebibytes=150) == pytest.approx({"kind": "ok", "message": "(3, 2)", "seconds": 1}, abs=5)
-    assert guard.ask(path=f"{tmp_path}/x.npz:bomb", mebibytes=150)["kind"] != "ok"  # the bound bites
+        assert guard.ask(path=path, mebibytes=150) == pytest.approx(
+            {"kind": "ok", "message": "(3, 2)", "seconds": 1}, abs=5
+        )
+    assert (
+        guard.ask(path=f"{tmp_path}/x.npz:bomb", mebibytes=150)["kind"] != "ok"
+    )  # the bound bites
 
 
 def test_members_that_are_no_arrays_are_left_out(tmp_path):
     values = np.arange(6.0).reshape(3, 2)
     picture = np.zeros((4, 5, 3), np.uint8)
-    members = {"only__npy": hostile.npy("(3, 2)", values=values.tobytes()), "notes__txt": b"words", "broken__npy": b"words"}
+    members = {
+        "only__npy": hostile.npy("(3, 2)", values=values.tobytes()),
+        "notes__txt": b"words",
+        "broken__npy": b"words",
+    }
     (tmp_path / "x.npz").write_bytes(hostile.zipped(**members))
     np.testing.assert_array_equal(np.asarray(km.read(tmp_path / "x.npz")), values)
     np.testing.assert_array_equal(np.asarray(km.read(f"{tmp_path}/x.npz:only")), values)
-    for key, why in {"notes": "", "notes.txt": r" \(.*magic.*\)", "broken": r" \(.*magic.*\)"}.items():
-        with pytest.raises(ValueError, match=rf"x\.npz has no array '{key}'{why}; it holds only \(3, 2\)\."):
+    for key, why in {
+        "notes": "",
+        "notes.txt": r" \(.*magic.*\)",
+        "broken": r" \(.*magic.*\)",
+    }.items():
+        with pytest.raises(
+            ValueError, match=rf"x\.npz has no array '{key}'{why}; it holds only \(3, 2\)\."
+        ):
             km.read(f"{tmp_path}/x.npz:{key}")
     members["only__npy"] = hostile.npy("(4, 5, 3)", "'|u1'", picture.tobytes())
     (tmp_path / "p.npz").write_bytes(hostile.zipped(**members))
@@ -86,8 +114,14 @@ def test_members_that_are_no_arrays_are_left_out(tmp_path):
 
 
 def test_a_label_that_is_kept_once_takes_room_once(tmp_path, guard):
-    labels = pa.DictionaryArray.from_arrays(pa.array([0] * 50_000, pa.int32()), pa.array(["x" * 1_000_000]))
-    pa.parquet.write_table(pa.table({"a": np.arange(50_000.0), "y": labels}), tmp_path / "x.parquet", store_schema=False)
+    labels = pa.DictionaryArray.from_arrays(
+        pa.array([0] * 50_000, pa.int32()), pa.array(["x" * 1_000_000])
+    )
+    pa.parquet.write_table(
+        pa.table({"a": np.arange(50_000.0), "y": labels}),
+        tmp_path / "x.parquet",
+        store_schema=False,
+    )
     assert (tmp_path / "x.parquet").stat().st_size < 3_000_000
     found = guard.ask(path=str(tmp_path / "x.parquet"), how={"labels": "y"})
     assert found["kind"] == "ok", found
@@ -104,7 +138,9 @@ def test_one_long_label_does_not_widen_the_others(tmp_path, guard):
 
 def test_many_columns_take_no_quadratic_time(tmp_path, guard):
     path = tmp_path / "x.csv"
-    path.write_text(",".join(f"c{j}" for j in range(50_000)) + "\n" + ",".join(["1"] * 50_000) + "\n")
+    path.write_text(
+        ",".join(f"c{j}" for j in range(50_000)) + "\n" + ",".join(["1"] * 50_000) + "\n"
+    )
     assert guard.ask(path=str(path))["message"] == "(1, 50000)"
     np.save(tmp_path / "x.npy", np.ones((2, 200_000), np.uint8))
     assert guard.ask(path=str(tmp_path / "x.npy"))["message"] == "(2, 200000)"
@@ -116,7 +152,9 @@ def test_a_small_file_that_holds_a_large_table_is_streamed(tmp_path, monkeypatch
     monkeypatch.setattr("kernelmean.files.source._free_memory", lambda: 4 << 20)
     assert found.sample()[0] is found
     monkeypatch.setattr("os.sysconf", lambda name: 1000)
-    with pytest.raises(ValueError, match=r"x\.csv\.gz takes .* GB or more, and .* GB can be held in memory"):
+    with pytest.raises(
+        ValueError, match=r"x\.csv\.gz takes .* GB or more, and .* GB can be held in memory"
+    ):
         found.load()
 
 
@@ -126,13 +164,17 @@ def test_a_small_file_that_holds_a_large_table_is_streamed(tmp_path, monkeypatch
 def whole_files(folder: Path) -> dict[str, Path]:
     """One small file of each format."""
     files = {kind: path for kind, path in formats.write_all(folder, X).items() if kind != "folder"}
-    np.savez_compressed(folder / "packed.npz", X=X, y=np.arange(40), columns=np.array(["a", "b", "c"]))
+    np.savez_compressed(
+        folder / "packed.npz", X=X, y=np.arange(40), columns=np.array(["a", "b", "c"])
+    )
     files["packed.npz"] = folder / "packed.npz"
     words = pa.array(["north", "south"] * 20).dictionary_encode()
     mixed = formats.table(X, w=pa.array(np.arange(40), pa.int16()), y=words)
     for codec in ("snappy", "zstd"):
         files[f"{codec}.parquet"] = folder / f"{codec}.parquet"
-        pa.parquet.write_table(mixed, files[f"{codec}.parquet"], compression=codec, data_page_version="2.0")
+        pa.parquet.write_table(
+            mixed, files[f"{codec}.parquet"], compression=codec, data_page_version="2.0"
+        )
     for codec in ("lz4", "zstd"):
         files[f"{codec}.feather"] = folder / f"{codec}.feather"
         pa.feather.write_feather(mixed, files[f"{codec}.feather"], compression=codec)
@@ -148,7 +190,9 @@ def whole_files(folder: Path) -> dict[str, Path]:
     formats.Image.fromarray(pixels).quantize(8).save(files["palette.png"])
     formats.Image.fromarray(pixels).save(files["packed.tiff"], compression="tiff_lzw")
     files["km"] = folder / "x.km"
-    km.sparse_kernel_mean(X, kernel=km.Student(3.0, 1.0), k=5, space="l2", random_state=0, engine="naive").save(files["km"])
+    km.sparse_kernel_mean(
+        X, kernel=km.Student(3.0, 1.0), k=5, space="l2", random_state=0, engine="naive"
+    ).save(files["km"])
     return files
 
 
@@ -169,7 +213,17 @@ KINDS = (
         "idx",
         "idx.gz",
     ),
-    *("fcs2.0", "fcs3.0", "fcs3.1", "packed.npz", "snappy.parquet", "zstd.parquet", "lz4.feather", "zstd.feather", "csv.bz2"),
+    *(
+        "fcs2.0",
+        "fcs3.0",
+        "fcs3.1",
+        "packed.npz",
+        "snappy.parquet",
+        "zstd.parquet",
+        "lz4.feather",
+        "zstd.feather",
+        "csv.bz2",
+    ),
     *("csv.zst", "png", "jpg", "tiff", "webp", "palette.png", "packed.tiff", "km"),
 )
 
@@ -183,10 +237,21 @@ def wholes(tmp_path_factory):
 
 @st.composite
 def mutations(draw):
-    """Changes of a file, each as a function of its bytes: flips, cuts, doublings, bytes from elsewhere, extreme numbers."""
+    """Changes of a file, each as a function of its bytes: flips, cuts, doublings, bytes from
+    elsewhere, extreme numbers.
+    """
     place, length = st.floats(0, 1, exclude_max=True), st.integers(1, 64)
     number = st.sampled_from(
-        [b"\xff" * 8, bytes(8), b"\xff" * 4, bytes(4), b"\x7f\xff\xff\xff", b"\xff\xff\xff\x7f", b"99999999", b"-1"]
+        [
+            b"\xff" * 8,
+            bytes(8),
+            b"\xff" * 4,
+            bytes(4),
+            b"\x7f\xff\xff\xff",
+            b"\xff\xff\xff\x7f",
+            b"99999999",
+            b"-1",
+        ]
     )
     change = st.one_of(
         st.tuples(st.just("flip"), place, st.integers(1, 255)),
@@ -231,7 +296,9 @@ def test_whole_files_are_read(tmp_path, guard, wholes):
     """What the mutations start from."""
     for name, content in wholes.values():
         (tmp_path / name).write_bytes(content)
-        found = guard.ask(path=str(tmp_path / name), how={"labels": "y"} if name in LABELLED else {})
+        found = guard.ask(
+            path=str(tmp_path / name), how={"labels": "y"} if name in LABELLED else {}
+        )
         assert found["kind"] == "ok", (name, found)
 
 
@@ -261,7 +328,11 @@ def test_no_mutation_within_its_packing_does_harm(tmp_path_factory, guard, whole
     @given(mutations())
     def check(changes):
         content = mutated(inside, changes)
-        packed = content + storage.hashlib.sha256(content).digest() if kind == "km" else gzip.compress(content)
+        packed = (
+            content + storage.hashlib.sha256(content).digest()
+            if kind == "km"
+            else gzip.compress(content)
+        )
         survives(guard, folder / name, packed)
 
     check()

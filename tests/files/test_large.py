@@ -1,4 +1,6 @@
-"""The benchmark of large files at a small size: it runs, and memory does not follow the size of the file."""
+"""The benchmark of large files at a small size: it runs, and memory does not follow the size of the
+file.
+"""
 
 from __future__ import annotations
 

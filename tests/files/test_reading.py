@@ -1,4 +1,6 @@
-"""Every format gives the same points, in batches, as often as asked; what cannot be read is named in one sentence."""
+"""Every format gives the same points, in batches, as often as asked; what cannot be read is named
+in one sentence.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,21 @@ X = np.random.default_rng(0).normal(size=(500, 3))
 W = np.random.default_rng(1).uniform(0.1, 1.0, size=500)
 Y = np.array(["north", "south", "east"])[np.arange(500) % 3]
 KINDS = (
-    *("csv", "tsv", "semicolon", "csv.gz", "tsv.gz", "plain", "npy", "npz", "parquet", "feather", "arrow", "stream", "folder"),
+    *(
+        "csv",
+        "tsv",
+        "semicolon",
+        "csv.gz",
+        "tsv.gz",
+        "plain",
+        "npy",
+        "npz",
+        "parquet",
+        "feather",
+        "arrow",
+        "stream",
+        "folder",
+    ),
     *("idx", "idx.gz", "fcs2.0", "fcs3.0", "fcs3.1"),
 )
 NAMELESS = ("plain", "npy", "npz", "idx", "idx.gz")
@@ -40,7 +56,13 @@ def test_every_format_gives_the_same_points(files, kind):
     np.testing.assert_array_equal(np.asarray(found), expected)
     assert found.shape == (500, 3)
     assert len(found) == 500
-    assert found.columns == (None if kind in NAMELESS else ["FSC-A", "SSC-A", "FL1"] if kind.startswith("fcs") else formats.NAMES)
+    assert found.columns == (
+        None
+        if kind in NAMELESS
+        else ["FSC-A", "SSC-A", "FL1"]
+        if kind.startswith("fcs")
+        else formats.NAMES
+    )
     sizes = [batch.shape for batch in found.batches(120)]
     assert sizes == [(120, 3)] * 4 + [(20, 3)]
     for _ in range(2):  # as often as asked
@@ -68,7 +90,9 @@ def test_columns_are_chosen_by_name_in_the_order_asked_for(files, kind):
     found = km.read(files[kind], columns=names)
     np.testing.assert_array_equal(np.asarray(found), expected)
     assert found.columns == (None if kind == "npy" else names)
-    np.testing.assert_array_equal(np.asarray(km.read(files[kind], columns=",".join(names))), expected)
+    np.testing.assert_array_equal(
+        np.asarray(km.read(files[kind], columns=",".join(names))), expected
+    )
     with pytest.raises(ValueError, match=r"no column 'nope'; its columns are "):
         km.read(files[kind], columns="nope")
 
@@ -91,13 +115,23 @@ def test_batches_do_not_depend_on_the_blocks_of_the_file(files, monkeypatch):
 def test_regrouping_keeps_every_row_in_place(sizes, rows):
     ends = np.cumsum(sizes)
     pieces = [
-        source.Batch(np.arange(e - s, e), np.arange(e - s, e)[:, None] * 1.0, None, np.arange(e - s, e), e / max(ends[-1], 1))
+        source.Batch(
+            np.arange(e - s, e),
+            np.arange(e - s, e)[:, None] * 1.0,
+            None,
+            np.arange(e - s, e),
+            e / max(ends[-1], 1),
+        )
         for s, e in zip(sizes, ends, strict=True)
     ]
     found = list(source._regrouped(pieces, rows))
-    assert [len(batch.rows) for batch in found] == [rows] * (ends[-1] // rows) + [ends[-1] % rows] * bool(ends[-1] % rows)
+    assert [len(batch.rows) for batch in found] == [rows] * (ends[-1] // rows) + [
+        ends[-1] % rows
+    ] * bool(ends[-1] % rows)
     for part in ("rows", "labels"):
-        np.testing.assert_array_equal(np.concatenate([getattr(b, part) for b in found] or [[]]), np.arange(ends[-1]))
+        np.testing.assert_array_equal(
+            np.concatenate([getattr(b, part) for b in found] or [[]]), np.arange(ends[-1])
+        )
     assert all((batch.points[:, 0] == batch.rows).all() for batch in found)
 
 
@@ -127,7 +161,9 @@ def test_weights_and_labels_are_no_coordinates(tmp_path, kind):
 
 
 def test_labels_may_come_from_another_file(tmp_path, files):
-    labels = formats.zipped(formats.write_idx(tmp_path / "labels-idx1-ubyte", np.arange(500) % 7, 0x08, ">u1"))
+    labels = formats.zipped(
+        formats.write_idx(tmp_path / "labels-idx1-ubyte", np.arange(500) % 7, 0x08, ">u1")
+    )
     found = km.read(files["idx.gz"], labels=str(labels))
     np.testing.assert_array_equal(found.load().labels, np.arange(500) % 7)
     short = formats.write_idx(tmp_path / "short-idx1-ubyte", np.arange(400) % 7, 0x08, ">u1")
@@ -170,7 +206,9 @@ def test_missing_labels_and_weights_are_missing_values(tmp_path):
     (tmp_path / "x.csv").write_text("x,w,y\n1,1,a\n2,,b\n3,1,\n4,NA,\n5,2,c\n")
     with pytest.raises(ValueError, match="3 rows have"):
         km.read(tmp_path / "x.csv", weights="w", labels="y").load()
-    points, weights, labels = km.read(tmp_path / "x.csv", weights="w", labels="y", drop_na=True).load()
+    points, weights, labels = km.read(
+        tmp_path / "x.csv", weights="w", labels="y", drop_na=True
+    ).load()
     assert points.ravel().tolist() == [1.0, 5.0]
     assert weights.tolist() == [1.0, 2.0]
     assert labels.tolist() == ["a", "c"]
@@ -180,15 +218,28 @@ def test_missing_labels_and_weights_are_missing_values(tmp_path):
 
 
 def test_transforms(files):
-    np.testing.assert_array_equal(np.asarray(km.read(files["npy"], transform="arcsinh:150")), np.arcsinh(X / 150))
+    np.testing.assert_array_equal(
+        np.asarray(km.read(files["npy"], transform="arcsinh:150")), np.arcsinh(X / 150)
+    )
     np.testing.assert_array_equal(np.asarray(km.read(files["npy"], transform="none")), X)
     logged = km.read(files["csv"], transform="log", drop_na=True)
     np.testing.assert_array_equal(np.asarray(logged), np.log(X[(X > 0).all(axis=1)]))
-    with pytest.raises(ValueError, match=rf"{np.sum((X <= 0).any(axis=1))} rows have .*not finite after log"):
+    with pytest.raises(
+        ValueError, match=rf"{np.sum((X <= 0).any(axis=1))} rows have .*not finite after log"
+    ):
         np.asarray(km.read(files["csv"], transform="log"))
     assert str(transforms.parse("arcsinh:0.5")) == "arcsinh:0.5"
     assert transforms.parse(str(transforms.parse("arcsinh:150"))) == transforms.parse("arcsinh:150")
-    for bad in ("sqrt", "log:2", "arcsinh:", "arcsinh:0", "arcsinh:-3", "arcsinh:x", "arcsinh:inf", ""):
+    for bad in (
+        "sqrt",
+        "log:2",
+        "arcsinh:",
+        "arcsinh:0",
+        "arcsinh:-3",
+        "arcsinh:x",
+        "arcsinh:inf",
+        "",
+    ):
         with pytest.raises(ValueError, match="unknown transform"):
             transforms.parse(bad)
 
@@ -206,7 +257,9 @@ def test_the_types_of_columns(tmp_path):
     assert np.asarray(found).tolist() == [[1.0, 1.0, 1.5, 0.5], [2.0, 0.0, 2.25, 1.5]]
     with pytest.raises(ValueError, match="no rows without"):
         len(km.read(tmp_path / "x.parquet", drop_na=True))
-    pa.parquet.write_table(pa.table({"when": pa.array([0, 1], pa.timestamp("s"))}), tmp_path / "t.parquet")
+    pa.parquet.write_table(
+        pa.table({"when": pa.array([0, 1], pa.timestamp("s"))}), tmp_path / "t.parquet"
+    )
     with pytest.raises(ValueError, match=r"column 'when' has the type timestamp"):
         km.read(tmp_path / "t.parquet")
 
@@ -217,7 +270,9 @@ def test_text_with_quotes_blank_lines_and_late_surprises(tmp_path):
     found = km.read(path)
     assert found.columns == ["a, b", "c"]
     assert np.asarray(found).tolist() == [[1.0, 2.0], [3.0, 4.0]]
-    rows = "".join(f"{i},{i}\n" for i in range(200_000))  # whole numbers for longer than one block, then a fraction
+    rows = "".join(
+        f"{i},{i}\n" for i in range(200_000)
+    )  # whole numbers for longer than one block, then a fraction
     path.write_text(f"a,b\n{rows}0.5,1e3\n")
     assert np.asarray(km.read(path))[-1].tolist() == [0.5, 1000.0]
     assert len(km.read(path)) == 200_001
@@ -237,46 +292,85 @@ def test_pictures_are_pixels(tmp_path, ending):
     assert read_image(tmp_path / f"x.{ending}").shape == (6, 8, 3)
     found = km.read(tmp_path / f"x.{ending}")
     assert found.columns == ["red", "green", "blue"]
-    np.testing.assert_allclose(np.asarray(found), rgb.reshape(-1, 3), atol=12 if ending == "jpg" else 0)
+    np.testing.assert_allclose(
+        np.asarray(found), rgb.reshape(-1, 3), atol=12 if ending == "jpg" else 0
+    )
 
 
 @pytest.mark.parametrize(
-    ("mode", "shape"), [("L", (4, 5)), ("1", (4, 5)), ("P", (4, 5, 3)), ("RGBA", (4, 5, 4)), ("LA", (4, 5, 4)), ("I;16", (4, 5))]
+    ("mode", "shape"),
+    [
+        ("L", (4, 5)),
+        ("1", (4, 5)),
+        ("P", (4, 5, 3)),
+        ("RGBA", (4, 5, 4)),
+        ("LA", (4, 5, 4)),
+        ("I;16", (4, 5)),
+    ],
 )
 def test_pictures_of_other_modes(tmp_path, mode, shape):
     grey = np.arange(20, dtype=np.uint8).reshape(4, 5)
-    image = formats.Image.fromarray(grey.astype(np.uint16)) if mode == "I;16" else formats.Image.fromarray(grey).convert(mode)
+    image = (
+        formats.Image.fromarray(grey.astype(np.uint16))
+        if mode == "I;16"
+        else formats.Image.fromarray(grey).convert(mode)
+    )
     image.save(tmp_path / "x.png")
     assert read_image(tmp_path / "x.png").shape == shape
     assert km.read(tmp_path / "x.png").shape == (20, 1 if len(shape) == 2 else 3)
 
 
 def test_arrays_of_npz_by_name(tmp_path):
-    np.savez(tmp_path / "x.npz", first=X, second=X[:, :2], channels=np.array(["r", "g", "b"]), note="text")
+    np.savez(
+        tmp_path / "x.npz",
+        first=X,
+        second=X[:, :2],
+        channels=np.array(["r", "g", "b"]),
+        note="text",
+    )
     np.testing.assert_array_equal(np.asarray(km.read(f"{tmp_path}/x.npz:second")), X[:, :2])
     assert km.read(f"{tmp_path}/x.npz:first").columns == ["r", "g", "b"]
     with pytest.raises(
-        ValueError, match=r"which array of .*x.npz holds the points\? Say .*x.npz:NAME; it holds first \(500, 3\)"
+        ValueError,
+        match=r"which array of .*x.npz holds the points\? Say .*x.npz:NAME; it holds first \(500, 3\)",
     ):
         km.read(tmp_path / "x.npz")
     with pytest.raises(ValueError, match="no array 'third'"):
         km.read(f"{tmp_path}/x.npz:third")
 
 
-ENDINGS = ["npy", "npz", "parquet", "feather", "arrow", "fcs", "idx", "png", "jpg", "csv.gz", "strange"]
+ENDINGS = [
+    "npy",
+    "npz",
+    "parquet",
+    "feather",
+    "arrow",
+    "fcs",
+    "idx",
+    "png",
+    "jpg",
+    "csv.gz",
+    "strange",
+]
 
 
-@pytest.mark.parametrize("content", [b"", b"no such thing, only a line of text to read\n"], ids=["empty", "foreign"])
+@pytest.mark.parametrize(
+    "content", [b"", b"no such thing, only a line of text to read\n"], ids=["empty", "foreign"]
+)
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_foreign_files_are_named(tmp_path, ending, content):
     path = tmp_path / f"bad.{ending}"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=rf"bad\.{ending} (is empty|cannot be read|has no ending)") as error:
+    with pytest.raises(
+        ValueError, match=rf"bad\.{ending} (is empty|cannot be read|has no ending)"
+    ) as error:
         np.asarray(km.read(path))
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("kind", ["npy", "npz", "parquet", "feather", "arrow", "fcs3.1", "idx", "idx.gz", "csv.gz"])
+@pytest.mark.parametrize(
+    "kind", ["npy", "npz", "parquet", "feather", "arrow", "fcs3.1", "idx", "idx.gz", "csv.gz"]
+)
 def test_half_files_are_named(tmp_path, files, kind):
     """No rows are lost silently."""
     path = tmp_path / files[kind].name
@@ -292,7 +386,9 @@ def test_what_is_not_there_is_named(tmp_path):
     with pytest.raises(ValueError, match="a folder without parquet files"):
         km.read(tmp_path)
     (tmp_path / "ragged.csv").write_text("a,b\n1,2\n3\n")
-    with pytest.raises(ValueError, match=r"ragged\.csv cannot be read: .*Expected 2 columns, got 1"):
+    with pytest.raises(
+        ValueError, match=r"ragged\.csv cannot be read: .*Expected 2 columns, got 1"
+    ):
         np.asarray(km.read(tmp_path / "ragged.csv"))
     (tmp_path / "twins.csv").write_text("a,a\n1,2\n")
     with pytest.raises(ValueError, match="two columns called 'a'"):
@@ -307,7 +403,13 @@ def test_what_is_not_there_is_named(tmp_path):
 
 @pytest.mark.parametrize(
     ("kind", "package"),
-    [("csv.zst", "pyarrow"), ("parquet", "pyarrow"), ("feather", "pyarrow"), ("fcs3.1", "flowio"), ("png", "Pillow")],
+    [
+        ("csv.zst", "pyarrow"),
+        ("parquet", "pyarrow"),
+        ("feather", "pyarrow"),
+        ("fcs3.1", "flowio"),
+        ("png", "Pillow"),
+    ],
 )
 def test_a_missing_library_is_one_sentence(files, tmp_path, monkeypatch, kind, package):
     module = {"Pillow": "PIL"}.get(package, package)
@@ -324,7 +426,10 @@ def test_a_missing_library_is_one_sentence(files, tmp_path, monkeypatch, kind, p
         return actual(name, *rest)
 
     monkeypatch.setattr(importlib, "import_module", without)
-    with pytest.raises(ImportError, match=rf"needs {package}, which is not installed: pip install 'kernelmean\[files\]'"):
+    with pytest.raises(
+        ImportError,
+        match=rf"needs {package}, which is not installed: pip install 'kernelmean\[files\]'",
+    ):
         km.read(path)
 
 
@@ -359,7 +464,10 @@ def test_asking_whether_it_is_a_source_reads_nothing(files, monkeypatch):
 
 @pytest.mark.data
 def test_mnist_and_the_painting(data):
-    images = km.read(data / "mnist" / "t10k-images-idx3-ubyte.gz", labels=str(data / "mnist" / "t10k-labels-idx1-ubyte.gz"))
+    images = km.read(
+        data / "mnist" / "t10k-images-idx3-ubyte.gz",
+        labels=str(data / "mnist" / "t10k-labels-idx1-ubyte.gz"),
+    )
     points, _, labels = images.load()
     assert points.shape == (10_000, 784)
     assert points.min() == 0.0
@@ -369,7 +477,13 @@ def test_mnist_and_the_painting(data):
 
 
 def test_a_short_name_has_neither_folder_nor_ending():
-    named = {"a/b.csv": "b", "Fa13.BD.1_rep1.csv.gz": "Fa13.BD.1_rep1", "x.NPZ": "x", "v1.2": "v1.2", "x.npz:key": "x.npz:key"}
+    named = {
+        "a/b.csv": "b",
+        "Fa13.BD.1_rep1.csv.gz": "Fa13.BD.1_rep1",
+        "x.NPZ": "x",
+        "v1.2": "v1.2",
+        "x.npz:key": "x.npz:key",
+    }
     assert {path: short_name(path) for path in named} == named
     assert short_name("train-images-idx3-ubyte.gz") == "train-images-idx3-ubyte"
 
@@ -377,18 +491,25 @@ def test_a_short_name_has_neither_folder_nor_ending():
 @pytest.mark.parametrize("value", ["0,126", "1.125,7", "1 125,7", "-3,5"])
 def test_numbers_with_commas_are_told_from_words(tmp_path, value):
     (tmp_path / "x.csv").write_text(f"a;b\n{value};2\n")
-    with pytest.raises(ValueError, match=f"column 'a' holds '{value}'; numbers need a point for the decimals and no other mark"):
+    with pytest.raises(
+        ValueError,
+        match=f"column 'a' holds '{value}'; numbers need a point for the decimals and no other mark",
+    ):
         km.read(tmp_path / "x.csv").load()
 
 
 def test_a_damaged_npz_is_not_called_a_pickle(tmp_path):
     (tmp_path / "x.npz").write_bytes(b"PK and then something else")
-    with pytest.raises(ValueError, match=r"x\.npz cannot be read as npz: it is no zip archive, or a damaged one"):
+    with pytest.raises(
+        ValueError, match=r"x\.npz cannot be read as npz: it is no zip archive, or a damaged one"
+    ):
         km.read(tmp_path / "x.npz")
 
 
 def test_a_name_with_a_comma_goes_in_quotes(tmp_path):
     (tmp_path / "x.csv").write_text('"CD3 (clone, 2)",b,"5"" c"\n1,2,3\n')
-    assert km.read(tmp_path / "x.csv", columns='b, "CD3 (clone, 2)"').load().points.tolist() == [[2.0, 1.0]]
+    assert km.read(tmp_path / "x.csv", columns='b, "CD3 (clone, 2)"').load().points.tolist() == [
+        [2.0, 1.0]
+    ]
     assert km.read(tmp_path / "x.csv", columns='b,5" c').load().points.tolist() == [[2.0, 3.0]]
     assert km.read(tmp_path / "x.csv", columns=["CD3 (clone, 2)"]).load().points.tolist() == [[1.0]]

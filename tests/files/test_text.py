@@ -37,7 +37,12 @@ def written(path, content):
 @pytest.mark.parametrize("mark", SEPARATORS, ids=lambda mark: f"U+{ord(mark):04X}")
 @pytest.mark.parametrize("where", ["before", "in", "line", "after"])
 def test_only_cr_and_lf_end_a_line(tmp_path, parser, mark, where):
-    header = {"before": f"{mark}a,b\n", "in": f"a{mark}z,b\n", "line": f"{mark}\na,b\n", "after": f"a,b{mark}\n"}[where]
+    header = {
+        "before": f"{mark}a,b\n",
+        "in": f"a{mark}z,b\n",
+        "line": f"{mark}\na,b\n",
+        "after": f"a,b{mark}\n",
+    }[where]
     found = km.read(written(tmp_path / "x.csv", header + "1,2\n3,4\n5,6\n"))
     assert np.asarray(found).tolist() == [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
     assert found.columns == [f"a{mark}z" if where == "in" else "a", "b"]
@@ -88,7 +93,11 @@ def test_a_first_row_with_decimal_commas_is_a_row(tmp_path, parser):
 def test_compressed_text(tmp_path, parser, ending):
     mark = b"\t" if "tsv" in ending.lower() else b","
     content = b"a,b\n1,2\n3,4\n".replace(b",", mark)
-    pack = {"gz": gzip.compress, "bz2": bz2.compress, "zst": lambda b: pa.compress(b, codec="zstd", asbytes=True)}
+    pack = {
+        "gz": gzip.compress,
+        "bz2": bz2.compress,
+        "zst": lambda b: pa.compress(b, codec="zstd", asbytes=True),
+    }
     found = km.read(written(tmp_path / f"x.{ending}", pack.get(ending.lower()[4:], bytes)(content)))
     assert np.asarray(found).tolist() == [[1.0, 2.0], [3.0, 4.0]]
 
@@ -174,11 +183,18 @@ VALUES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("how", [{}, {"drop_na": True}, {"labels": "b", "drop_na": True}, {"columns": "b"}], ids=str)
+@pytest.mark.parametrize(
+    "how", [{}, {"drop_na": True}, {"labels": "b", "drop_na": True}, {"columns": "b"}], ids=str
+)
 def test_every_kind_of_value_is_the_same(tmp_path, how):
     kinds = set()
     for value in VALUES:
-        for content in (f"a,b\n1,2\n{value},4\n", f"a,b\n1,2\n3,{value}\n", f"a,b\n1,2\n3,{value}", f"b,a\r{value},1\r2,3\r"):
+        for content in (
+            f"a,b\n1,2\n{value},4\n",
+            f"a,b\n1,2\n3,{value}\n",
+            f"a,b\n1,2\n3,{value}",
+            f"b,a\r{value},1\r2,3\r",
+        ):
             first, second = both(tmp_path / "x.csv", content, how)
             assert first == second, content
             kinds.add(type(first))
@@ -207,10 +223,19 @@ def test_hard_cases_are_the_same(tmp_path, content):
 @st.composite
 def csv_texts(draw):
     """Rows of all kinds of values, mostly of equal length, under one kind of line end."""
-    delimiter, end = draw(st.sampled_from(",;\t|")), draw(st.sampled_from(["\n", "\r\n", "\r", "\n\n"]))
+    delimiter, end = (
+        draw(st.sampled_from(",;\t|")),
+        draw(st.sampled_from(["\n", "\r\n", "\r", "\n\n"])),
+    )
     width = draw(st.integers(1, 4))
     plain = st.floats().map(repr) | st.integers(-(10**6), 10**6).map(str)
-    value = st.one_of(plain, plain, plain, st.sampled_from(VALUES), st.text(st.sampled_from('"ab 1.,;\n\r'), max_size=5))
+    value = st.one_of(
+        plain,
+        plain,
+        plain,
+        st.sampled_from(VALUES),
+        st.text(st.sampled_from('"ab 1.,;\n\r'), max_size=5),
+    )
     rows = draw(st.lists(st.lists(value, min_size=width, max_size=width), min_size=1, max_size=12))
     if draw(st.integers(0, 9)) == 0:
         rows[draw(st.integers(0, len(rows) - 1))].append("1")
@@ -220,10 +245,17 @@ def csv_texts(draw):
 
 
 @pytest.mark.fuzz
-@given(content=csv_texts(), how=st.sampled_from([{}, {"drop_na": True}, {"columns": "0"}, {"labels": "c0", "drop_na": True}]))
+@given(
+    content=csv_texts(),
+    how=st.sampled_from(
+        [{}, {"drop_na": True}, {"columns": "0"}, {"labels": "c0", "drop_na": True}]
+    ),
+)
 @example(content="c0,c1\n1,2\n", how={})
 def test_generated_texts_are_the_same(tmp_path_factory, content, how):
-    size = None if '"' in content else 50 if max(map(len, content.split()), default=0) < 20 else None
+    size = (
+        None if '"' in content else 50 if max(map(len, content.split()), default=0) < 20 else None
+    )
     first, second = both(tmp_path_factory.getbasetemp() / "generated.csv", content, how, size)
     if isinstance(first, str) and isinstance(second, str):
         return  # of several faults either may be named; the cases above have one each

@@ -17,7 +17,9 @@ from tests.files.formats import Image, pa
 ENDINGS = ["parquet", "feather", "arrow", "csv", "tsv", "csv.gz", "tsv.gz"]
 
 
-@pytest.mark.parametrize("ending", [*ENDINGS, *(f"{ending} without pyarrow" for ending in ENDINGS if "sv" in ending)])
+@pytest.mark.parametrize(
+    "ending", [*ENDINGS, *(f"{ending} without pyarrow" for ending in ENDINGS if "sv" in ending)]
+)
 def test_a_table_is_read_back(tmp_path, ending, monkeypatch):
     if ending.endswith("pyarrow"):
         monkeypatch.setattr(writing, "has_arrow", lambda: False)
@@ -25,11 +27,21 @@ def test_a_table_is_read_back(tmp_path, ending, monkeypatch):
     path = tmp_path / f"t.{ending}"
     with table_writer(path) as write:
         for start in (0, 5):
-            write({"row": np.arange(start, start + 5), "value": np.linspace(0, 1, 5) / 3, "name": list("abcd\u00e9")})
+            write(
+                {
+                    "row": np.arange(start, start + 5),
+                    "value": np.linspace(0, 1, 5) / 3,
+                    "name": list("abcd\u00e9"),
+                }
+            )
         assert not path.exists()
     assert np.asarray(km.read(path, columns="row,value"))[:, 0].tolist() == list(range(10))
-    np.testing.assert_array_equal(np.asarray(km.read(path, columns="value")).ravel(), np.tile(np.linspace(0, 1, 5) / 3, 2))
-    assert km.read(path, columns="row", labels="name").load().labels.tolist() == list("abcd\u00e9") * 2
+    np.testing.assert_array_equal(
+        np.asarray(km.read(path, columns="value")).ravel(), np.tile(np.linspace(0, 1, 5) / 3, 2)
+    )
+    assert (
+        km.read(path, columns="row", labels="name").load().labels.tolist() == list("abcd\u00e9") * 2
+    )
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
@@ -43,7 +55,12 @@ def test_names_with_delimiters_and_quotes_survive(tmp_path, monkeypatch, arrow):
 
 
 def test_both_writers_say_the_same(tmp_path, monkeypatch):
-    values = {"n": [1, 2, 3], "x": np.array([0.1, 1e300, np.nan]), "t": [True, False, None], "s": ["a", None, "b c"]}
+    values = {
+        "n": [1, 2, 3],
+        "x": np.array([0.1, 1e300, np.nan]),
+        "t": [True, False, None],
+        "s": ["a", None, "b c"],
+    }
     for arrow in (True, False):
         monkeypatch.setattr(writing, "has_arrow", lambda arrow=arrow: arrow)
         with table_writer(tmp_path / f"{arrow}.csv") as write:
@@ -68,7 +85,10 @@ def test_a_failure_leaves_what_was_there(tmp_path, ending):
 
 
 def test_what_cannot_be_written_is_said_before_anything_is(tmp_path):
-    with pytest.raises(ValueError, match=r"t\.xlsx names no table format"), table_writer(tmp_path / "t.xlsx"):
+    with (
+        pytest.raises(ValueError, match=r"t\.xlsx names no table format"),
+        table_writer(tmp_path / "t.xlsx"),
+    ):
         pass
     with pytest.raises(ValueError, match="nothing to write"), table_writer(tmp_path / "t.csv"):
         pass
@@ -79,7 +99,10 @@ def test_what_cannot_be_written_is_said_before_anything_is(tmp_path):
 
 def test_a_missing_library_is_named_before_anything_is_written(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ImportError, match=r"writing .*t\.parquet needs pyarrow"), table_writer(tmp_path / "t.parquet"):
+    with (
+        pytest.raises(ImportError, match=r"writing .*t\.parquet needs pyarrow"),
+        table_writer(tmp_path / "t.parquet"),
+    ):
         pytest.fail("nothing can be written here")
 
 

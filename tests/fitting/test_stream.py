@@ -1,4 +1,6 @@
-"""Streams: bounded state, a bound on what the merges cost, save and resume, and the merge of two states."""
+"""Streams: bounded state, a bound on what the merges cost, save and resume, and the merge of two
+states.
+"""
 
 from functools import cache
 from itertools import pairwise
@@ -46,7 +48,9 @@ def test_state_is_bounded_and_every_batch_takes_part_in_few_merges(monkeypatch):
     from kernelmean.fitting import stream as module
 
     merges, merge = [], module.merge
-    monkeypatch.setattr(module, "merge", lambda means, **options: merges.append(1) or merge(means, **options))
+    monkeypatch.setattr(
+        module, "merge", lambda means, **options: merges.append(1) or merge(means, **options)
+    )
     stream, mean = km.MeanStream(k=10), fitted(0, k=10)
     for count in range(1, 65):
         stream = stream.add(mean)
@@ -61,9 +65,17 @@ def test_merges_choose_better_than_farthest_first(monkeypatch):
     from kernelmean.fitting import merge as merging
 
     means = [fitted(seed, k=25) for seed in range(2)]
-    found = [km.merge(means, k=15, constraint=constraint).distance(union(means)) for constraint in (None, "simplex")]
-    monkeypatch.setattr(merging._Union, "sources", lambda self, limit, _: [merging.KCenter(self.room, 0)])
-    fringe = [km.merge(means, k=15, constraint=constraint).distance(union(means)) for constraint in (None, "simplex")]
+    found = [
+        km.merge(means, k=15, constraint=constraint).distance(union(means))
+        for constraint in (None, "simplex")
+    ]
+    monkeypatch.setattr(
+        merging._Union, "sources", lambda self, limit, _: [merging.KCenter(self.room, 0)]
+    )
+    fringe = [
+        km.merge(means, k=15, constraint=constraint).distance(union(means))
+        for constraint in (None, "simplex")
+    ]
     assert found[0] < 0.5 * fringe[0]
     assert found[1] < 0.5 * fringe[1]
 
@@ -132,7 +144,8 @@ def test_bad_input():
         km.MeanStream(k=0)
 
 
-# --- the density estimator ----------------------------------------------------------------------------------------------
+# --- the density estimator
+# ----------------------------------------------------------------------------------------------
 
 
 def test_densities_of_a_stream_stay_small_and_near_one_fit():
@@ -154,14 +167,18 @@ def test_densities_of_a_stream_stay_small_and_near_one_fit():
 
 def test_a_density_is_saved_and_goes_on(tmp_path):
     first, second, third = (batch(seed, 2000) for seed in range(3))
-    stream = km.SparseKDE(bandwidth=0.4, k=40, random_state=0).partial_fit(first).partial_fit(second)
+    stream = (
+        km.SparseKDE(bandwidth=0.4, k=40, random_state=0).partial_fit(first).partial_fit(second)
+    )
     stream.save(tmp_path / "density.km")
     again = km.SparseKDE.load(tmp_path / "density.km").set_params(random_state=0).partial_fit(third)
     stream.partial_fit(third)
     assert again.mean_.n_points == stream.mean_.n_points == 6000
     Q = batch(99, 500)
     assert abs(np.mean(stream.score_samples(Q) - again.score_samples(Q))) < 0.02
-    np.testing.assert_allclose(again.log_quantiles_[100:900], stream.log_quantiles_[100:900], atol=0.25)
+    np.testing.assert_allclose(
+        again.log_quantiles_[100:900], stream.log_quantiles_[100:900], atol=0.25
+    )
 
 
 def test_two_densities_merge():
@@ -177,14 +194,20 @@ def test_two_densities_merge():
 
 
 def test_fit_begins_anew():
-    stream = km.SparseKDE(bandwidth=0.4, k=20, random_state=0).partial_fit(batch(0)).partial_fit(batch(1))
+    stream = (
+        km.SparseKDE(bandwidth=0.4, k=20, random_state=0)
+        .partial_fit(batch(0))
+        .partial_fit(batch(1))
+    )
     stream.fit(batch(2))
     assert stream.mean_.n_points == 200
     assert stream.partial_fit(batch(3)).mean_.n_points == 400
 
 
 def test_what_merges_have_cost_is_kept_in_the_file(tmp_path):
-    """A stream that goes on from a file must not forget the errors before it, and a new fit must not remember them."""
+    """A stream that goes on from a file must not forget the errors before it, and a new fit must
+    not remember them.
+    """
     X = np.random.default_rng(3).normal(size=(900, 2))
     density = km.SparseKDE(bandwidth=0.2, k=20, random_state=0).fit(X[:300]).partial_fit(X[300:600])
     assert density.merging_error_ > 0.0

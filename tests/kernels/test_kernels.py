@@ -35,7 +35,8 @@ SCALED = {
 }
 
 
-# --- THEORY §1, the printed table -------------------------------------------------------------------------------------
+# --- THEORY §1, the printed table
+# -------------------------------------------------------------------------------------
 
 CONSTANTS = {  # as printed
     1: (".3989423", ".5", ".3183099"),
@@ -79,7 +80,9 @@ PRODUCTS = {  # g at r = 0, 1, 3, as printed
 
 
 def last_place(printed, places):
-    """One unit of the last printed digit; the table drops trailing zeros of numbers with so many decimal places."""
+    """One unit of the last printed digit; the table drops trailing zeros of numbers with so many
+    decimal places.
+    """
     mantissa, _, exponent = printed.partition("e")
     digits = len(mantissa.partition(".")[2])
     return 10.0 ** (int(exponent) - digits) if exponent else 10.0 ** -max(digits, places)
@@ -101,7 +104,8 @@ def test_l2_products_are_those_of_the_table(d, name):
         assert value == pytest.approx(float(printed), abs=0.51 * last_place(printed, 8), rel=0)
 
 
-# --- densities and products from first principles ---------------------------------------------------------------------
+# --- densities and products from first principles
+# ---------------------------------------------------------------------
 
 
 def sphere(d):
@@ -126,7 +130,9 @@ def on_the_half_line(f):
 def test_densities_integrate_to_one(d, name):
     """∫φ = |S^{d−1}| ∫ r^{d−1} φ(r) dr."""
     phi = density(SCALED[name](d), d)
-    assert sphere(d) * on_the_half_line(lambda r: r ** (d - 1) * phi(r * r)) == pytest.approx(1.0, rel=1e-9)
+    assert sphere(d) * on_the_half_line(lambda r: r ** (d - 1) * phi(r * r)) == pytest.approx(
+        1.0, rel=1e-9
+    )
 
 
 def convolution(phi, r, d):
@@ -136,7 +142,9 @@ def convolution(phi, r, d):
             integrate.quad(lambda x: phi(x * x) * phi((r - x) ** 2), a, b, epsabs=0, epsrel=1e-11)
             for a, b in ((0, r / 2), (r / 2, r))
         ]
-        return sum(p[0] for p in parts) + 2 * on_the_half_line(lambda x: phi(x * x) * phi((r + x) ** 2))
+        return sum(p[0] for p in parts) + 2 * on_the_half_line(
+            lambda x: phi(x * x) * phi((r + x) ** 2)
+        )
 
     # Polar about the first point; Gauss nodes in the angle, dense where the second point lies.
     nodes, weights = np.polynomial.legendre.leggauss(200)
@@ -149,7 +157,12 @@ def convolution(phi, r, d):
         return s ** (d - 1) * phi.many(np.array([s * s]))[0] * float(ring @ phi.many(there))
 
     near = integrate.quad(shell, 0, r, epsabs=0, epsrel=1e-9, limit=200)[0]
-    return near + integrate.quad(lambda u: shell(r / u) * r / u**2, 0, 1, epsabs=1e-15, epsrel=1e-9, limit=200)[0]
+    return (
+        near
+        + integrate.quad(
+            lambda u: shell(r / u) * r / u**2, 0, 1, epsabs=1e-15, epsrel=1e-9, limit=200
+        )[0]
+    )
 
 
 class Density:
@@ -168,7 +181,9 @@ class Density:
 @pytest.mark.parametrize("d", [1, 2, 3])
 @pytest.mark.parametrize("name", SCALED)
 def test_l2_products_are_convolutions(d, name):
-    """Cubature resolves six digits at the Laplacian's kink, far more elsewhere; a wrong formula differs in the first."""
+    """Cubature resolves six digits at the Laplacian's kink, far more elsewhere; a wrong formula
+    differs in the first.
+    """
     kernel = SCALED[name](d)
     for r in (0.4, 1.3, 3.1):
         expected = convolution(Density(kernel, d), r, d)
@@ -199,9 +214,13 @@ def test_cauchy_scales_add(d):
 
 
 def test_the_papers_cauchy_formula_would_fail_at_zero():
-    """THEORY §1: φ_{2β}(0)/φ_{4β}(0) − 1 is +41 %, seen the other way −29 % (d = 1), −50 % (d = 2), −82 % (d = 5)."""
+    """THEORY §1: φ_{2β}(0)/φ_{4β}(0) − 1 is +41 %, seen the other way −29 % (d = 1), −50 % (d = 2),
+    −82 % (d = 5).
+    """
     for d, wrong in ((1, -0.29), (2, -0.50), (5, -0.82)):
-        right = math.exp(km.Cauchy(1.0).log_peak(d, "l2") - km.Cauchy(2.0).log_density_constant(d)) - 1
+        right = (
+            math.exp(km.Cauchy(1.0).log_peak(d, "l2") - km.Cauchy(2.0).log_density_constant(d)) - 1
+        )
         assert right == pytest.approx(wrong, abs=0.005)
 
 
@@ -211,7 +230,9 @@ def test_cauchy_is_the_student_of_that_exponent(d):
     r2 = np.array([0.0, 0.01, 1.0, 9.0, 1e4])
     for space in SPACES:
         np.testing.assert_allclose(
-            km.Cauchy(1.4).inner(r2, d, space), km.Student((d + 1) / 2, 1.4).inner(r2, d, space), rtol=2e-12
+            km.Cauchy(1.4).inner(r2, d, space),
+            km.Student((d + 1) / 2, 1.4).inner(r2, d, space),
+            rtol=2e-12,
         )
 
 
@@ -224,16 +245,24 @@ def test_gaussians_of_different_bandwidth_have_an_exact_l2_product(d):
     expected = (2 * math.pi * variance) ** (-d / 2) * np.exp(-r2 / (2 * variance))
     for first, second in ((a, b), (b, a)):
         radial, log_peak = first.cross(second, d, "l2")
-        np.testing.assert_allclose(radial(r2) * math.exp(log_peak), expected, rtol=1e-14 * max(d, 2))
+        np.testing.assert_allclose(
+            radial(r2) * math.exp(log_peak), expected, rtol=1e-14 * max(d, 2)
+        )
     radial, log_peak = a.cross(km.Gaussian(0.6), d, "l2")
-    np.testing.assert_allclose(radial(r2) * math.exp(log_peak), a.inner(r2, d, "l2"), rtol=1e-14 * max(d, 2))
+    np.testing.assert_allclose(
+        radial(r2) * math.exp(log_peak), a.inner(r2, d, "l2"), rtol=1e-14 * max(d, 2)
+    )
 
 
 def test_a_gaussian_cross_product_is_the_convolution_of_two_gaussians():
     a, b, r = km.Gaussian(0.6), km.Gaussian(1.7), 1.1
-    expected = integrate.quad(lambda x: density(a, 1)(x * x) * density(b, 1)((r - x) ** 2), -20, 20, points=(0, r), epsrel=1e-12)[
-        0
-    ]
+    expected = integrate.quad(
+        lambda x: density(a, 1)(x * x) * density(b, 1)((r - x) ** 2),
+        -20,
+        20,
+        points=(0, r),
+        epsrel=1e-12,
+    )[0]
     radial, log_peak = a.cross(b, 1, "l2")
     assert float(radial(np.array(r * r))) * math.exp(log_peak) == pytest.approx(expected, rel=1e-11)
 
@@ -252,11 +281,14 @@ def test_other_mismatches_are_refused(a, b, space):
         a.cross(b, 2, space)
 
 
-# --- tables against 40 digits -----------------------------------------------------------------------------------------
+# --- tables against 40 digits
+# -----------------------------------------------------------------------------------------
 
 
 def matern(t, d):
-    """Log t^ν K_ν(t)/(2^{ν−1}Γ(ν)), K_ν by upward recurrence (stable) from orders 0 and 1, or ½ and 3/2."""
+    """Log t^ν K_ν(t)/(2^{ν−1}Γ(ν)), K_ν by upward recurrence (stable) from orders 0 and 1, or ½ and
+    3/2.
+    """
     t, nu = mp.mpf(t), mp.mpf(d) / 2 + 1
     if d % 2:
         low = mp.sqrt(mp.pi / (2 * t)) * mp.exp(-t)
@@ -282,20 +314,35 @@ def distances(seed, *ranges):
 
 def worst(log_values, references, least=-690.0):
     """Largest relative error of g where g > 1e-300, and how many points that range holds."""
-    pairs = [(value, exact) for value, exact in zip(log_values, references, strict=True) if exact > least]
+    pairs = [
+        (value, exact) for value, exact in zip(log_values, references, strict=True) if exact > least
+    ]
     assert len(pairs) >= 12
     return max(abs(float(mp.expm1(mp.mpf(float(value)) - exact))) for value, exact in pairs)
 
 
 LAPLACIAN_DIMENSIONS = (1, 2, 3, 4, 5, 10, 20, 50, 100, 300, 784)
-STUDENTS = [(1, 1.5), (1, 0.8), (2, 1.25), (2, 2.5), (3, 2.0), (5, 3.5), (10, 6.0), (10, 30.0), (50, 26.0), (50, 60.0)]
+STUDENTS = [
+    (1, 1.5),
+    (1, 0.8),
+    (2, 1.25),
+    (2, 2.5),
+    (3, 2.0),
+    (5, 3.5),
+    (10, 6.0),
+    (10, 30.0),
+    (50, 26.0),
+    (50, 60.0),
+]
 STUDENTS += [(100, 50.5), (10, 225.0), (50, 225.0), (400, 225.0), (784, 393.0)]
 
 
 @pytest.mark.parametrize("d", LAPLACIAN_DIMENSIONS)
 def test_the_laplacian_table_is_within_1e_12(d):
     """Range: r/γ from 1e-6 to where g falls below 1e-300 (r/γ ≈ 700 for d = 1, ≈ 1350 for d = 784)."""
-    t = distances(d, (1e-6, 1e-2), (1e-2, 1.0), (1.0, 20.0), (20.0, 300.0), (300.0, 700.0), (700.0, 1400.0))
+    t = distances(
+        d, (1e-6, 1e-2), (1e-2, 1.0), (1.0, 20.0), (20.0, 300.0), (300.0, 700.0), (700.0, 1400.0)
+    )
     with mp.workdps(40):
         references = [matern(x, d) for x in t]
         error = worst(km.Laplacian(1.0).radial(d, "l2").log(t**2), references)
@@ -304,7 +351,9 @@ def test_the_laplacian_table_is_within_1e_12(d):
 
 @pytest.mark.parametrize("d", LAPLACIAN_DIMENSIONS)
 def test_the_laplacian_quadrature_is_within_1e_12(d):
-    t = distances(d, (1e-6, 1e-2), (1e-2, 1.0), (1.0, 20.0), (20.0, 300.0), (300.0, 700.0), (700.0, 1400.0))
+    t = distances(
+        d, (1e-6, 1e-2), (1e-2, 1.0), (1.0, 20.0), (20.0, 300.0), (300.0, 700.0), (700.0, 1400.0)
+    )
     with mp.workdps(40):
         error = worst(quadrature.laplacian_log_inner(t, d), [matern(x, d) for x in t])
     assert error <= 1e-12
@@ -313,7 +362,9 @@ def test_the_laplacian_quadrature_is_within_1e_12(d):
 @pytest.mark.parametrize(("d", "alpha"), STUDENTS)
 def test_the_student_table_is_within_1e_12(d, alpha):
     """Range: r/(2√β) from 1e-6 to 1e6 as far as g > 1e-300."""
-    root_z = distances(d, (1e-6, 1e-3), (1e-3, 0.1), (0.1, 1.0), (1.0, 30.0), (30.0, 1e3), (1e3, 1e6))
+    root_z = distances(
+        d, (1e-6, 1e-3), (1e-3, 0.1), (0.1, 1.0), (1.0, 30.0), (30.0, 1e3), (1e3, 1e6)
+    )
     with mp.workdps(40):
         references = [hypergeometric(x * x, alpha, d) for x in root_z]
         error = worst(km.Student(alpha, 1.0).radial(d, "l2").log(4 * root_z**2), references)
@@ -359,7 +410,9 @@ def test_a_length_is_only_a_unit(name):
     kernel = UNIT[name](d)
     for space, power in (("rkhs", 0), ("l2", -d)):
         np.testing.assert_allclose(
-            kernel.rescaled(h, d).inner(r2 * h * h, d, space), h**power * kernel.inner(r2, d, space), rtol=1e-12
+            kernel.rescaled(h, d).inner(r2 * h * h, d, space),
+            h**power * kernel.inner(r2, d, space),
+            rtol=1e-12,
         )
 
 
@@ -367,9 +420,11 @@ def test_a_length_is_only_a_unit(name):
 def test_784_dimensions_stay_in_the_log_domain(name):
     """log c and log g(0) against 40 digits: the constants themselves are beyond float64."""
     d = 784
-    kernel = {"gaussian": km.Gaussian(0.03), "laplacian": km.Laplacian(0.03), "cauchy": km.Cauchy(9e-4)}.get(
-        name, km.Student(400.0, 9e-4)
-    )
+    kernel = {
+        "gaussian": km.Gaussian(0.03),
+        "laplacian": km.Laplacian(0.03),
+        "cauchy": km.Cauchy(9e-4),
+    }.get(name, km.Student(400.0, 9e-4))
     with mp.workdps(40):
         h, half = mp.mpf("0.03"), mp.mpf(d) / 2
         alpha = (mp.mpf(d) + 1) / 2 if name == "cauchy" else mp.mpf(400)
@@ -377,24 +432,36 @@ def test_784_dimensions_stay_in_the_log_domain(name):
         expected = {
             "gaussian": (-half * mp.log(2 * mp.pi * h**2), -half * mp.log(4 * mp.pi * h**2)),
             "laplacian": (
-                -d * mp.log(2 * h) - (mp.mpf(d) - 1) / 2 * mp.log(mp.pi) - mp.loggamma((mp.mpf(d) + 1) / 2),
-                -d * mp.log(2 * h) - half * mp.log(2 * mp.pi) + half * mp.log(2) + mp.loggamma(half + 1) - mp.loggamma(d + 1),
+                -d * mp.log(2 * h)
+                - (mp.mpf(d) - 1) / 2 * mp.log(mp.pi)
+                - mp.loggamma((mp.mpf(d) + 1) / 2),
+                -d * mp.log(2 * h)
+                - half * mp.log(2 * mp.pi)
+                + half * mp.log(2)
+                + mp.loggamma(half + 1)
+                - mp.loggamma(d + 1),
             ),
             "student": (
                 student_c,
-                2 * student_c + half * mp.log(mp.pi * h**2) + mp.loggamma(2 * alpha - half) - mp.loggamma(2 * alpha),
+                2 * student_c
+                + half * mp.log(mp.pi * h**2)
+                + mp.loggamma(2 * alpha - half)
+                - mp.loggamma(2 * alpha),
             ),
             "cauchy": (student_c, student_c - d * mp.log(2)),
         }[name]
     assert kernel.log_density_constant(d) == pytest.approx(float(expected[0]), rel=1e-13)
     assert kernel.log_peak(d, "l2") == pytest.approx(float(expected[1]), rel=1e-13)
-    assert max(map(abs, (kernel.log_density_constant(d), kernel.log_peak(d, "l2")))) > 710  # not a float64 otherwise
+    assert (
+        max(map(abs, (kernel.log_density_constant(d), kernel.log_peak(d, "l2")))) > 710
+    )  # not a float64 otherwise
     typical = kernel.radial(d, "l2").log(np.array([2 * d * 0.03**2]))
     assert np.isfinite(typical).all()
     assert (typical < 0).all()
 
 
-# --- spectra ----------------------------------------------------------------------------------------------------------
+# --- spectra
+# ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("d", [1, 2, 5, 20])
@@ -417,7 +484,8 @@ def test_spectral_samplers_give_back_the_kernel(name, space, d):
         assert error <= 5 * cosines.std(ddof=1) / math.sqrt(draws) + 1e-12
 
 
-# --- half-maximum lengths ---------------------------------------------------------------------------------------------
+# --- half-maximum lengths
+# ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("d", [1, 2, 7])
@@ -425,7 +493,9 @@ def test_rules_hand_over_the_half_maximum_radius(d):
     """γ = σ√(2/ln 2), √β = σ√(2 ln 2/(2^{1/α} − 1)): every profile is ½ at r = σ√(2 ln 2)."""
     sigma = 0.37
     assert km.Gaussian(5.0).matching(sigma, d) == km.Gaussian(sigma)
-    assert km.Laplacian(5.0).matching(sigma, d).scale == pytest.approx(sigma * math.sqrt(2 / math.log(2)), rel=1e-14)
+    assert km.Laplacian(5.0).matching(sigma, d).scale == pytest.approx(
+        sigma * math.sqrt(2 / math.log(2)), rel=1e-14
+    )
     for kernel, alpha in ((km.Student(2.7, 5.0), 2.7), (km.Cauchy(5.0), (d + 1) / 2)):
         root = sigma * math.sqrt(2 * math.log(2) / (2 ** (1 / alpha) - 1))
         assert math.sqrt(kernel.matching(sigma, d).beta) == pytest.approx(root, rel=1e-14)
@@ -435,7 +505,8 @@ def test_rules_hand_over_the_half_maximum_radius(d):
         assert float(kernel.matching(sigma, d).profile(half, d)) == pytest.approx(0.5, rel=1e-12)
 
 
-# --- decays -----------------------------------------------------------------------------------------------------------
+# --- decays
+# -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", SCALED)
@@ -449,7 +520,8 @@ def test_decay_is_minus_the_derivative_in_s(name):
     np.testing.assert_allclose(kernel.decay(d)(r2), -slope, rtol=1e-8)
 
 
-# --- a user's own kernel ----------------------------------------------------------------------------------------------
+# --- a user's own kernel
+# ----------------------------------------------------------------------------------------------
 
 
 def matern_three_halves(s):
@@ -477,15 +549,21 @@ def test_a_users_kernel_runs_in_every_engine(engine, compiled):
     expected = ((1 + r) * np.exp(-r)).mean(axis=1)
     room = km.engines.open(engine).load(X)
     np.testing.assert_allclose(room.kernel_sum(kernel.radial(3, "rkhs"), Q), expected, rtol=1e-13)
-    np.testing.assert_allclose(room.log_kernel_sum(kernel.radial(3, "rkhs"), Q), np.log(expected), rtol=1e-12)
+    np.testing.assert_allclose(
+        room.log_kernel_sum(kernel.radial(3, "rkhs"), Q), np.log(expected), rtol=1e-12
+    )
 
 
 def test_a_users_kernel_fits_and_repeats_the_built_in_one():
     """A Gaussian written by hand gives the Gaussian's mean."""
     X = cloud()
-    own = km.Radial(lambda s: math.exp(-0.5 * s), 0.9, decay_function=lambda s: 0.5 * math.exp(-0.5 * s))
+    own = km.Radial(
+        lambda s: math.exp(-0.5 * s), 0.9, decay_function=lambda s: 0.5 * math.exp(-0.5 * s)
+    )
     mine = km.sparse_kernel_mean(X, kernel=own, k=15, selection="kcenter", random_state=0)
-    theirs = km.sparse_kernel_mean(X, kernel=km.Gaussian(0.9), k=15, selection="kcenter", random_state=0)
+    theirs = km.sparse_kernel_mean(
+        X, kernel=km.Gaussian(0.9), k=15, selection="kcenter", random_state=0
+    )
     np.testing.assert_array_equal(mine.indices, theirs.indices)
     np.testing.assert_allclose(mine.weights, theirs.weights, rtol=1e-9)
     np.testing.assert_allclose(mine.gradient(X[:4]), theirs.gradient(X[:4]), rtol=1e-9, atol=1e-12)
@@ -505,11 +583,17 @@ def test_a_complete_user_kernel_does_everything_a_gaussian_does():
     )
     gaussian, r2 = km.Gaussian(h), np.array([0.0, 0.3, 2.0])
     for d in (1, 4):
-        assert own.log_density_constant(d) == pytest.approx(gaussian.log_density_constant(d), rel=1e-13)
+        assert own.log_density_constant(d) == pytest.approx(
+            gaussian.log_density_constant(d), rel=1e-13
+        )
         for space in SPACES:
-            np.testing.assert_allclose(own.inner(r2, d, space), gaussian.inner(r2, d, space), rtol=1e-13)
+            np.testing.assert_allclose(
+                own.inner(r2, d, space), gaussian.inner(r2, d, space), rtol=1e-13
+            )
         scales = own.spectral_scales(5, d, "rkhs", np.random.default_rng(0))
-        np.testing.assert_allclose(scales, gaussian.spectral_scales(5, d, "rkhs", np.random.default_rng(0)))
+        np.testing.assert_allclose(
+            scales, gaussian.spectral_scales(5, d, "rkhs", np.random.default_rng(0))
+        )
 
 
 @pytest.mark.parametrize(
@@ -519,8 +603,14 @@ def test_a_complete_user_kernel_does_everything_a_gaussian_does():
         (lambda k: k.log_density_constant(2), "no density constant: pass log_constant="),
         (lambda k: k.inner(1.0, 2, "l2"), "no L2 inner product: pass l2_profile="),
         (lambda k: k.log_peak(2, "l2"), "no L2 inner product: pass l2_constant="),
-        (lambda k: k.spectral_scales(3, 2, "rkhs", np.random.default_rng(0)), "no spectral sampler: pass scales="),
-        (lambda k: k.spectral_scales(3, 2, "l2", np.random.default_rng(0)), "no spectral sampler in L2"),
+        (
+            lambda k: k.spectral_scales(3, 2, "rkhs", np.random.default_rng(0)),
+            "no spectral sampler: pass scales=",
+        ),
+        (
+            lambda k: k.spectral_scales(3, 2, "l2", np.random.default_rng(0)),
+            "no spectral sampler in L2",
+        ),
     ],
 )
 def test_what_a_users_kernel_lacks_is_said_in_one_sentence(ask, sentence):
@@ -540,7 +630,11 @@ def test_a_users_kernel_without_an_l2_product_is_refused_by_a_fit_in_l2():
     [
         (lambda: km.Radial(3.0), TypeError, "needs a function"),
         (lambda: km.Radial(lambda s: 2.0 * math.exp(-s)), ValueError, "must be 1 at distance 0"),
-        (lambda: km.Radial(matern_three_halves, 0.0), ValueError, "bandwidth must be a finite number greater than 0"),
+        (
+            lambda: km.Radial(matern_three_halves, 0.0),
+            ValueError,
+            "bandwidth must be a finite number greater than 0",
+        ),
         (lambda: km.Radial(matern_three_halves, "wide"), TypeError, "bandwidth must be a number"),
     ],
 )
@@ -549,7 +643,8 @@ def test_a_users_kernel_is_checked_when_made(make, error, sentence):
         make()
 
 
-# --- bad parameters, values as values ---------------------------------------------------------------------------------
+# --- bad parameters, values as values
+# ---------------------------------------------------------------------------------
 
 MAKERS = {
     "bandwidth": km.Gaussian,
@@ -563,7 +658,9 @@ MAKERS = {
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("parameter", MAKERS)
 def test_parameters_must_be_positive_and_finite(parameter, value):
-    with pytest.raises(ValueError, match=f"{parameter.split()[0]} must be a finite number greater than 0, got"):
+    with pytest.raises(
+        ValueError, match=f"{parameter.split()[0]} must be a finite number greater than 0, got"
+    ):
         MAKERS[parameter](value)
 
 
@@ -613,11 +710,16 @@ def test_kernels_by_name():
     assert kernels.family("cauchy") == km.Cauchy(1.0)
     with pytest.raises(ValueError, match="give an instance"):
         kernels.family("student")
-    with pytest.raises(ValueError, match="unknown kernel 'box'; choose from 'gaussian', 'laplacian', 'exponential', 'cauchy'"):
+    with pytest.raises(
+        ValueError,
+        match="unknown kernel 'box'; choose from 'gaussian', 'laplacian', 'exponential', 'cauchy'",
+    ):
         kernels.family("box")
 
 
-@pytest.mark.parametrize("kernel", [km.Gaussian(0.3), km.Laplacian(0.3), km.Student(2.0, 0.3), km.Cauchy(0.3)])
+@pytest.mark.parametrize(
+    "kernel", [km.Gaussian(0.3), km.Laplacian(0.3), km.Student(2.0, 0.3), km.Cauchy(0.3)]
+)
 def test_kernels_are_values(kernel):
     """Equal by value, hashable, frozen, picklable, and described by name and parameters."""
     twin = dataclasses.replace(kernel)

@@ -1,4 +1,6 @@
-"""The active set against nonnegative least squares and the optimality conditions, on random and awkward problems."""
+"""The active set against nonnegative least squares and the optimality conditions, on random and
+awkward problems.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ def check(K, kappa, L, zz, guess=None):
     assert alpha.min() >= 0
     assert abs(alpha.sum() - 1) <= 1e-14
     reference = simplex.nonnegative_least_squares(L, y)
-    # f(α) − f(β) = (α − β)ᵀ(s_α + s_β), without cancellation; at most twice the gap that the entry rule leaves, and rounding
+    # f(α) − f(β) = (α − β)ᵀ(s_α + s_β), without cancellation; at most twice the gap that the entry
+    # rule leaves, and rounding
     assert (alpha - reference) @ (K @ (alpha + reference) - 2 * kappa) <= 2.4e-13 * zz
     return alpha
 
@@ -42,7 +45,9 @@ def sample(kind, n, d, seed):
         return rng.standard_t(1.2, size=(n, d))
     if kind == "lattice":
         return np.unique(rng.integers(0, 12, size=(n, d)).astype(float), axis=0)
-    return np.concatenate([rng.normal(size=(n // 2, d)) * 0.05, rng.uniform(-3, 3, size=(n - n // 2, d))])
+    return np.concatenate(
+        [rng.normal(size=(n // 2, d)) * 0.05, rng.uniform(-3, 3, size=(n - n // 2, d))]
+    )
 
 
 @settings(max_examples=80)
@@ -57,7 +62,11 @@ def sample(kind, n, d, seed):
 def test_random_problems(kind, k, d, log_sigma, spread, seed):
     X = sample(kind, 300, d, seed)
     k = min(k, len(X))
-    chosen = km.k_center(X, k, first=0).indices if spread else np.random.default_rng(seed).permutation(len(X))[:k]
+    chosen = (
+        km.k_center(X, k, first=0).indices
+        if spread
+        else np.random.default_rng(seed).permutation(len(X))[:k]
+    )
     check(*problem(X, chosen, 10.0**log_sigma))
 
 
@@ -76,7 +85,9 @@ def test_arbitrary_targets(k, seed, spread):
 @pytest.mark.parametrize("sigma", [0.1, 0.31, 1.0, 1.7])
 @pytest.mark.parametrize("selection", ["kcenter", "random"])
 def test_banana(banana, sigma, selection):
-    mean = km.sparse_kernel_mean(banana, bandwidth=sigma, k=400, selection=selection, random_state=0)
+    mean = km.sparse_kernel_mean(
+        banana, bandwidth=sigma, k=400, selection=selection, random_state=0
+    )
     check(*problem(banana, mean.indices, sigma))
 
 

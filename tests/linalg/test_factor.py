@@ -92,7 +92,9 @@ def test_a_slightly_indefinite_matrix_raises_the_jitter_with_a_warning():
     C, kappa, _ = problem(k=40, n=100, sigma=2.0)
 
     def rounded(r2):
-        return np.round(np.exp(-r2 / 8), 6)  # smooth kernel, cond ≫ 1e6, rounded at 1e-6: negative eigenvalues near −1e-6
+        return np.round(
+            np.exp(-r2 / 8), 6
+        )  # smooth kernel, cond ≫ 1e6, rounded at 1e-6: negative eigenvalues near −1e-6
 
     assert np.linalg.eigvalsh(gram(rounded, C, C)).min() < -1e-8
     factor = Factor(rounded)
@@ -130,9 +132,15 @@ def test_triangular_solves_and_cholesky_without_checks(order, k, columns):
     np.testing.assert_array_equal(A, untouched)
     L = np.asarray(L, order=order)
     np.testing.assert_allclose(square(L), A + np.diag(jitter), rtol=1e-12, atol=1e-12)
-    for B in (rng.normal(size=(k, columns)), np.asfortranarray(rng.normal(size=(k, columns))), rng.normal(size=k)):
+    for B in (
+        rng.normal(size=(k, columns)),
+        np.asfortranarray(rng.normal(size=(k, columns))),
+        rng.normal(size=k),
+    ):
         np.testing.assert_allclose(L @ solve_lower(L, B), B, rtol=1e-9, atol=1e-9)
-        np.testing.assert_allclose(L.T @ solve_lower(L, B, transposed=True), B, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(
+            L.T @ solve_lower(L, B, transposed=True), B, rtol=1e-9, atol=1e-9
+        )
 
 
 def test_cholesky_refuses_what_is_not_positive_definite():
@@ -142,7 +150,9 @@ def test_cholesky_refuses_what_is_not_positive_definite():
 
 @pytest.mark.parametrize("kernel", [km.Laplacian(0.7), km.Student(4.3, 0.7)])
 def test_a_gram_matrix_by_a_table_is_that_of_its_spline(kernel):
-    """The second table reaches beyond its last cell, where g goes on as a straight line in the logarithm."""
+    """The second table reaches beyond its last cell, where g goes on as a straight line in the
+    logarithm.
+    """
     rng = np.random.default_rng(3)
     A, B = rng.normal(size=(30, 4)), rng.normal(size=(700, 4)) * np.logspace(-4, 8, 700)[:, None]
     radial = kernel.radial(4, "l2")

@@ -18,8 +18,14 @@ from tests.strategies import weighted_clouds
 sparse_kernel_mean = functools.partial(km.sparse_kernel_mean, selection="kcenter")
 
 KERNELS = {
-    "gaussian": (km.Gaussian(0.8), {"rkhs": brute.gaussian(0.8), "l2": brute.gaussian(0.8 * np.sqrt(2))}),
-    "laplacian": (km.Laplacian(0.9), {"rkhs": brute.laplacian(0.9), "l2": brute.laplacian_l2(0.9, 3)}),
+    "gaussian": (
+        km.Gaussian(0.8),
+        {"rkhs": brute.gaussian(0.8), "l2": brute.gaussian(0.8 * np.sqrt(2))},
+    ),
+    "laplacian": (
+        km.Laplacian(0.9),
+        {"rkhs": brute.laplacian(0.9), "l2": brute.laplacian_l2(0.9, 3)},
+    ),
     "cauchy": (km.Cauchy(0.7), {"rkhs": brute.student(2.0, 0.7), "l2": brute.student(2.0, 2.8)}),
 }
 
@@ -41,13 +47,19 @@ def test_exact_and_spectral_certificates_find_the_true_error(cloud, name, space)
     exact = mean.certificate(cloud, method="exact")
     # The square is accurate to a few eps·‖z̄‖², and tables for L2 to 1e-12: far above that here.
     assert exact.error == pytest.approx(truth * unit, rel=1e-9)
-    assert exact.relative_error == pytest.approx(truth / np.sqrt(brute.norm_squared(g[space], cloud, p)), rel=1e-9)
+    assert exact.relative_error == pytest.approx(
+        truth / np.sqrt(brute.norm_squared(g[space], cloud, p)), rel=1e-9
+    )
     assert (exact.standard_error, exact.method, exact.below_floor) == (0.0, "exact", False)
     spectral = mean.certificate(cloud, method="spectral", random_state=1)
     assert spectral.method == "spectral"
     assert abs(spectral.error - exact.error) < 4 * spectral.standard_error
-    assert spectral.standard_error < 0.15 * exact.error  # useless otherwise; THEORY §4 has 4–8 % for the square
-    assert spectral.relative_error == pytest.approx(exact.relative_error, abs=4 * spectral.standard_error / exact.error)
+    assert (
+        spectral.standard_error < 0.15 * exact.error
+    )  # useless otherwise; THEORY §4 has 4–8 % for the square
+    assert spectral.relative_error == pytest.approx(
+        exact.relative_error, abs=4 * spectral.standard_error / exact.error
+    )
 
 
 def test_residual_rows_are_within_four_standard_errors(cloud):
@@ -58,7 +70,9 @@ def test_residual_rows_are_within_four_standard_errors(cloud):
         assert rows.method == "rows"
         assert 0 < abs(rows.error - exact) < 4 * rows.standard_error
     all_rows = mean.certificate(cloud, method="rows", size=500, random_state=0)
-    assert all_rows.error == pytest.approx(exact, rel=1e-10)  # without replacement: all of them are the exact sum
+    assert all_rows.error == pytest.approx(
+        exact, rel=1e-10
+    )  # without replacement: all of them are the exact sum
     assert all_rows.standard_error == pytest.approx(0.0, abs=1e-12)
 
 
@@ -72,7 +86,9 @@ def test_auto_is_exact_while_that_is_cheap_and_spectral_below_its_floor():
 
 
 def test_the_spectral_certificate_resolves_what_float64_subtraction_cannot():
-    """At relative errors near 1e-8 the exact formula is at its floor; extended precision tells the truth."""
+    """At relative errors near 1e-8 the exact formula is at its floor; extended precision tells the
+    truth.
+    """
     X = np.random.default_rng(2).normal(size=(400, 1))
     p = brute.uniform(X)
     g = brute.gaussian(1.0)
@@ -85,13 +101,16 @@ def test_the_spectral_certificate_resolves_what_float64_subtraction_cannot():
     truth = np.sqrt(brute.error_squared(g, X, p, mean.centers, mean.weights))
     assert 1e-9 < truth < 1e-7
     found = mean.certificate(X, method="spectral", size=20_000, random_state=0)
-    # The residual lives in the tail of the spectrum: THEORY §4 allows 2–3 % s.e. of the square and 16–20/20 coverage of 2 s.e.
+    # The residual lives in the tail of the spectrum: THEORY §4 allows 2–3 % s.e. of the square and
+    # 16–20/20 coverage of 2 s.e.
     assert abs(found.error - truth) < max(5 * found.standard_error, 0.15 * truth)
 
 
 @pytest.mark.parametrize("method", ["exact", "rows", "spectral", "auto"])
 def test_no_certificate_is_the_root_of_a_negative_or_a_claim_below_the_floor(method):
-    """With every distinct point a centre the truth is about 1e-15: estimates are positive, finite and not below rounding."""
+    """With every distinct point a centre the truth is about 1e-15: estimates are positive, finite
+    and not below rounding.
+    """
     X = np.random.default_rng(3).normal(size=(40, 2))
     mean = sparse_kernel_mean(X, bandwidth=0.6, k=40, random_state=0)
     found = mean.certificate(X, method=method, random_state=0)
@@ -114,12 +133,20 @@ def test_one_point_is_certified_by_every_method(method):
 
 
 def test_the_certificate_measures_any_data_and_any_weights(cloud):
-    """Not only the sample fitted: the distance of z to the kernel mean of other points, signed weights or not."""
+    """Not only the sample fitted: the distance of z to the kernel mean of other points, signed
+    weights or not.
+    """
     other = cloud[:100] + 0.3
     w = np.arange(100)
     mean = sparse_kernel_mean(cloud, bandwidth=0.8, k=30, constraint="simplex", random_state=0)
-    truth = np.sqrt(brute.error_squared(brute.gaussian(0.8), other, brute.normalised(w), mean.centers, mean.weights))
-    assert mean.certificate(other, sample_weight=w, method="exact").error == pytest.approx(truth, rel=1e-10)
+    truth = np.sqrt(
+        brute.error_squared(
+            brute.gaussian(0.8), other, brute.normalised(w), mean.centers, mean.weights
+        )
+    )
+    assert mean.certificate(other, sample_weight=w, method="exact").error == pytest.approx(
+        truth, rel=1e-10
+    )
     spectral = mean.certificate(other, sample_weight=w, method="spectral", random_state=0)
     assert abs(spectral.error - truth) < 4 * spectral.standard_error
 
@@ -134,9 +161,13 @@ def test_the_mean_of_all_points_lies_at_distance_zero_from_their_sum():
 @given(weighted_clouds(15), st.integers(1, 5))
 def test_the_exact_certificate_is_the_formula_on_weighted_clouds(cloud, k):
     X, w = cloud
-    mean = sparse_kernel_mean(X, bandwidth=0.7, k=k, sample_weight=w, selection="kcenter", random_state=0)
+    mean = sparse_kernel_mean(
+        X, bandwidth=0.7, k=k, sample_weight=w, selection="kcenter", random_state=0
+    )
     found = mean.certificate(X, sample_weight=w, method="exact")
-    truth = brute.error_squared(brute.gaussian(0.7), X, brute.normalised(w), mean.centers, mean.weights)
+    truth = brute.error_squared(
+        brute.gaussian(0.7), X, brute.normalised(w), mean.centers, mean.weights
+    )
     assert found.error**2 == pytest.approx(truth, abs=1e-13)
 
 
@@ -147,8 +178,12 @@ def test_the_bound_is_theorem_1_and_the_tighter_one_the_mean_over_points(cloud):
     mean = sparse_kernel_mean(cloud, bandwidth=0.8, k=60, random_state=0)
     g, p = brute.gaussian(0.8), brute.uniform(cloud)
     assert mean.bound == pytest.approx(brute.theorem_1(g, cloud, p, mean.indices), rel=1e-10)
-    assert mean.tighter_bound == pytest.approx(brute.mean_nearest(g, cloud, p, mean.centers), rel=1e-10)
-    assert mean.incoherence == pytest.approx(brute.gram(g, cloud, mean.centers).max(axis=1).min(), rel=1e-12)
+    assert mean.tighter_bound == pytest.approx(
+        brute.mean_nearest(g, cloud, p, mean.centers), rel=1e-10
+    )
+    assert mean.incoherence == pytest.approx(
+        brute.gram(g, cloud, mean.centers).max(axis=1).min(), rel=1e-12
+    )
 
 
 def test_the_bound_of_weighted_data_counts_the_mass_off_the_centres(cloud):
@@ -166,7 +201,9 @@ def test_bounds_in_l2_are_in_units_of_the_density_norm(cloud):
     g, p = brute.gaussian(0.8 * np.sqrt(2)), brute.uniform(cloud)
     unit = (4 * np.pi * 0.64) ** (-3 / 4)
     assert mean.bound == pytest.approx(unit * brute.theorem_1(g, cloud, p, mean.indices), rel=1e-10)
-    assert mean.tighter_bound == pytest.approx(unit * brute.mean_nearest(g, cloud, p, mean.centers), rel=1e-10)
+    assert mean.tighter_bound == pytest.approx(
+        unit * brute.mean_nearest(g, cloud, p, mean.centers), rel=1e-10
+    )
 
 
 @pytest.mark.parametrize(
@@ -186,7 +223,10 @@ def test_no_bound_is_claimed_where_the_theorem_does_not_apply(cloud, options):
 
 
 def test_no_bound_is_claimed_for_merged_means(cloud):
-    parts = [sparse_kernel_mean(part, bandwidth=0.8, k=20, random_state=0) for part in (cloud[:200], cloud[200:])]
+    parts = [
+        sparse_kernel_mean(part, bandwidth=0.8, k=20, random_state=0)
+        for part in (cloud[:200], cloud[200:])
+    ]
     assert km.merge(parts, k=10).bound is None
     assert km.merge(parts, k=10).tighter_bound is None
 
@@ -201,7 +241,9 @@ def test_refitting_to_other_data_does_not_keep_the_old_bound(cloud):
 
 
 def test_the_bound_keeps_its_order_where_centres_cover_almost_perfectly():
-    """ν rounds to 1 when the cover is below 1e-8 bandwidths; √(1 − ν²) must not, or the theorem is undercut."""
+    """ν rounds to 1 when the cover is below 1e-8 bandwidths; √(1 − ν²) must not, or the theorem is
+    undercut.
+    """
     X = np.random.default_rng(6).normal(size=(50, 2)) * 1e-7
     mean = sparse_kernel_mean(X, bandwidth=1.0, k=2, random_state=0)
     jitter = mean.jitter * float(mean.weights @ mean.weights)
@@ -222,7 +264,9 @@ def test_distances_between_means_are_off_by_at_most_the_sum_of_their_errors(clou
 
 @pytest.mark.parametrize("d", [1, 3, 10, 100])
 def test_spectral_importance_weights_average_to_one_and_stay_below_three(d):
-    frequencies, importance = spectral_draw(km.Gaussian(1.0), d, "rkhs", np.random.default_rng(0), 20_000)
+    frequencies, importance = spectral_draw(
+        km.Gaussian(1.0), d, "rkhs", np.random.default_rng(0), 20_000
+    )
     assert frequencies.shape == (20_000, d)
     assert importance.max() <= 3 + 1e-12
     assert abs(importance.mean() - 1) < 5 * importance.std() / np.sqrt(20_000)

@@ -13,13 +13,18 @@ KERNELS = [km.Gaussian(0.7), km.Laplacian(1.3), km.Student(3.5, 2.0), km.Cauchy(
 
 
 def mean_on(C, alpha, kernel=KERNELS[0], space="rkhs", scale=None, engine="naive"):
-    return km.KernelMean(np.asarray(C, float), np.asarray(alpha, float), kernel, space, scale, 10, engine)
+    return km.KernelMean(
+        np.asarray(C, float), np.asarray(alpha, float), kernel, space, scale, 10, engine
+    )
 
 
 def some_means(kernel, space, scale=None, engine="cpu", count=4, d=2):
     rng = np.random.default_rng(3)
     sizes = (1, 7, 30, 4)[:count]
-    return [mean_on(rng.normal(size=(k, d)), rng.normal(size=k), kernel, space, scale, engine) for k in sizes]
+    return [
+        mean_on(rng.normal(size=(k, d)), rng.normal(size=k), kernel, space, scale, engine)
+        for k in sizes
+    ]
 
 
 def brute(a, b):
@@ -49,7 +54,9 @@ def test_every_entry_is_the_distance_of_its_pair(kernel, space, engine):
 def test_a_rectangle_is_a_part_of_the_square():
     means = some_means(KERNELS[0], "l2")
     D = km.distance_matrix(means)
-    np.testing.assert_allclose(km.distance_matrix(means[:3], means[1:]), D[:3, 1:], rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(
+        km.distance_matrix(means[:3], means[1:]), D[:3, 1:], rtol=1e-12, atol=1e-15
+    )
     assert km.distance_matrix(means[:1], means).shape == (1, 4)
     assert km.distance_matrix(means[2:3], [means[2]])[0, 0] == 0.0
 
@@ -59,7 +66,9 @@ def test_gaussians_of_different_bandwidth_compare_in_l2():
     means = [wide[0], narrow[0], wide[1], narrow[2], wide[3], narrow[1]]
     expected = [[0.0 if a is b else a.distance(b) for b in means] for a in means]
     np.testing.assert_allclose(km.distance_matrix(means), expected, rtol=1e-10)
-    np.testing.assert_allclose(km.distance_matrix(means[:2], means[2:]), np.array(expected)[:2, 2:], rtol=1e-10)
+    np.testing.assert_allclose(
+        km.distance_matrix(means[:2], means[2:]), np.array(expected)[:2, 2:], rtol=1e-10
+    )
 
 
 def test_full_and_sparse_means_mix():
@@ -81,7 +90,9 @@ def test_means_that_nearly_coincide_keep_their_digits(step):
 
 
 def test_units_that_fit_no_float_cancel():
-    """In 600 dimensions the L2 unit (4πσ²)^{−d/2} alone is 0 or infinite; distances of the right size are neither."""
+    """In 600 dimensions the L2 unit (4πσ²)^{−d/2} alone is 0 or infinite; distances of the right
+    size are neither.
+    """
     d = 600
     kernel = km.Gaussian(1 / np.sqrt(4 * np.pi))  # g(0) = 1 in any dimension
     means = some_means(kernel, "l2", d=d)
@@ -132,7 +143,9 @@ def test_there_is_one_kernel_sum_per_mean():
     assert engine.calls == 9
     engine.calls = 0
     km.distance_matrix(means[:2], means)
-    assert engine.calls == 9 + 9 + 2 + 2 - 2 + 8  # one per column, own norms, and two equal pairs of four sums each
+    assert (
+        engine.calls == 9 + 9 + 2 + 2 - 2 + 8
+    )  # one per column, own norms, and two equal pairs of four sums each
 
 
 def test_bad_lists_get_one_sentence():

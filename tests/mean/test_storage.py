@@ -71,7 +71,9 @@ def test_every_field_comes_back_to_the_last_bit(tmp_path, name):
     assert again.certificate(X, method="exact") == mean.certificate(X, method="exact")
 
 
-@pytest.mark.parametrize("make", [lambda m: m.truncate(4), lambda m: km.merge([m, m], k=5)], ids=["truncated", "merged"])
+@pytest.mark.parametrize(
+    "make", [lambda m: m.truncate(4), lambda m: km.merge([m, m], k=5)], ids=["truncated", "merged"]
+)
 def test_means_without_all_facts_come_back_too(tmp_path, make):
     for name in ("plain", "random-cg"):
         mean = make(fitted(name))
@@ -91,7 +93,9 @@ def test_a_loaded_mean_truncates_refits_and_merges(tmp_path):
     mean.save(tmp_path / "m.km")
     again = km.load(tmp_path / "m.km")
     np.testing.assert_array_equal(again.truncate(4).weights, mean.truncate(4).weights)
-    np.testing.assert_array_equal(again.refit(constraint="simplex").weights, mean.refit(constraint="simplex").weights)
+    np.testing.assert_array_equal(
+        again.refit(constraint="simplex").weights, mean.refit(constraint="simplex").weights
+    )
     assert km.merge([again, mean]).distance(mean) < 1e-7
 
 
@@ -115,7 +119,9 @@ def gaussian_profile(s: float) -> float:
 
 
 def test_a_kernel_of_ones_own_must_be_given_again(tmp_path):
-    mean = sparse_kernel_mean(X, kernel=km.Radial(gaussian_profile, 0.6), k=5, random_state=0, engine="naive")
+    mean = sparse_kernel_mean(
+        X, kernel=km.Radial(gaussian_profile, 0.6), k=5, random_state=0, engine="naive"
+    )
     mean.save(tmp_path / "m.km")
     with pytest.raises(ValueError, match=r"load\(path, kernel="):
         km.load(tmp_path / "m.km")
@@ -129,7 +135,9 @@ def test_a_kernel_of_ones_own_must_be_given_again(tmp_path):
 
 @pytest.mark.parametrize("step", ["fsync", "replace"])
 @pytest.mark.parametrize("before", [None, b"something older"])
-def test_when_writing_fails_the_old_file_stays_and_no_part_is_left(tmp_path, monkeypatch, step, before):
+def test_when_writing_fails_the_old_file_stays_and_no_part_is_left(
+    tmp_path, monkeypatch, step, before
+):
     path = tmp_path / "m.km"
     if before is not None:
         path.write_bytes(before)
@@ -179,7 +187,19 @@ def refused(path, data, match=None):
 
 def test_a_file_cut_anywhere_is_refused(tmp_path, contents):
     path = tmp_path / "cut.km"
-    edges = [0, 1, 16, 17, 18, 19, 20, 26, 27, 28, 60]  # magic, version, newline, header length, header
+    edges = [
+        0,
+        1,
+        16,
+        17,
+        18,
+        19,
+        20,
+        26,
+        27,
+        28,
+        60,
+    ]  # magic, version, newline, header length, header
     around = [len(contents) - r for r in (1, 2, 31, 32, 33, 40, 41, 200)]  # checksum, last array
     for size in edges + around + list(range(0, len(contents), 97)):
         refused(path, contents[:size])
@@ -221,7 +241,13 @@ def test_foreign_files_are_refused_and_nothing_in_them_runs(tmp_path):
     bomb = pickle.dumps(Bomb(trace))
     np.savez(tmp_path / "a.npz", x=X)
     np.save(tmp_path / "b.npy", np.array([Bomb(trace)], dtype=object), allow_pickle=True)
-    for data in ((tmp_path / "a.npz").read_bytes(), (tmp_path / "b.npy").read_bytes(), bomb, b"{}", b"x,y\n1,2\n"):
+    for data in (
+        (tmp_path / "a.npz").read_bytes(),
+        (tmp_path / "b.npy").read_bytes(),
+        bomb,
+        b"{}",
+        b"x,y\n1,2\n",
+    ):
         refused(tmp_path / "foreign.km", data, "not a kernelmean model")
     refused(tmp_path / "foreign.km", b"kernelmean model 1\n" + bomb)
     assert not trace.exists()
@@ -244,7 +270,12 @@ def parse(contents):
 
 def forge(header, arrays, size=None):
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
-    body = b"kernelmean model 1\n" + (len(text) if size is None else size).to_bytes(8, "little") + text + arrays
+    body = (
+        b"kernelmean model 1\n"
+        + (len(text) if size is None else size).to_bytes(8, "little")
+        + text
+        + arrays
+    )
     return body + hashlib.sha256(body).digest()
 
 
@@ -285,7 +316,18 @@ def test_impossible_shapes_are_refused_before_anything_is_allocated(tmp_path, co
 
 @pytest.mark.parametrize(
     "header",
-    [b"", b"[]", b"3", b'"text"', b"null", b"{}", b"{", b"\xff\xfe", b"[" * 100_000, b'{"arrays": 5}'],
+    [
+        b"",
+        b"[]",
+        b"3",
+        b'"text"',
+        b"null",
+        b"{}",
+        b"{",
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b'{"arrays": 5}',
+    ],
     ids=lambda h: repr(h[:12]),
 )
 def test_headers_that_are_none_are_refused(tmp_path, contents, header):
@@ -312,7 +354,10 @@ def array(position, key, value):
 
 
 FORGERIES = {
-    **{f"no {key}": without(key) for key in ("kernel", "space", "selection", "stop_reason", "constraint", "solver", "arrays")},
+    **{
+        f"no {key}": without(key)
+        for key in ("kernel", "space", "selection", "stop_reason", "constraint", "solver", "arrays")
+    },
     "unknown kernel": setting("kernel", {"name": "cosine", "bandwidth": 1.0}),
     "kernel without parameters": setting("kernel", {"name": "gaussian"}),
     "kernel with other parameters": setting("kernel", {"name": "gaussian", "width": 1.0}),
@@ -333,7 +378,9 @@ FORGERIES = {
     "array without a name": lambda header: header["arrays"][1].pop("name"),
     "array name as list": array(1, "name", ["weights"]),
     "the same array twice": array(1, "name", "centers"),
-    "indices as fractions": lambda header: [a.__setitem__("type", "float64") for a in header["arrays"] if a["name"] == "indices"],
+    "indices as fractions": lambda header: [
+        a.__setitem__("type", "float64") for a in header["arrays"] if a["name"] == "indices"
+    ],
     "centres in one dimension": array(0, "shape", [18]),
     "centres and weights of different number": array(0, "shape", [6, 3]),
     "array entries as numbers": setting("arrays", [1, 2, 3]),

@@ -13,7 +13,9 @@ labelings = st.integers(1, 25).flatmap(
 
 
 def hausdorff(a, b):
-    """max over clusters of the one, min over clusters of the other, of the points in just one of the two: by sets."""
+    """max over clusters of the one, min over clusters of the other, of the points in just one of
+    the two: by sets.
+    """
     A, B = ([{i for i, label in enumerate(x) if label == c} for c in set(x)] for x in (a, b))
     directed = [min(len(s ^ t) for t in B) for s in A] + [min(len(s ^ t) for s in A) for t in B]
     return max(directed) / len(a)
@@ -41,7 +43,9 @@ def test_many_clusters_of_many_points_need_no_table_of_all_pairs():
 
 
 def test_label_images_may_be_compared():
-    assert km.clustering_hausdorff(np.zeros((4, 5), int), np.arange(20).reshape(4, 5) // 10) == pytest.approx(0.5)
+    assert km.clustering_hausdorff(
+        np.zeros((4, 5), int), np.arange(20).reshape(4, 5) // 10
+    ) == pytest.approx(0.5)
 
 
 def test_the_discrepancy_index_counts_points_further_apart_than_delta():
@@ -57,11 +61,31 @@ def test_the_discrepancy_index_counts_points_further_apart_than_delta():
     [
         (lambda: km.clustering_hausdorff([0, 1], [0]), ValueError, "same points"),
         (lambda: km.clustering_hausdorff([], []), ValueError, "at least one"),
-        (lambda: km.discrepancy_index(np.zeros((3, 2)), np.zeros((2, 2)), 1.0), ValueError, "same points"),
-        (lambda: km.discrepancy_index(np.zeros((3, 2)), np.zeros((3, 1)), 1.0), ValueError, "columns"),
-        (lambda: km.discrepancy_index(np.zeros((3, 2)), np.zeros((3, 2)), -1.0), ValueError, "delta"),
-        (lambda: km.discrepancy_index(np.zeros((3, 2)), np.zeros((3, 2)), "far"), TypeError, "delta"),
-        (lambda: km.discrepancy_index(np.array([[np.nan]]), np.zeros((1, 1)), 1.0), ValueError, "Y_a"),
+        (
+            lambda: km.discrepancy_index(np.zeros((3, 2)), np.zeros((2, 2)), 1.0),
+            ValueError,
+            "same points",
+        ),
+        (
+            lambda: km.discrepancy_index(np.zeros((3, 2)), np.zeros((3, 1)), 1.0),
+            ValueError,
+            "columns",
+        ),
+        (
+            lambda: km.discrepancy_index(np.zeros((3, 2)), np.zeros((3, 2)), -1.0),
+            ValueError,
+            "delta",
+        ),
+        (
+            lambda: km.discrepancy_index(np.zeros((3, 2)), np.zeros((3, 2)), "far"),
+            TypeError,
+            "delta",
+        ),
+        (
+            lambda: km.discrepancy_index(np.array([[np.nan]]), np.zeros((1, 1)), 1.0),
+            ValueError,
+            "Y_a",
+        ),
     ],
 )
 def test_what_cannot_be_compared_is_said(call, error, words):

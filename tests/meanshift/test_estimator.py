@@ -1,4 +1,6 @@
-"""Mean shift: the climb against plain mean shift written from its formula, its promises as properties, the estimator."""
+"""Mean shift: the climb against plain mean shift written from its formula, its promises as
+properties, the estimator.
+"""
 
 import inspect
 import warnings
@@ -29,7 +31,9 @@ SMOOTH = [name for name in KERNELS if name != "laplacian"]
 
 def blobs(n=60, seed=0):
     rng = np.random.default_rng(seed)
-    return np.concatenate([rng.normal(center, 0.35, size=(n, 2)) for center in ((0, 0), (3, 0), (0, 3))])
+    return np.concatenate(
+        [rng.normal(center, 0.35, size=(n, 2)) for center in ((0, 0), (3, 0), (0, 3))]
+    )
 
 
 def full(X, kernel, weights=None):
@@ -37,7 +41,9 @@ def full(X, kernel, weights=None):
 
 
 def profiles(kernel):
-    """φ and ψ = −dφ/ds up to factors, of the squared distance: written here, not taken from the library."""
+    """φ and ψ = −dφ/ds up to factors, of the squared distance: written here, not taken from the
+    library.
+    """
     if isinstance(kernel, km.Gaussian):
         return brute.gaussian(kernel.bandwidth), brute.gaussian(kernel.bandwidth)
     alpha = kernel.alpha if isinstance(kernel, km.Student) else 1.5  # Cauchy in two dimensions
@@ -69,7 +75,9 @@ def test_the_climb_ends_where_plain_mean_shift_ends(name):
 def test_one_step_is_the_weighted_mean(name):
     X, kernel = blobs(20), KERNELS[name]
     place = Hill.of(full(X, kernel)).at(X + 0.1)
-    np.testing.assert_allclose(X + 0.1 + place.step, plain_mean_shift(X, brute.uniform(X), kernel, X + 0.1, 1), atol=1e-12)
+    np.testing.assert_allclose(
+        X + 0.1 + place.step, plain_mean_shift(X, brute.uniform(X), kernel, X + 0.1, 1), atol=1e-12
+    )
 
 
 def test_the_climb_of_a_laplacian_density_ends_on_its_peaks():
@@ -77,13 +85,16 @@ def test_the_climb_of_a_laplacian_density_ends_on_its_peaks():
     X = blobs(40)
     mean = full(X, KERNELS["laplacian"])
     found = climb(Hill.of(mean), X, 1e-6, 10_000)
-    ring = np.stack([np.cos(np.arange(12) / 12 * 2 * np.pi), np.sin(np.arange(12) / 12 * 2 * np.pi)], axis=1)
+    ring = np.stack(
+        [np.cos(np.arange(12) / 12 * 2 * np.pi), np.sin(np.arange(12) / 12 * 2 * np.pi)], axis=1
+    )
     for radius in (1e-3, 1e-2):
         around = mean((found.ends[:, None] + radius * ring).reshape(-1, 2)).reshape(-1, 12)
         assert (around <= mean(found.ends)[:, None] * (1 + 1e-12)).all()
 
 
-# --- promises ---------------------------------------------------------------------------------------------------------
+# --- promises
+# ---------------------------------------------------------------------------------------------------------
 
 
 def density_at(mean, Y):
@@ -97,7 +108,9 @@ def density_at(mean, Y):
 @pytest.mark.parametrize("name", KERNELS)
 @given(X=clouds(max_points=25, min_points=2), seed=st.integers(0, 100), size=st.floats(0.05, 3.0))
 def test_the_density_never_falls_along_any_path(name, X, seed, size):
-    """Every place of every path, leaps included, against the place before; starts at the points and off them."""
+    """Every place of every path, leaps included, against the place before; starts at the points and
+    off them.
+    """
     rng = np.random.default_rng(seed)
     kernel = KERNELS[name].rescaled(size, X.shape[1])
     kernel = km.Student(X.shape[1] / 2 + 1, kernel.beta) if name == "student" else kernel
@@ -126,10 +139,14 @@ def test_ends_lie_within_the_cloud(name, X):
 
 
 def test_points_that_creep_along_a_ridge_arrive():
-    """A long ridge with a faint peak: plain steps shrink so slowly that 500 of them do not reach it."""
+    """A long ridge with a faint peak: plain steps shrink so slowly that 500 of them do not reach
+    it.
+    """
     x = np.linspace(-6, 6, 400)
     X = np.column_stack([x, 0.05 * np.sin(7 * x)])
-    mean = km.kernel_mean(X, kernel=km.Gaussian(1.0), space="l2", sample_weight=np.exp(-(x**2) / 200))
+    mean = km.kernel_mean(
+        X, kernel=km.Gaussian(1.0), space="l2", sample_weight=np.exp(-(x**2) / 200)
+    )
     hill = Hill.of(mean)
     slow = X
     for _ in range(500):
@@ -146,7 +163,9 @@ def test_an_outlier_far_from_every_centre_still_climbs():
     """Where every weight underflows: the sparse density has no centre there."""
     X = blobs()
     hill = Hill.of(
-        km.sparse_kernel_mean(X, kernel=km.Gaussian(0.5), space="l2", constraint="simplex", k=20, random_state=0).expansion
+        km.sparse_kernel_mean(
+            X, kernel=km.Gaussian(0.5), space="l2", constraint="simplex", k=20, random_state=0
+        ).expansion
     )
     found = climb(hill, np.array([[300.0, 1.0], [-1e7, 2.0], [0.0, 1e12]]), 1e-3, 1000)
     assert np.isfinite(found.ends).all()
@@ -159,7 +178,9 @@ def test_sparse_and_full_agree_as_k_grows(name):
     exact = climb(Hill.of(full(X, KERNELS[name])), X, 1e-6, 10_000).ends
     errors = []
     for k in (15, 60, len(X)):
-        mean = km.sparse_kernel_mean(X, kernel=KERNELS[name], space="l2", constraint="simplex", k=k, random_state=0)
+        mean = km.sparse_kernel_mean(
+            X, kernel=KERNELS[name], space="l2", constraint="simplex", k=k, random_state=0
+        )
         ends = climb(Hill.of(mean.expansion), X, 1e-6, 10_000).ends
         errors.append(np.linalg.norm(ends - exact, axis=1).mean())
     assert errors[2] < 1e-3
@@ -168,7 +189,9 @@ def test_sparse_and_full_agree_as_k_grows(name):
 
 
 def test_weiszfelds_rule_decides_at_a_centre():
-    """Two Laplacian centres a distance r apart: the lighter one holds its point just if w ≥ (1 − w)·exp(−r/γ)."""
+    """Two Laplacian centres a distance r apart: the lighter one holds its point just if w ≥ (1 −
+    w)·exp(−r/γ).
+    """
     C, limit = np.array([[0.0, 0.0], [1.0, 0.0]]), np.exp(-1.0) / (1 + np.exp(-1.0))
     for w, stays in ((limit * 1.01, True), (limit * 0.99, False)):
         mean = full(C, km.Laplacian(1.0), [w, 1 - w])
@@ -189,7 +212,8 @@ def test_a_mean_that_is_no_density_is_refused():
         Hill.of(km.kernel_mean(X, kernel=own).expansion)
 
 
-# --- linkage ----------------------------------------------------------------------------------------------------------
+# --- linkage
+# ----------------------------------------------------------------------------------------------------------
 
 
 @given(
@@ -201,14 +225,18 @@ def test_a_mean_that_is_no_density_is_refused():
 def test_linkage_is_single_linkage(X, radius, crowd, seed):
     """Crowds about each point too, so that cells hold many; off ties, where rounding decides."""
     rng = np.random.default_rng(seed)
-    Y = np.concatenate([X + (part > 0) * rng.normal(scale=1e-2, size=X.shape) for part in range(crowd)])
+    Y = np.concatenate(
+        [X + (part > 0) * rng.normal(scale=1e-2, size=X.shape) for part in range(crowd)]
+    )
     steps = linkage(Y, "single")
     if np.abs(steps[:, 2] - radius).min() < 1e-9 * (1 + np.abs(Y).max()):
         return
     links = link(Y, radius)
     labels = links.groups[links.cells]
     assert km.clustering_hausdorff(labels, fcluster(steps, radius, "distance")) == 0.0
-    assert (np.diff(np.unique(labels, return_index=True)[1]) > 0).all()  # numbered by first appearance
+    assert (
+        np.diff(np.unique(labels, return_index=True)[1]) > 0
+    ).all()  # numbered by first appearance
     assert (links.cells[links.firsts] == np.arange(len(links.firsts))).all()
 
 
@@ -224,7 +252,8 @@ def test_linkage_of_pairs_in_bounded_portions(monkeypatch):
     assert all((a == b).all() for a, b in zip(whole, parts, strict=True))
 
 
-# --- clusters ---------------------------------------------------------------------------------------------------------
+# --- clusters
+# ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("sparse", [True, False])
@@ -260,9 +289,13 @@ def test_the_bandwidth_is_that_of_chen_genovese_and_wasserman():
 
 
 def test_prediction_climbs_and_does_not_ask_for_the_nearest_centre():
-    """A long thin ridge beside a small blob: its end is nearer to the blob's centre than to its own."""
+    """A long thin ridge beside a small blob: its end is nearer to the blob's centre than to its
+    own.
+    """
     x = np.linspace(0, 10, 300)
-    X = np.concatenate([np.column_stack([x, 0 * x]), np.random.default_rng(0).normal((10, 3.0), 0.1, size=(60, 2))])
+    X = np.concatenate(
+        [np.column_stack([x, 0 * x]), np.random.default_rng(0).normal((10, 3.0), 0.1, size=(60, 2))]
+    )
     w = np.concatenate([np.exp(-x / 8), np.full(60, 0.2)])
     model = km.MeanShift(kernel=km.Gaussian(0.7), sparse=False).fit(X, sample_weight=w)
     new = np.column_stack([np.linspace(8.5, 10, 20), np.full(20, 0.1)])
@@ -290,14 +323,21 @@ def test_small_clusters_are_absorbed_by_the_nearest_peak():
 def test_the_merge_radius_joins_peaks():
     X = blobs()
     counts = [
-        len(km.MeanShift(kernel=km.Gaussian(0.6), merge_radius=r, sparse=False).fit(X).cluster_centers_) for r in (0.6, 2.5, 3.5)
+        len(
+            km.MeanShift(kernel=km.Gaussian(0.6), merge_radius=r, sparse=False)
+            .fit(X)
+            .cluster_centers_
+        )
+        for r in (0.6, 2.5, 3.5)
     ]
     assert counts == [3, 3, 1]
 
 
 def test_points_left_on_their_way_are_counted():
     X = blobs()
-    with pytest.warns(UserWarning, match=r"180 of 180 points still move .* max_iter=1 .* raise max_iter"):
+    with pytest.warns(
+        UserWarning, match=r"180 of 180 points still move .* max_iter=1 .* raise max_iter"
+    ):
         model = km.MeanShift(kernel=km.Gaussian(0.6), sparse=False, max_iter=1, tol=1e-6).fit(X)
     assert model.n_iter_ == 1
     with pytest.warns(UserWarning, match="2 of 2 points"):
@@ -340,7 +380,10 @@ def test_labels_are_whole_and_prediction_repeats_them(X):
 def test_results_are_the_same_every_time_and_for_any_number_of_threads():
     X = np.random.default_rng(0).normal(size=(6000, 3))
     X.flags.writeable = False
-    models = [km.MeanShift(k_max=60, random_state=7, engine=km.engines.open("cpu", threads=t)).fit(X) for t in (1, 2, 5, 2)]
+    models = [
+        km.MeanShift(k_max=60, random_state=7, engine=km.engines.open("cpu", threads=t)).fit(X)
+        for t in (1, 2, 5, 2)
+    ]
     for model in models[1:]:
         assert (model.labels_ == models[0].labels_).all()
         assert (model.shifted_ == models[0].shifted_).all()
@@ -349,7 +392,9 @@ def test_results_are_the_same_every_time_and_for_any_number_of_threads():
     assert km.clustering_hausdorff(naive.labels_, fast.labels_) < 0.01
 
 
-@pytest.mark.parametrize("X", [np.full((5, 2), 3.0), np.array([[1.0, 2.0]])], ids=["equal points", "one point"])
+@pytest.mark.parametrize(
+    "X", [np.full((5, 2), 3.0), np.array([[1.0, 2.0]])], ids=["equal points", "one point"]
+)
 @pytest.mark.parametrize("sparse", [True, False])
 def test_without_spread_there_is_one_cluster(X, sparse):
     model = km.MeanShift(sparse=sparse).fit(X)
@@ -374,7 +419,15 @@ def test_scikit_learns_checks():
 
 
 def test_a_clone_keeps_every_parameter():
-    model = km.MeanShift(kernel="cauchy", bandwidth=0.7, tol=1e-2, merge_radius=1.0, min_cluster_size=3, k_max=9, scale="std")
+    model = km.MeanShift(
+        kernel="cauchy",
+        bandwidth=0.7,
+        tol=1e-2,
+        merge_radius=1.0,
+        min_cluster_size=3,
+        k_max=9,
+        scale="std",
+    )
     assert clone(model).get_params() == model.get_params()
     assert inspect.signature(km.MeanShift).parameters["bandwidth"].default == "mode"
 

@@ -37,10 +37,14 @@ def test_two_halves_are_two_segments(color, sparse):
 
 
 def test_noise_is_averaged_away():
-    noisy = np.clip(two_halves() + np.random.default_rng(0).normal(0, 8, (20, 24, 3)), 0, 255).astype(np.uint8)
+    noisy = np.clip(
+        two_halves() + np.random.default_rng(0).normal(0, 8, (20, 24, 3)), 0, 255
+    ).astype(np.uint8)
     found = km.segment_image(noisy)
     assert same_partition(found.labels)
-    np.testing.assert_array_equal(found.image[3, 3], np.rint(noisy[:, :12].reshape(-1, 3).mean(axis=0)))
+    np.testing.assert_array_equal(
+        found.image[3, 3], np.rint(noisy[:, :12].reshape(-1, 3).mean(axis=0))
+    )
 
 
 def test_types_and_channels_change_nothing():
@@ -48,7 +52,12 @@ def test_types_and_channels_change_nothing():
     image = two_halves()
     expected = km.segment_image(image)
     opaque = np.dstack([image, np.full((20, 24), 255, np.uint8)])
-    for other in (image / 255.0, (image / 255.0).astype(np.float32), image.astype(np.uint16) * 257, opaque):
+    for other in (
+        image / 255.0,
+        (image / 255.0).astype(np.float32),
+        image.astype(np.uint16) * 257,
+        opaque,
+    ):
         found = km.segment_image(other)
         assert (found.labels == expected.labels).all()
         np.testing.assert_allclose(found.colors, expected.colors, atol=1e-6)
@@ -83,7 +92,13 @@ def test_black_and_white():
 
 
 @pytest.mark.parametrize(
-    "image", [np.full((30, 20, 3), 7, np.uint8), np.full((4, 4), 0.5), np.zeros((1, 1, 3)), np.ones((3, 3, 4))]
+    "image",
+    [
+        np.full((30, 20, 3), 7, np.uint8),
+        np.full((4, 4), 0.5),
+        np.zeros((1, 1, 3)),
+        np.ones((3, 3, 4)),
+    ],
 )
 def test_equal_pixels_are_one_segment(image):
     found = km.segment_image(image)
@@ -124,7 +139,9 @@ def test_small_segments_join_others():
 )
 def test_lab_of_known_colours(rgb, expected):
     """Published values for D65, to the digits in which white points differ."""
-    np.testing.assert_allclose(100 * colors.lab(np.array([rgb], dtype=float))[0], expected, atol=2e-2)
+    np.testing.assert_allclose(
+        100 * colors.lab(np.array([rgb], dtype=float))[0], expected, atol=2e-2
+    )
 
 
 @pytest.mark.parametrize(
@@ -150,12 +167,23 @@ def test_what_is_no_image_is_said(image, options, error, words):
 
 @pytest.mark.data
 def test_the_painting_falls_into_its_rectangles(data):
-    """Every fourth pixel of Composition A: pixels well within a rectangle share a segment, neighbours do not."""
-    with np.load(data / "images" / "mondrian_composition_a_487x500.npz", allow_pickle=False) as file:
+    """Every fourth pixel of Composition A: pixels well within a rectangle share a segment,
+    neighbours do not.
+    """
+    with np.load(
+        data / "images" / "mondrian_composition_a_487x500.npz", allow_pickle=False
+    ) as file:
         image = file["rgb"][::4, ::4]
     found = km.segment_image(image)
     assert 15 <= found.n_segments <= 45
-    blocks = {"blue": (35, 25), "yellow": (35, 62), "grey": (35, 90), "white": (70, 62), "black": (70, 90), "red": (95, 35)}
+    blocks = {
+        "blue": (35, 25),
+        "yellow": (35, 62),
+        "grey": (35, 90),
+        "white": (70, 62),
+        "black": (70, 90),
+        "red": (95, 35),
+    }
     labels = {}
     for name, (i, j) in blocks.items():
         patch = found.labels[i - 4 : i + 5, j - 4 : j + 5]

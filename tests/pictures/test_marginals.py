@@ -13,12 +13,17 @@ from kernelmean.pictures.marginals import kernel_marginal
 
 KERNELS = [km.Gaussian(0.7), km.Laplacian(0.5), km.Cauchy(0.4), km.Student(4.0, 0.8)]
 U = np.linspace(-14.0, 14.0, 4001)
-LINE, STEPS = np.sinh(U), np.cosh(U) * (U[1] - U[0])  # the whole line: dense at 0, and far enough for Cauchy's tails
+LINE, STEPS = (
+    np.sinh(U),
+    np.cosh(U) * (U[1] - U[0]),
+)  # the whole line: dense at 0, and far enough for Cauchy's tails
 
 
 def small_mean(kernel, d, scale=None):
     X = np.random.default_rng(3).normal(size=(40, d))
-    return km.sparse_kernel_mean(X, kernel=kernel, space="l2", k=6, scale=scale, random_state=0, engine="naive")
+    return km.sparse_kernel_mean(
+        X, kernel=kernel, space="l2", k=6, scale=scale, random_state=0, engine="naive"
+    )
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
@@ -49,7 +54,11 @@ def test_a_mean_is_integrated_along_the_direction_that_is_not_seen(kernel, scale
     seen = marginal(mean, u[None, :])
     for y in (-1.3, 0.0, 0.9):
         expected = mean(y * u + LINE[:, None] * across) @ STEPS
-        np.testing.assert_allclose(seen(np.array([[y]]))[0], expected, rtol=2e-3 if isinstance(kernel, km.Laplacian) else 1e-6)
+        np.testing.assert_allclose(
+            seen(np.array([[y]]))[0],
+            expected,
+            rtol=2e-3 if isinstance(kernel, km.Laplacian) else 1e-6,
+        )
 
 
 @given(st.sampled_from(KERNELS[:1] + KERNELS[3:]), st.integers(2, 5), st.integers(0, 1000))
@@ -57,7 +66,9 @@ def test_nothing_is_lost(kernel, d, seed):
     """∫ f_P = Σ_a α_a, whatever the map."""
     rng = np.random.default_rng(seed)
     mean = small_mean(
-        km.Student(6.0, 1.0) if isinstance(kernel, km.Student) else kernel, d, np.eye(d) + 0.2 * rng.normal(size=(d, d))
+        km.Student(6.0, 1.0) if isinstance(kernel, km.Student) else kernel,
+        d,
+        np.eye(d) + 0.2 * rng.normal(size=(d, d)),
     )
     seen = marginal(mean, rng.normal(size=(1, d)))
     np.testing.assert_allclose(seen(LINE[:, None]) @ STEPS, mean.weights.sum(), rtol=1e-5)

@@ -22,7 +22,13 @@ def cloud():
 
 
 def fitted(X, **options):
-    settings = {"space": "l2", "constraint": "simplex", "k": 12, "random_state": 0, "engine": "naive"} | options
+    settings = {
+        "space": "l2",
+        "constraint": "simplex",
+        "k": 12,
+        "random_state": 0,
+        "engine": "naive",
+    } | options
     return km.sparse_kernel_mean(X, **settings)
 
 
@@ -41,7 +47,9 @@ def test_a_plane_of_two_coordinates_shows_the_mean_itself(cloud):
     (view,) = views.density_views(mean, cloud[:, :2])
     assert view.kind == "whole"
     i, j = 5, 40
-    assert view.values[i, j] == pytest.approx(float(mean([[view.grids[0][j], view.grids[1][i]]])[0]))
+    assert view.values[i, j] == pytest.approx(
+        float(mean([[view.grids[0][j], view.grids[1][i]]])[0])
+    )
     np.testing.assert_array_equal(view.centers, mean.centers)
 
 
@@ -58,7 +66,9 @@ def test_one_coordinate_is_a_curve_and_many_a_principal_plane(cloud):
 
 
 def test_without_a_marginal_a_slice_through_the_highest_centre(cloud):
-    mean = km.sparse_kernel_mean(cloud, kernel=km.Student(1.0, 1.0), k=8, random_state=0, engine="naive")
+    mean = km.sparse_kernel_mean(
+        cloud, kernel=km.Student(1.0, 1.0), k=8, random_state=0, engine="naive"
+    )
     view = views.plane_view(mean, (0, 2), cloud)
     peak = mean.centers[np.argmax(mean(mean.centers))]
     assert view.kind == "slice"
@@ -88,7 +98,9 @@ def test_lines_enclose_their_share_of_the_mass(cloud):
     for p in (0.1, 0.5, 0.9):
         inside = level > 1.0 - p
         assert view.values[inside].sum() / view.values.sum() == pytest.approx(p, abs=0.02)
-        assert view.values[inside].min() >= view.values[~inside].max()  # the densest region of that mass
+        assert (
+            view.values[inside].min() >= view.values[~inside].max()
+        )  # the densest region of that mass
 
 
 def test_signed_means_are_told_apart():
@@ -116,7 +128,9 @@ def test_the_indicator_is_what_is_left(cloud):
 def embedding():
     rng = np.random.default_rng(4)
     samples = {f"s{i}": rng.normal(size=(60, 2)) + 4.0 * (i % 2) for i in range(8)}
-    return km.DistributionEmbedding(embedding="mds", random_state=0, engine="naive", error_bars=True).fit(samples)
+    return km.DistributionEmbedding(
+        embedding="mds", random_state=0, engine="naive", error_bars=True
+    ).fit(samples)
 
 
 def test_a_collection_says_what_was_compared(embedding):
@@ -181,7 +195,9 @@ def test_large_images_are_thinned_and_grey_ones_have_three_channels(picture):
     rgb, found = picture
     assert views.segment_view(rgb, found, longest=9).original.shape == (6, 9, 3)
     grey = rgb[:, :, 0]
-    assert views.segment_view(grey, km.segment_image(grey, spatial=0.0, bandwidth=0.05, engine="naive")).modes.shape == (
+    assert views.segment_view(
+        grey, km.segment_image(grey, spatial=0.0, bandwidth=0.05, engine="naive")
+    ).modes.shape == (
         12,
         18,
         3,

@@ -1,4 +1,6 @@
-"""A kernel mean by its definition, all pairs and nothing clever: what every operation of the library is compared with."""
+"""A kernel mean by its definition, all pairs and nothing clever: what every operation of the
+library is compared with.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def inner_profile(kernel: km.kernels.Kernel, d: int, space: str) -> brute.Profil
     if isinstance(kernel, km.Cauchy):
         return brute.student((d + 1) / 2, 4 * kernel.beta)
     a, p = kernel.alpha, 2 * kernel.alpha - d / 2
-    return lambda r2: hyp2f1(p, a, a + 0.5, -np.asarray(r2, dtype=float) / (4 * kernel.beta))  # sound for small α only
+    return lambda r2: hyp2f1(
+        p, a, a + 0.5, -np.asarray(r2, dtype=float) / (4 * kernel.beta)
+    )  # sound for small α only
 
 
 def log_constant(kernel: km.kernels.Kernel, d: int) -> float:
@@ -51,9 +55,15 @@ def log_constant(kernel: km.kernels.Kernel, d: int) -> float:
     if isinstance(kernel, km.Gaussian):
         return -0.5 * d * math.log(2 * math.pi * kernel.bandwidth**2)
     if isinstance(kernel, km.Laplacian):
-        return -d * math.log(2 * kernel.scale) - 0.5 * (d - 1) * math.log(math.pi) - float(gammaln((d + 1) / 2))
+        return (
+            -d * math.log(2 * kernel.scale)
+            - 0.5 * (d - 1) * math.log(math.pi)
+            - float(gammaln((d + 1) / 2))
+        )
     alpha = _exponent(kernel, d)
-    return float(gammaln(alpha) - gammaln(alpha - d / 2)) - 0.5 * d * math.log(math.pi * kernel.beta)
+    return float(gammaln(alpha) - gammaln(alpha - d / 2)) - 0.5 * d * math.log(
+        math.pi * kernel.beta
+    )
 
 
 def log_peak(kernel: km.kernels.Kernel, d: int, space: str) -> float:
@@ -70,7 +80,11 @@ def log_peak(kernel: km.kernels.Kernel, d: int, space: str) -> float:
         return log_constant(km.Cauchy(4 * kernel.beta), d)
     alpha = kernel.alpha
     volume = 0.5 * d * math.log(math.pi * kernel.beta)
-    return 2 * log_constant(kernel, d) + volume + float(gammaln(2 * alpha - d / 2) - gammaln(2 * alpha))
+    return (
+        2 * log_constant(kernel, d)
+        + volume
+        + float(gammaln(2 * alpha - d / 2) - gammaln(2 * alpha))
+    )
 
 
 def _exponent(kernel: km.kernels.Kernel, d: int) -> float:
@@ -91,12 +105,20 @@ class Measure:
         return cls(X[w > 0], brute.normalised(w[w > 0]))
 
     def mapped(self, scale: np.ndarray | None) -> Measure:
-        """In the coordinates of the kernel, with digits to spare: clouds may be far from the origin and from each other."""
+        """In the coordinates of the kernel, with digits to spare: clouds may be far from the origin
+        and from each other.
+        """
         points = self.points.astype(np.longdouble)
-        return Measure(points if scale is None else points @ scale.T.astype(np.longdouble), self.weights.astype(np.longdouble))
+        return Measure(
+            points if scale is None else points @ scale.T.astype(np.longdouble),
+            self.weights.astype(np.longdouble),
+        )
 
     def __sub__(self, other: Measure) -> Measure:
-        return Measure(np.concatenate([self.points, other.points]), np.concatenate([self.weights, -other.weights]))
+        return Measure(
+            np.concatenate([self.points, other.points]),
+            np.concatenate([self.weights, -other.weights]),
+        )
 
 
 @dataclass(frozen=True)
@@ -114,11 +136,17 @@ class Oracle:
 
     @property
     def log_jacobian(self) -> float:
-        return 0.0 if self.scale is None or self.space == "rkhs" else float(np.linalg.slogdet(self.scale)[1])
+        return (
+            0.0
+            if self.scale is None or self.space == "rkhs"
+            else float(np.linalg.slogdet(self.scale)[1])
+        )
 
     def values(self, measure: Measure, Q: np.ndarray) -> np.ndarray:
         """c·Σ_j w_j φ(q − x_j)."""
-        constant = 0.0 if self.space == "rkhs" else log_constant(self.kernel, self.d) + self.log_jacobian
+        constant = (
+            0.0 if self.space == "rkhs" else log_constant(self.kernel, self.d) + self.log_jacobian
+        )
         sums = self._sums(profile(self.kernel, self.d), measure, Q)
         return (math.exp(constant) * sums).astype(np.float64)
 
@@ -134,11 +162,16 @@ class Oracle:
 
     def kappa(self, target: Measure, centers: np.ndarray) -> np.ndarray:
         """κ_a = Σ_j w_j g(c_a − x_j)/g(0)."""
-        return self._sums(inner_profile(self.kernel, self.d, self.space), target, centers).astype(np.float64)
+        return self._sums(inner_profile(self.kernel, self.d, self.space), target, centers).astype(
+            np.float64
+        )
 
     def cover(self, target: Measure, centers: np.ndarray) -> float:
         """Largest distance of a point to its nearest centre."""
-        there, here = (Measure(points, np.zeros(len(points))).mapped(self.scale).points for points in (target.points, centers))
+        there, here = (
+            Measure(points, np.zeros(len(points))).mapped(self.scale).points
+            for points in (target.points, centers)
+        )
         return float(np.sqrt(brute.squared_distances(there, here).min(axis=1).max()))
 
     def _sums(self, g: brute.Profile, measure: Measure, Q: np.ndarray) -> np.ndarray:

@@ -1,8 +1,9 @@
-"""Every public function, estimator and measure as a subject of metamorphic tests: how to call it, and what its answers are.
+"""Every public function, estimator and measure as a subject of metamorphic tests: how to call it,
+and what its answers are.
 
-A case is data with settings; a subject turns it into facts. A fact says how it follows when the data change: a row number
-goes with its row, a point with the data, a length with their unit. What no subject covers must be excused by name, so that
-a new public name cannot be forgotten.
+A case is data with settings; a subject turns it into facts. A fact says how it follows when the
+data change: a row number goes with its row, a point with the data, a length with their unit. What
+no subject covers must be excused by name, so that a new public name cannot be forgotten.
 """
 
 from __future__ import annotations
@@ -23,9 +24,18 @@ import kernelmean as km
 from tests.strategies import _cloud
 
 CPU = {threads: km.engines.open("cpu", threads=threads) for threads in (1, 2, 3)}
-GRID = 2.0**-12  # coordinates are multiples of it and below 2³: differences and their squares are exact, far off and turned too
-FINE = 2.0**-30  # so fine that no two distances tie, where something rounds them; 2²⁰ away coordinates are exact still
-OPTIMUM = 1e-6  # of the largest value: as far as optimal weights, of condition 1e12, decide what they add up to
+GRID = (
+    2.0**-12
+    # coordinates are multiples of it and below 2³: differences and their squares are exact, far off
+    # and turned too
+)
+FINE = (
+    2.0**-30
+    # so fine that no two distances tie, where something rounds them; 2²⁰ away coordinates are exact
+    # still
+)
+# of the largest value: as far as optimal weights, of condition 1e12, decide what they add up to
+OPTIMUM = 1e-6
 RULES = ("scott", "silverman", "iqr", "median", "mode", "likelihood")
 
 RADIAL = km.Radial(  # a Gaussian in the user's own words
@@ -47,9 +57,13 @@ class Fact(NamedTuple):
     """A part of an answer, and how it goes with the data."""
 
     value: Any
-    kind: str = "number"  # "same", "rows", "each", "each point", "points", "number", "log"; "unstable": only bit for bit
-    power: float = 0.0  # of the factor that the data are multiplied by; of "log", what is added per log factor
-    floor: float = 0.0  # differences below this are rounding; of "log", differences of what it is the logarithm of
+    # "same", "rows", "each", "each point", "points", "number", "log"; "unstable": only bit for bit
+    kind: str = "number"
+    power: float = (
+        0.0  # of the factor that the data are multiplied by; of "log", what is added per log factor
+    )
+    # differences below this are rounding; of "log", differences of what it is the logarithm of
+    floor: float = 0.0
 
 
 Facts = dict[str, Fact]
@@ -103,7 +117,13 @@ class Case:
         return {**self.common, "k": self.k, "selection": self.selection, "random_state": self.seed}
 
     def mean(self, **other: Any) -> km.SparseKernelMean:
-        options = {**self.chosen, "space": self.space, "constraint": self.constraint, "sample_weight": self.w, **other}
+        options = {
+            **self.chosen,
+            "space": self.space,
+            "constraint": self.constraint,
+            "sample_weight": self.w,
+            **other,
+        }
         return km.sparse_kernel_mean(self.X, **options)
 
 
@@ -141,7 +161,8 @@ def holding(what: str) -> list[str]:
     return [name for name, found in SUBJECTS.items() if what in found.holds]
 
 
-# --- rules -------------------------------------------------------------------------------------------------------------
+# --- rules
+# -------------------------------------------------------------------------------------------------------------
 
 
 def _rule(name: str) -> Callable[[Case], Facts]:
@@ -159,10 +180,14 @@ for _name in RULES:
 
 @subject("bandwidth.jaakkola", holds=EVERY - {"parts"})
 def jaakkola(case: Case) -> Facts:
-    return {v: Fact(km.bandwidth.jaakkola(case.X, case.y, case.w, variant=v), power=1.0) for v in ("nearest", "cross")}
+    return {
+        v: Fact(km.bandwidth.jaakkola(case.X, case.y, case.w, variant=v), power=1.0)
+        for v in ("nearest", "cross")
+    }
 
 
-# --- means -------------------------------------------------------------------------------------------------------------
+# --- means
+# -------------------------------------------------------------------------------------------------------------
 
 
 @subject("k_center", "Centers")
@@ -183,24 +208,40 @@ def kernel_mean(case: Case) -> Facts:
     return {"n": Fact(mean.n_points), **_evaluated(mean, case)}
 
 
-@subject("sparse_kernel_mean", "SparseKernelMean", "Gaussian", "Laplacian", "Student", "Cauchy", "Radial")
+@subject(
+    "sparse_kernel_mean", "SparseKernelMean", "Gaussian", "Laplacian", "Student", "Cauchy", "Radial"
+)
 def sparse_kernel_mean(case: Case) -> Facts:
     return _mean(case.mean(), case)
 
 
 @subject("SparseKernelMean.refit")
 def refit(case: Case) -> Facts:
-    old = case.mean(selection=case.selection if isinstance(case.selection, np.ndarray) else "kcenter")
-    return _mean(old.refit(case.X, bandwidth=case.kernel.length * 2.0, constraint="simplex", sample_weight=case.w), case)
+    old = case.mean(
+        selection=case.selection if isinstance(case.selection, np.ndarray) else "kcenter"
+    )
+    return _mean(
+        old.refit(
+            case.X, bandwidth=case.kernel.length * 2.0, constraint="simplex", sample_weight=case.w
+        ),
+        case,
+    )
 
 
 @subject("SparseKernelMean.certificate", "Certificate", holds=EVERY - {"order", "parts"})
 def certificate(case: Case) -> Facts:
-    mean = case.mean(k=2, constraint=None, selection=case.selection if isinstance(case.selection, np.ndarray) else "kcenter")
+    mean = case.mean(
+        k=2,
+        constraint=None,
+        selection=case.selection if isinstance(case.selection, np.ndarray) else "kcenter",
+    )
     facts: Facts = {}
     for method in ("exact", "rows", "spectral"):
-        found = mean.certificate(case.X, method=method, sample_weight=case.w, size=64, random_state=case.seed)
-        # Rounding hides what is below the floor, and an estimate near it is a root of what rounding left.
+        found = mean.certificate(
+            case.X, method=method, sample_weight=case.w, size=64, random_state=case.seed
+        )
+        # Rounding hides what is below the floor, and an estimate near it is a root of what rounding
+        # left.
         clear = method == "exact" and not found.below_floor and found.relative_error > 1e-4
         facts[method] = Fact(found.error, "number" if clear else "unstable", _norm(case))
     return facts
@@ -212,14 +253,22 @@ def merge(case: Case) -> Facts:
     halves = [_plain(case), km.sparse_kernel_mean(case.Z, **_fixed(case), sample_weight=case.v)]
     whole = km.merge(halves, k=1000)
     distances = km.distance_matrix([*halves, whole])
-    return {"distances": Fact(distances, power=_norm(case)), "n": Fact(whole.n_points), **_evaluated(whole, case)}
+    return {
+        "distances": Fact(distances, power=_norm(case)),
+        "n": Fact(whole.n_points),
+        **_evaluated(whole, case),
+    }
 
 
 @subject("MeanStream", holds=SEEDED, scaled=False)
 def stream(case: Case) -> Facts:
     halves = [_plain(case), km.sparse_kernel_mean(case.Z, **_fixed(case), sample_weight=case.v)]
     found = km.MeanStream(k=1000).add(halves[0]).add(halves[1])
-    return {"error": Fact(found.error, "unstable"), "n": Fact(found.mean.n_points), **_evaluated(found.mean, case)}
+    return {
+        "error": Fact(found.error, "unstable"),
+        "n": Fact(found.mean.n_points),
+        **_evaluated(found.mean, case),
+    }
 
 
 @subject("load", holds=SEEDED, scaled=False)
@@ -227,10 +276,16 @@ def load(case: Case) -> Facts:
     mean = _plain(case)
     with tempfile.TemporaryDirectory() as folder:
         mean.save(Path(folder) / "mean.km")
-        return _mean(km.load(Path(folder) / "mean.km", kernel=RADIAL if case.kernel.name == "radial" else None), case)
+        return _mean(
+            km.load(
+                Path(folder) / "mean.km", kernel=RADIAL if case.kernel.name == "radial" else None
+            ),
+            case,
+        )
 
 
-# --- estimators --------------------------------------------------------------------------------------------------------
+# --- estimators
+# --------------------------------------------------------------------------------------------------------
 
 
 @subject("SparseKDE.fit", "SparseKDE")
@@ -262,16 +317,22 @@ def classifier(case: Case) -> Facts:
         "classes": Fact(fitted.classes_.tolist(), "same"),
         "priors": Fact(fitted.class_prior_),
         "lengths": Fact([mean.kernel.length for mean in fitted.means_], power=case.unit),
-        # Ratios of tails hang on the last digits of optimal weights; those of full densities do not.
+        # Ratios of tails hang on the last digits of optimal weights; those of full densities do
+        # not.
         "log": Fact(fitted.predict_log_proba(case.Q), "unstable" if case.sparse else "number"),
     }
 
 
 @subject("SparseKDEOutlierDetector.fit", "SparseKDEOutlierDetector")
 def outliers(case: Case) -> Facts:
-    options = {**case.chosen, "bandwidth": case.width.get("bandwidth", "auto" if case.kernel.name in NAMED else "scott")}
+    options = {
+        **case.chosen,
+        "bandwidth": case.width.get("bandwidth", "auto" if case.kernel.name in NAMED else "scott"),
+    }
     options["bandwidth"] = options["bandwidth"] if isinstance(options["kernel"], str) else "scott"
-    fitted = km.SparseKDEOutlierDetector(**options, sparse=case.sparse).fit(case.X, sample_weight=case.w)
+    fitted = km.SparseKDEOutlierDetector(**options, sparse=case.sparse).fit(
+        case.X, sample_weight=case.w
+    )
     return {
         "offset": Fact(fitted.offset_, "log", -case.d),
         "quantiles": Fact(fitted.log_quantiles_, "log", -case.d),
@@ -281,13 +342,19 @@ def outliers(case: Case) -> Facts:
 
 @subject("MeanShift.fit", "MeanShift", holds=EVERY - {"stretch", "move"})
 def mean_shift(case: Case) -> Facts:
-    """Points on a ridge go either way by rounding: only what changes no bit is asked, and what permutes sums on generic data."""
+    """Points on a ridge go either way by rounding: only what changes no bit is asked, and what
+    permutes sums on generic data.
+    """
     kernel = km.Gaussian(case.kernel.length) if case.kernel.name == "radial" else case.kernel
     options = {**replace(case, kernel=kernel).chosen, "sparse": case.sparse, "tol": 1e-6}
     fitted = km.MeanShift(**options).fit(case.X, sample_weight=case.w)
     return {
-        "labels": Fact(fitted.labels_, "each"),  # peaks of equal height are numbered by what rounding leaves
-        "shifted": Fact(fitted.shifted_, "each point", floor=1e-5),  # they stop within 1e-6 bandwidths, each in its own way
+        "labels": Fact(
+            fitted.labels_, "each"
+        ),  # peaks of equal height are numbered by what rounding leaves
+        "shifted": Fact(
+            fitted.shifted_, "each point", floor=1e-5
+        ),  # they stop within 1e-6 bandwidths, each in its own way
         "peaks": Fact(fitted.cluster_centers_[fitted.labels_], "each point"),
         "heights": Fact(fitted.cluster_log_densities_, "log", -case.d),
         "steps": Fact(fitted.n_iter_, "unstable"),
@@ -298,8 +365,18 @@ def mean_shift(case: Case) -> Facts:
 
 @subject("ClassProportions", holds=UNWEIGHTED - {"parts"})
 def proportions(case: Case) -> Facts:
-    kernel = case.kernel if isinstance(case.kernel, km.Gaussian | km.Student) else km.Gaussian(case.kernel.length)
-    options = {"kernel": kernel, "scale": case.scale, "engine": case.engine, "random_state": case.seed, "sparse": case.sparse}
+    kernel = (
+        case.kernel
+        if isinstance(case.kernel, km.Gaussian | km.Student)
+        else km.Gaussian(case.kernel.length)
+    )
+    options = {
+        "kernel": kernel,
+        "scale": case.scale,
+        "engine": case.engine,
+        "random_state": case.seed,
+        "sparse": case.sparse,
+    }
     fitted = km.ClassProportions(**options, space=case.space).fit(case.X, case.y)
     return {"proportions": Fact(fitted.predict(case.Z))}
 
@@ -307,25 +384,51 @@ def proportions(case: Case) -> Facts:
 @subject("DistributionEmbedding", holds=UNWEIGHTED - {"parts"})
 def embedding(case: Case) -> Facts:
     metric = {"rkhs": "mmd", "l2": "l2"}[case.space]
-    options = {**case.common, "random_state": case.seed, "sparse": case.sparse, "selection": "kcenter", "k": 1000}
-    fitted = km.DistributionEmbedding(**options, metric=metric, embedding=None).fit([case.X, case.Z, case.Q])
-    return {"distances": Fact(fitted.distances_, power=_norm(case)), "length": Fact(fitted.bandwidth_, power=case.unit)}
+    options = {
+        **case.common,
+        "random_state": case.seed,
+        "sparse": case.sparse,
+        "selection": "kcenter",
+        "k": 1000,
+    }
+    fitted = km.DistributionEmbedding(**options, metric=metric, embedding=None).fit(
+        [case.X, case.Z, case.Q]
+    )
+    return {
+        "distances": Fact(fitted.distances_, power=_norm(case)),
+        "length": Fact(fitted.bandwidth_, power=case.unit),
+    }
 
 
-# --- measures ----------------------------------------------------------------------------------------------------------
+# --- measures
+# ----------------------------------------------------------------------------------------------------------
 
 
 @subject("mmd", holds=UNWEIGHTED - {"parts"})
 def mmd(case: Case) -> Facts:
-    found = km.mmd(case.X, case.Z, **case.common, space=case.space, sparse=case.sparse, random_state=case.seed)
+    found = km.mmd(
+        case.X, case.Z, **case.common, space=case.space, sparse=case.sparse, random_state=case.seed
+    )
     return {"mmd": Fact(found, "number" if not case.sparse else "unstable", _norm(case))}
 
 
 @subject("mmd_test", "TwoSampleTest", holds=UNWEIGHTED - {"parts", "order"})
 def mmd_test(case: Case) -> Facts:
-    found = km.mmd_test(case.X, case.Z, **case.common, sparse=case.sparse, permutations=39, bins=8, random_state=case.seed)
+    found = km.mmd_test(
+        case.X,
+        case.Z,
+        **case.common,
+        sparse=case.sparse,
+        permutations=39,
+        bins=8,
+        random_state=case.seed,
+    )
     # Statistics that tie but for rounding are counted as ties: the p-value is the same throughout.
-    return {"statistic": Fact(found.statistic), "p": Fact(found.p_value, "same"), "null": Fact(found.null)}
+    return {
+        "statistic": Fact(found.statistic),
+        "p": Fact(found.p_value, "same"),
+        "null": Fact(found.null),
+    }
 
 
 @subject("kl_divergence", "Divergence", holds=UNWEIGHTED - {"parts", "order"})
@@ -333,7 +436,10 @@ def kl_divergence(case: Case) -> Facts:
     kernel = case.kernel if case.kernel.name != "radial" else km.Gaussian(case.kernel.length)
     common = replace(case, kernel=kernel).common
     found = km.kl_divergence(case.X, case.Z, **common, sparse=False, random_state=case.seed)
-    return {"value": Fact(found.value, floor=1e-12), "standard_error": Fact(found.standard_error, floor=1e-12)}
+    return {
+        "value": Fact(found.value, floor=1e-12),
+        "standard_error": Fact(found.standard_error, floor=1e-12),
+    }
 
 
 @subject("procrustes", "Procrustes", holds=UNWEIGHTED - {"parts", "order"})
@@ -341,8 +447,13 @@ def procrustes(case: Case) -> Facts:
     m = min(len(case.Q), len(case.Z))
     A, B = case.Z[:m], case.Q[:m]
     found = km.procrustes(A, B)
-    flat = any(np.linalg.matrix_rank(C - C.mean(axis=0), rtol=1e-3) < case.d for C in map(np.float64, (A, B)))
-    aligned = Fact(found.aligned, "unstable" if flat else "points")  # of flat points there are several best turns
+    flat = any(
+        np.linalg.matrix_rank(C - C.mean(axis=0), rtol=1e-3) < case.d
+        for C in map(np.float64, (A, B))
+    )
+    aligned = Fact(
+        found.aligned, "unstable" if flat else "points"
+    )  # of flat points there are several best turns
     return {"residual": Fact(found.residual), "aligned": aligned, "scale": Fact(found.scale)}
 
 
@@ -362,7 +473,11 @@ def clustering_hausdorff(case: Case) -> Facts:
 def segment_image(case: Case) -> Facts:
     picture = np.abs(np.asarray(case.X)[: len(case.X) // 2 * 2, 0]).reshape(2, -1) / 16.0
     found = km.segment_image(picture, bandwidth=0.1, engine=case.engine, random_state=case.seed)
-    return {"labels": Fact(found.labels, "same"), "image": Fact(found.image), "sizes": Fact(found.sizes, "same")}
+    return {
+        "labels": Fact(found.labels, "same"),
+        "image": Fact(found.image),
+        "sizes": Fact(found.sizes, "same"),
+    }
 
 
 EXCUSED = {
@@ -388,9 +503,16 @@ def weighted_names() -> Iterator[str]:
     for name in km.__all__:
         value = getattr(km, name)
         if isinstance(value, ModuleType):
-            members = [(f"{name}.{inner}", getattr(value, inner)) for inner in getattr(value, "__all__", ())]
+            members = [
+                (f"{name}.{inner}", getattr(value, inner))
+                for inner in getattr(value, "__all__", ())
+            ]
         elif inspect.isclass(value):
-            members = [(f"{name}.{inner}", getattr(value, inner, None)) for inner in vars(value) if not inner.startswith("_")]
+            members = [
+                (f"{name}.{inner}", getattr(value, inner, None))
+                for inner in vars(value)
+                if not inner.startswith("_")
+            ]
         else:
             members = [(name, value)]
         for inner, member in members:
@@ -400,7 +522,8 @@ def weighted_names() -> Iterator[str]:
                 yield inner
 
 
-# --- facts of means ------------------------------------------------------------------------------------------------------
+# --- facts of means
+# ------------------------------------------------------------------------------------------------------
 
 
 def _norm(case: Case) -> float:
@@ -409,8 +532,16 @@ def _norm(case: Case) -> float:
 
 
 def _fixed(case: Case) -> dict[str, Any]:
-    """A kernel of its own length, so that means of two samples can be compared; every row a candidate."""
-    own = {"kernel": case.kernel, "space": case.space, "selection": "kcenter", "random_state": case.seed, "engine": case.engine}
+    """A kernel of its own length, so that means of two samples can be compared; every row a
+    candidate.
+    """
+    own = {
+        "kernel": case.kernel,
+        "space": case.space,
+        "selection": "kcenter",
+        "random_state": case.seed,
+        "engine": case.engine,
+    }
     return {**own, "k": case.k}
 
 
@@ -419,7 +550,8 @@ def _plain(case: Case) -> km.SparseKernelMean:
 
 
 def _jitter_slack(mean: Any) -> float:
-    """√(λ‖α‖²), what a jitter λ can add to the error: there is one where centres crowd so that K is singular to rounding.
+    """√(λ‖α‖²), what a jitter λ can add to the error: there is one where centres crowd so that K is
+    singular to rounding.
 
     A measure of how little is known there, not a proven bound on differences.
     """
@@ -427,11 +559,19 @@ def _jitter_slack(mean: Any) -> float:
 
 
 def _evaluated(mean: Any, case: Case) -> Facts:
-    # Weights that are free first and projected then are as unstable as the free ones, and so is what they add up to.
+    # Weights that are free first and projected then are as unstable as the free ones, and so is
+    # what they add up to.
     kind = "unstable" if getattr(mean, "constraint", None) == "simplex-projection" else "number"
-    facts = {"values": Fact(mean(case.Q), kind, -case.d if case.space == "l2" else 0.0, _jitter_slack(mean))}
+    facts = {
+        "values": Fact(
+            mean(case.Q), kind, -case.d if case.space == "l2" else 0.0, _jitter_slack(mean)
+        )
+    }
     if getattr(mean, "constraint", "simplex") == "simplex":
-        power, floor = -case.d if case.space == "l2" else 0.0, OPTIMUM if isinstance(mean, km.SparseKernelMean) else 0.0
+        power, floor = (
+            -case.d if case.space == "l2" else 0.0,
+            OPTIMUM if isinstance(mean, km.SparseKernelMean) else 0.0,
+        )
         facts["logs"] = Fact(mean.log(case.Q), "log", power, floor)
     return facts
 
@@ -448,10 +588,13 @@ def _mean(mean: km.SparseKernelMean, case: Case) -> Facts:
         "radii": Fact(mean.radii, power=case.unit),
         "cover": Fact(mean.cover, power=case.unit),
         "kappa": Fact(mean.kappa),
-        # Seen to differ by 2e-6 where given centres crowd and K is singular to rounding; of the free optimum in any case.
+        # Seen to differ by 2e-6 where given centres crowd and K is singular to rounding; of the
+        # free optimum in any case.
         "indicator": Fact(mean.indicator, floor=max(1e-5, _jitter_slack(mean))),
         "length": Fact(mean.kernel.length, power=case.unit),
-        "bound": Fact(mean.bound, power=_norm(case), floor=1e-6),  # where all rows are centres, only the jitter is left
+        "bound": Fact(
+            mean.bound, power=_norm(case), floor=1e-6
+        ),  # where all rows are centres, only the jitter is left
         "tighter": Fact(mean.tighter_bound, power=_norm(case), floor=1e-6),
         **_evaluated(mean, case),
     }
@@ -469,7 +612,8 @@ def _density(fitted: km.SparseKDE, case: Case) -> Facts:
     return facts
 
 
-# --- cases ---------------------------------------------------------------------------------------------------------------
+# --- cases
+# ---------------------------------------------------------------------------------------------------------------
 
 
 def on_grid(X: np.ndarray, grid: float = GRID) -> np.ndarray:
@@ -479,14 +623,26 @@ def on_grid(X: np.ndarray, grid: float = GRID) -> np.ndarray:
 def _weights(kind: str, n: int, rng: np.random.Generator) -> np.ndarray | None:
     if kind == "counts":
         return rng.integers(1, 4, size=n).astype(float)
-    return {"none": None, "ones": np.ones(n)}[kind] if kind != "fractions" else rng.uniform(0.1, 2.0, size=n)
+    return (
+        {"none": None, "ones": np.ones(n)}[kind]
+        if kind != "fractions"
+        else rng.uniform(0.1, 2.0, size=n)
+    )
 
 
 @st.composite
 def cases(
     draw: st.DrawFn,
     kinds: tuple[str, ...] = ("normal", "lattice", "duplicates", "line"),
-    selections: tuple[str, ...] = ("auto", "kcenter", "greedy", "kmeans++", "kmeans", "random", "given"),
+    selections: tuple[str, ...] = (
+        "auto",
+        "kcenter",
+        "greedy",
+        "kmeans++",
+        "kmeans",
+        "random",
+        "given",
+    ),
     weights: tuple[str, ...] = ("none", "ones", "counts", "fractions"),
     scales: tuple[str | None, ...] = (None, None, "std", "cov"),
     grid: float = GRID,
@@ -495,7 +651,10 @@ def cases(
     n, m, d = draw(st.integers(6, 40)), draw(st.integers(4, 20)), draw(st.integers(1, 3))
     seed = draw(st.integers(0, 10**6))
     rng = np.random.default_rng(seed)
-    X, Z = (on_grid(_cloud(draw(st.sampled_from(kinds)), size, d, seed + i), grid) for i, size in enumerate((n, m)))
+    X, Z = (
+        on_grid(_cloud(draw(st.sampled_from(kinds)), size, d, seed + i), grid)
+        for i, size in enumerate((n, m))
+    )
     kernel, kind = draw(st.sampled_from(KERNELS)), draw(st.sampled_from(weights))
     selection: Any = draw(st.sampled_from(selections))
     if selection == "given":

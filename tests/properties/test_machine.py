@@ -1,6 +1,8 @@
-"""Chains of operations on means and densities, each compared with a brute-force kernel mean that is carried along.
+"""Chains of operations on means and densities, each compared with a brute-force kernel mean that is
+carried along.
 
-Single operations have tests of their own; what breaks are combinations, such as a refit to other data that is truncated.
+Single operations have tests of their own; what breaks are combinations, such as a refit to other
+data that is truncated.
 """
 
 from __future__ import annotations
@@ -31,16 +33,29 @@ from tests.properties.oracle import Measure, Oracle, decay_of_one_over_one_plus,
 pytestmark = pytest.mark.fuzz
 
 DIMENSION = 2  # loops are compiled for each dimension
-KERNELS = [km.Gaussian(0.7), km.Gaussian(2.0), km.Laplacian(0.8), km.Cauchy(0.5), km.Student(2.3, 0.9)]
+KERNELS = [
+    km.Gaussian(0.7),
+    km.Gaussian(2.0),
+    km.Laplacian(0.8),
+    km.Cauchy(0.5),
+    km.Student(2.3, 0.9),
+]
 OWN = km.Radial(one_over_one_plus, 0.8, decay_function=decay_of_one_over_one_plus)
 SELECTIONS = ("kcenter", "greedy", "kmeans++", "kmeans", "random", "auto")
 CONSTRAINTS = (None, "simplex", "sum-to-one", "simplex-projection")
 ENGINES = ["naive", "cpu", "mapped"]
-if importlib.util.find_spec("torch") is not None and importlib.import_module("torch").cuda.is_available():
+if (
+    importlib.util.find_spec("torch") is not None
+    and importlib.import_module("torch").cuda.is_available()
+):
     ENGINES.append("gpu")
 if settings.default.max_examples > 100 and importlib.util.find_spec("distributed") is not None:
-    ENGINES.append("cluster")  # workers take a second to start, and each question a few milliseconds
-SIGMAS = 6.0  # standard errors that an estimate may be off: one in 10⁹ for a normal law, more for the tails of a spectrum
+    ENGINES.append(
+        "cluster"
+    )  # workers take a second to start, and each question a few milliseconds
+# standard errors that an estimate may be off: one in 10⁹ for a normal law, more for the tails of a
+# spectrum
+SIGMAS = 6.0
 
 
 def cloud(kind: str, n: int, seed: int) -> np.ndarray:
@@ -55,7 +70,12 @@ def cloud(kind: str, n: int, seed: int) -> np.ndarray:
     return X
 
 
-clouds = st.builds(cloud, st.sampled_from(["normal", "lattice", "copies", "offset"]), st.integers(4, 40), st.integers(0, 10**6))
+clouds = st.builds(
+    cloud,
+    st.sampled_from(["normal", "lattice", "copies", "offset"]),
+    st.integers(4, 40),
+    st.integers(0, 10**6),
+)
 
 
 def row_counts(n: int) -> st.SearchStrategy:
@@ -65,7 +85,11 @@ def row_counts(n: int) -> st.SearchStrategy:
 
 def sample_weights(n: int) -> st.SearchStrategy:
     """None, counts, or shares; some rows may be absent."""
-    shares = st.lists(st.sampled_from([0.0, 0.25, 0.3, 1.7]), min_size=n, max_size=n).filter(any).map(np.array)
+    shares = (
+        st.lists(st.sampled_from([0.0, 0.25, 0.3, 1.7]), min_size=n, max_size=n)
+        .filter(any)
+        .map(np.array)
+    )
     return st.one_of(st.none(), row_counts(n), shares)
 
 
@@ -73,7 +97,9 @@ def sample_weights(n: int) -> st.SearchStrategy:
 def workers():
     """A client with two workers in this process, for all examples."""
     distributed = importlib.import_module("distributed")
-    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0")
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
+    )
     client = distributed.Client(cluster)
     atexit.register(lambda: (client.close(), cluster.close()))
     return client
@@ -97,7 +123,9 @@ def size_of(n: int, w: np.ndarray | None) -> float:
 
 
 def grain(mean: km.SparseKernelMean) -> float:
-    """How far rounding moves a point, in lengths of the kernel: coordinates of 10⁴ have four digits less behind the point."""
+    """How far rounding moves a point, in lengths of the kernel: coordinates of 10⁴ have four digits
+    less behind the point.
+    """
     stretch = 1.0 if mean.scale is None else float(np.linalg.norm(mean.scale, 2))
     return 8 * EPS * float(np.abs(mean.centers).max()) * stretch / mean.kernel.length
 
@@ -115,7 +143,10 @@ def check(tracked: Tracked) -> None:
     _check_values(mean, oracle, own, size)
     _check_weights(mean, oracle, own, target, noise)
     for bound in (mean.bound, mean.tighter_bound):
-        assert bound is None or error * oracle.unit <= bound * (1 + 1e-9) + math.sqrt(noise) * oracle.unit
+        assert (
+            bound is None
+            or error * oracle.unit <= bound * (1 + 1e-9) + math.sqrt(noise) * oracle.unit
+        )
     if mean.bound is not None and mean.tighter_bound is not None:
         assert mean.tighter_bound <= mean.bound * (1 + 1e-9)
     if not math.isnan(mean.cover) and tracked.rows is not None:
@@ -134,16 +165,34 @@ def _check_values(mean, oracle, own, size):
     expected = oracle.values(own, Q)
     peak = float(oracle.values(Measure(Q[:1], np.ones(1)), Q[:1])[0])
     single = mean.engine == "gpu"  # which evaluates in float32 unless told otherwise
-    np.testing.assert_allclose(mean(Q), expected, rtol=0, atol=(2e-6 if single else 1e-11) * peak * size)
+    np.testing.assert_allclose(
+        mean(Q), expected, rtol=0, atol=(2e-6 if single else 1e-11) * peak * size
+    )
     if (own.weights >= 0).all():
-        log_tolerance, seen = 1e-4 if single else 1e-9, expected > 1e-290 * peak  # the oracle's exponentials vanish farther out
-        np.testing.assert_allclose(mean.log(Q)[seen], np.log(expected[seen]), rtol=log_tolerance, atol=log_tolerance)
+        log_tolerance, seen = (
+            1e-4 if single else 1e-9,
+            expected > 1e-290 * peak,
+        )  # the oracle's exponentials vanish farther out
+        np.testing.assert_allclose(
+            mean.log(Q)[seen], np.log(expected[seen]), rtol=log_tolerance, atol=log_tolerance
+        )
     if not isinstance(mean.kernel, km.Laplacian):
         h = 1e-4 * mean.kernel.length
         steps = h * np.eye(DIMENSION)
-        numeric = np.stack([(oracle.values(own, Q + step) - oracle.values(own, Q - step)) / (2 * h) for step in steps], axis=1)
+        numeric = np.stack(
+            [
+                (oracle.values(own, Q + step) - oracle.values(own, Q - step)) / (2 * h)
+                for step in steps
+            ],
+            axis=1,
+        )
         scale = 1.0 if mean.scale is None else float(np.linalg.norm(mean.scale, 2))
-        np.testing.assert_allclose(mean.gradient(Q), numeric, rtol=0, atol=1e-5 * peak * size * scale**3 / mean.kernel.length)
+        np.testing.assert_allclose(
+            mean.gradient(Q),
+            numeric,
+            rtol=0,
+            atol=1e-5 * peak * size * scale**3 / mean.kernel.length,
+        )
 
 
 def _check_weights(mean, oracle, own, target, noise):
@@ -184,10 +233,14 @@ class Means(RuleBasedStateMachine):
         return Path(self.folder.name) / str(self.count)
 
     def placed(self, X: np.ndarray, engine: str):
-        """X where the engine takes it from: memory, a file that is read batch by batch, or the workers of a cluster."""
+        """X where the engine takes it from: memory, a file that is read batch by batch, or the
+        workers of a cluster.
+        """
         if engine == "cluster":
             workers()
-            return importlib.import_module("dask.array").from_array(X, chunks=(max(1, len(X) // 3), X.shape[1])), "cpu"
+            return importlib.import_module("dask.array").from_array(
+                X, chunks=(max(1, len(X) // 3), X.shape[1])
+            ), "cpu"
         if engine != "mapped":
             return X, engine
         path = self.path()
@@ -221,7 +274,10 @@ class Means(RuleBasedStateMachine):
         present = np.arange(len(X)) if w is None else np.flatnonzero(w)
         rows = selection
         if selection == "rows":
-            rows = data.draw(st.lists(st.sampled_from(present.tolist()), min_size=1, max_size=8, unique=True), label="rows")
+            rows = data.draw(
+                st.lists(st.sampled_from(present.tolist()), min_size=1, max_size=8, unique=True),
+                label="rows",
+            )
             k = "auto"
         place, engine = self.placed(X, engine)
         mean = km.sparse_kernel_mean(
@@ -276,7 +332,9 @@ class Means(RuleBasedStateMachine):
         shares = [part.mean.n_points / total for part in parts]
         target = Measure(
             np.concatenate([part.mean.centers for part in parts]),
-            np.concatenate([share * part.mean.weights for share, part in zip(shares, parts, strict=True)]),
+            np.concatenate(
+                [share * part.mean.weights for share, part in zip(shares, parts, strict=True)]
+            ),
         )
         found = Tracked(merged, target, total, None)
         check(found)
@@ -300,12 +358,17 @@ class Means(RuleBasedStateMachine):
         oracle = Oracle.of(mean)
         size = 1.0 + float(np.abs(own.weights).sum() + np.abs(target.weights).sum())
         error = math.sqrt(max(oracle.inner(target - own, target - own), 0.0)) * oracle.unit
-        assert error <= stream.error * (1 + 1e-9) + 20 * math.sqrt(EPS + grain(mean)) * size * oracle.unit
+        assert (
+            error
+            <= stream.error * (1 + 1e-9) + 20 * math.sqrt(EPS + grain(mean)) * size * oracle.unit
+        )
         assert again.errors == stream.errors
 
     @rule(target=tracked, one=tracked, way=st.sampled_from(["file", "pickle", "copy"]))
     def carry(self, one, way):
-        """Another process, another day: the same mean, bit for bit (but a file does not say which engine evaluates it)."""
+        """Another process, another day: the same mean, bit for bit (but a file does not say which
+        engine evaluates it).
+        """
         mean = one.mean
         if way == "file":
             path = self.path()
@@ -316,21 +379,38 @@ class Means(RuleBasedStateMachine):
         for name in ("centers", "weights", "kappa", "indicator", "radii"):
             np.testing.assert_array_equal(getattr(again, name), getattr(mean, name))
         if again.engine == mean.engine:
-            np.testing.assert_array_equal(again(mean.centers[:2] + 0.1), mean(mean.centers[:2] + 0.1))
-        assert (again.bound, again.tighter_bound, again.nested) == (mean.bound, mean.tighter_bound, mean.nested)
+            np.testing.assert_array_equal(
+                again(mean.centers[:2] + 0.1), mean(mean.centers[:2] + 0.1)
+            )
+        assert (again.bound, again.tighter_bound, again.nested) == (
+            mean.bound,
+            mean.tighter_bound,
+            mean.nested,
+        )
         found = one._replace(mean=again)
         check(found)
         return found
 
-    @rule(one=tracked, method=st.sampled_from(["exact", "rows", "spectral", "auto"]), seed=st.integers(0, 5))
+    @rule(
+        one=tracked,
+        method=st.sampled_from(["exact", "rows", "spectral", "auto"]),
+        seed=st.integers(0, 5),
+    )
     def certify(self, one, method, seed):
         assume(one.rows is not None)
         assume(not (self.kernel is OWN and method == "spectral"))
         X = one.target.points
-        counts = one.target.weights * len(X)  # shares: as fractional weights, whatever they came from
+        counts = one.target.weights * len(
+            X
+        )  # shares: as fractional weights, whatever they came from
         w = None if np.ptp(counts) == 0 else counts
-        found = one.mean.certificate(X, sample_weight=w, method=method, size=1000, random_state=seed)
-        oracle, own = Oracle.of(one.mean), Measure(np.array(one.mean.centers), np.array(one.mean.weights))
+        found = one.mean.certificate(
+            X, sample_weight=w, method=method, size=1000, random_state=seed
+        )
+        oracle, own = (
+            Oracle.of(one.mean),
+            Measure(np.array(one.mean.centers), np.array(one.mean.weights)),
+        )
         squared = oracle.inner(one.target - own, one.target - own)
         size = 1.0 + float(np.abs(own.weights).sum())
         floor = (100 * EPS + grain(one.mean)) * size**2
@@ -344,19 +424,27 @@ class Means(RuleBasedStateMachine):
     @rule(first=tracked, second=tracked)
     def compare(self, first, second):
         oracle = Oracle.of(first.mean)
-        one, other = (Measure(np.array(t.mean.centers), np.array(t.mean.weights)) for t in (first, second))
+        one, other = (
+            Measure(np.array(t.mean.centers), np.array(t.mean.weights)) for t in (first, second)
+        )
         size = (1.0 + float(np.abs(one.weights).sum() + np.abs(other.weights).sum())) ** 2
         coarse = max(grain(first.mean), grain(second.mean))
         inner = oracle.inner(one, other) * oracle.unit**2
         squared = oracle.inner(one - other, one - other) * oracle.unit**2
-        assert first.mean.inner(second.mean) == pytest.approx(inner, abs=1e-11 * size * oracle.unit**2)
+        assert first.mean.inner(second.mean) == pytest.approx(
+            inner, abs=1e-11 * size * oracle.unit**2
+        )
         D = km.distance_matrix([first.mean, second.mean])[0, 1]
         for distance in (first.mean.distance(second.mean), D):
-            assert distance**2 == pytest.approx(squared, abs=(100 * EPS + 2 * coarse) * size * oracle.unit**2)
+            assert distance**2 == pytest.approx(
+                squared, abs=(100 * EPS + 2 * coarse) * size * oracle.unit**2
+            )
 
 
 class Densities(RuleBasedStateMachine):
-    """SparseKDE through fit, partial_fit, merge, save, load and pickle, against the density of all rows so far."""
+    """SparseKDE through fit, partial_fit, merge, save, load and pickle, against the density of all
+    rows so far.
+    """
 
     densities = Bundle("densities")
 
@@ -387,7 +475,9 @@ class Densities(RuleBasedStateMachine):
         allowed = getattr(estimator, "merging_error_", 0.0) / oracle.unit
         assert math.sqrt(max(squared, 0.0)) <= allowed + 3e-6 + 10 * math.sqrt(grain(mean))
         Q = X[:4] + 0.1
-        np.testing.assert_allclose(estimator.score_samples(Q), np.log(oracle.values(own, Q)), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(
+            estimator.score_samples(Q), np.log(oracle.values(own, Q)), rtol=1e-9, atol=1e-9
+        )
         assert estimator.log_quantiles_.shape == (1001,)
         assert (np.diff(estimator.log_quantiles_) >= 0).all()
 
@@ -401,7 +491,8 @@ class Densities(RuleBasedStateMachine):
     def partial_fit(self, one, X, data):
         estimator, rows, w = copy.deepcopy(one[0]), *one[1:]
         counts = data.draw(
-            st.lists(st.integers(0, 2), min_size=len(X), max_size=len(X)).filter(any).map(np.array), label="weights"
+            st.lists(st.integers(0, 2), min_size=len(X), max_size=len(X)).filter(any).map(np.array),
+            label="weights",
         )
         X = X - X[0] + rows[0]
         estimator.partial_fit(X, sample_weight=counts)
@@ -423,11 +514,17 @@ class Densities(RuleBasedStateMachine):
             self.count += 1
             path = Path(self.folder.name) / f"{self.count}.km"
             estimator.save(path)
-            again = km.SparseKDE.load(path).set_params(k="auto")  # else later batches have no more centres than this model
-            assert getattr(again, "merging_error_", None) == getattr(estimator, "merging_error_", None)
+            again = km.SparseKDE.load(path).set_params(
+                k="auto"
+            )  # else later batches have no more centres than this model
+            assert getattr(again, "merging_error_", None) == getattr(
+                estimator, "merging_error_", None
+            )
         else:
             again = pickle.loads(pickle.dumps(estimator))
-        np.testing.assert_array_equal(again.score_samples(one[1][:3]), estimator.score_samples(one[1][:3]))
+        np.testing.assert_array_equal(
+            again.score_samples(one[1][:3]), estimator.score_samples(one[1][:3])
+        )
         self.check(again, *one[1:])
         return again, *one[1:]
 

@@ -21,17 +21,28 @@ from tests.properties.subjects import CPU, FINE, SUBJECTS, Case, Fact, cases, ho
 
 pytestmark = pytest.mark.fuzz
 
-STABLE = ("kcenter", "kmeans++", "random", "given")  # rounding does not change which centres these take, on a grid
+STABLE = (
+    "kcenter",
+    "kmeans++",
+    "random",
+    "given",
+)  # rounding does not change which centres these take, on a grid
 ROUNDING = 1e-6  # of the largest number: an optimum of condition 1e12 has that many digits
 
 
-def generic(scales: tuple[str | None, ...] = (None, "std", "cov"), **options: Any) -> st.SearchStrategy[Case]:
+def generic(
+    scales: tuple[str | None, ...] = (None, "std", "cov"), **options: Any
+) -> st.SearchStrategy[Case]:
     """No two different pairs of points are equally far apart.
 
     A few distinct points, whitened, are a regular simplex: copies come without a scale.
     """
     drawn = cases(kinds=("normal",), scales=scales, grid=FINE, **options)
-    return drawn | cases(kinds=("duplicates",), scales=(None,), grid=FINE, **options) if None in scales else drawn
+    return (
+        drawn | cases(kinds=("duplicates",), scales=(None,), grid=FINE, **options)
+        if None in scales
+        else drawn
+    )
 
 
 @dataclass(frozen=True)
@@ -102,14 +113,20 @@ def _log_slack(logs: np.ndarray, floor: float) -> Any:
 def facts(name: str, case: Case) -> dict[str, Fact] | str:
     """The facts, or what kind of error there is; the arrays given are as before."""
     arrays = {entry.name: getattr(case, entry.name) for entry in fields(case)}
-    before = {key: np.array(value) for key, value in arrays.items() if isinstance(value, np.ndarray | list | pd.DataFrame)}
+    before = {
+        key: np.array(value)
+        for key, value in arrays.items()
+        if isinstance(value, np.ndarray | list | pd.DataFrame)
+    }
     try:
         return SUBJECTS[name].ask(case)
     except (ValueError, UserWarning) as error:  # warnings are errors here
         return type(error).__name__
     finally:
         for key, value in before.items():
-            np.testing.assert_array_equal(np.asarray(arrays[key]), value, err_msg=f"{name} has changed {key}")
+            np.testing.assert_array_equal(
+                np.asarray(arrays[key]), value, err_msg=f"{name} has changed {key}"
+            )
 
 
 def check(name: str, case: Case, other: Case, change: Change) -> None:
@@ -122,7 +139,8 @@ def check(name: str, case: Case, other: Case, change: Change) -> None:
         change.compare(f"{name}: {key}", fact, second[key])
 
 
-# --- nothing is forgotten ------------------------------------------------------------------------------------------------
+# --- nothing is forgotten
+# ------------------------------------------------------------------------------------------------
 
 
 def test_every_public_name_is_a_subject_or_excused():
@@ -132,13 +150,24 @@ def test_every_public_name_is_a_subject_or_excused():
 
 
 def test_whatever_takes_weights_is_asked_about_absent_rows():
-    covered = {name for found in SUBJECTS.values() if {"absent", "counts"} <= found.holds for name in found.covers}
+    covered = {
+        name
+        for found in SUBJECTS.values()
+        if {"absent", "counts"} <= found.holds
+        for name in found.covers
+    }
     weighted = set(subjects.weighted_names())
-    assert {"k_center", "SparseKDE.partial_fit", "bandwidth.scott", "SparseKernelMean.certificate"} <= weighted
+    assert {
+        "k_center",
+        "SparseKDE.partial_fit",
+        "bandwidth.scott",
+        "SparseKernelMean.certificate",
+    } <= weighted
     assert weighted - covered == set()
 
 
-# --- weights -------------------------------------------------------------------------------------------------------------
+# --- weights
+# -------------------------------------------------------------------------------------------------------------
 
 
 def _far(X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -154,12 +183,18 @@ ABSENT = {
 }
 
 
-def _with_absent(X: np.ndarray, y: np.ndarray, w: np.ndarray, kinds: list[str], place: str, seed: int) -> tuple[Any, ...]:
+def _with_absent(
+    X: np.ndarray, y: np.ndarray, w: np.ndarray, kinds: list[str], place: str, seed: int
+) -> tuple[Any, ...]:
     """X, y and w with rows of weight zero, and where the rows of X are."""
     rng = np.random.default_rng(seed)
     extra = np.concatenate([ABSENT[kind](X, rng) for kind in kinds])
     n, m = len(X), len(extra)
-    at = {"front": np.zeros(m, int), "end": np.full(m, n), "amid": np.sort(rng.integers(n + 1, size=m))}[place]
+    at = {
+        "front": np.zeros(m, int),
+        "end": np.full(m, n),
+        "amid": np.sort(rng.integers(n + 1, size=m)),
+    }[place]
     labels = rng.integers(0, 3, size=m)  # the third is a class of absent rows only
     rows = np.arange(n) + np.searchsorted(at, np.arange(n), side="right")
     return np.insert(X, at, extra, axis=0), np.insert(y, at, labels), np.insert(w, at, 0.0), rows
@@ -175,7 +210,9 @@ def test_rows_of_weight_zero_are_as_absent(name, case, kinds, place):
     X, y, w, rows = _with_absent(case.X, case.y, case.w, kinds, place, case.seed)
     Z, yz, v, _ = _with_absent(case.Z, case.yz, case.v, kinds, place, case.seed)
     given_rows = rows[case.selection] if isinstance(case.selection, np.ndarray) else case.selection
-    other = replace(case, X=X, y=y, w=w, Z=Z, yz=yz, v=v, selection=given_rows, first=int(rows[case.first]))
+    other = replace(
+        case, X=X, y=y, w=w, Z=Z, yz=yz, v=v, selection=given_rows, first=int(rows[case.first])
+    )
     check(name, case, other, Change(rows=rows, exact=True))
 
 
@@ -193,7 +230,8 @@ def test_integer_weights_are_repeated_rows(name, case):
     check(name, case, other, Change(back=back))
 
 
-# --- order and place -----------------------------------------------------------------------------------------------------
+# --- order and place
+# -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", holding("order"))
@@ -221,7 +259,9 @@ def _moved(case: Case, change: Change) -> Case:
 
 @st.composite
 def moves(draw: st.DrawFn, d: int) -> Change:
-    """Powers of two, columns in another order and reflected, and shifts up to a million: no coordinate loses a digit."""
+    """Powers of two, columns in another order and reflected, and shifts up to a million: no
+    coordinate loses a digit.
+    """
     turn = (
         np.array(draw(st.permutations(range(d)))),
         np.array(draw(st.lists(st.sampled_from([-1.0, 1.0]), min_size=d, max_size=d))),
@@ -235,9 +275,15 @@ def moves(draw: st.DrawFn, d: int) -> Change:
 @given(st.data())
 def test_answers_move_with_the_data(name, data):
     # Points that are scaled are rounded, and then ties are no ties.
-    drawn = data.draw(cases(selections=STABLE, scales=(None,)) | generic(("std", "cov"), selections=STABLE))
+    drawn = data.draw(
+        cases(selections=STABLE, scales=(None,)) | generic(("std", "cov"), selections=STABLE)
+    )
     case = SUBJECTS[name].suited(drawn)
-    if case.scale == "cov":  # whitened coordinates depend on the order of columns, and so do rules that read them one by one
+    if (
+        case.scale == "cov"
+        # whitened coordinates depend on the order of columns, and so do rules that read them one by
+        # one
+    ):
         case = replace(case, rule=None)
     change = data.draw(moves(case.d))
     check(name, case, _moved(case, change), change)
@@ -252,7 +298,8 @@ def test_answers_stretch_with_the_data(name, case, factor, shift):
     check(name, case, _moved(case, change), change)
 
 
-# --- the same data in other words ------------------------------------------------------------------------------------------
+# --- the same data in other words
+# ------------------------------------------------------------------------------------------
 
 
 def _read_only(A: np.ndarray) -> np.ndarray:
@@ -275,7 +322,11 @@ FORMS = {
     "reversed": lambda A: A[::-1].copy()[::-1],
     "read-only": _read_only,
     "list": lambda A: A.tolist(),
-    "frame": lambda A: pd.DataFrame(A, columns=[f"x{i}" for i in range(A.shape[1])]) if A.ndim == 2 else pd.Series(A),
+    "frame": lambda A: (
+        pd.DataFrame(A, columns=[f"x{i}" for i in range(A.shape[1])])
+        if A.ndim == 2
+        else pd.Series(A)
+    ),
     "big-endian": lambda A: A.astype(">f8"),
     "longdouble": lambda A: A.astype(np.longdouble),
 }
@@ -285,11 +336,22 @@ FORMS = {
 @given(cases(weights=("none", "ones", "counts")), st.sampled_from(sorted(FORMS)))
 def test_the_form_of_the_data_does_not_matter(name, case, form):
     put = FORMS[form]
-    assume(form != "list" or name not in ("procrustes", "discrepancy_index"))  # the subject itself cuts arrays
-    assume(form != "frame" or name not in ("embedding",))  # a list of frames is one of tables with groups
+    assume(
+        form != "list" or name not in ("procrustes", "discrepancy_index")
+    )  # the subject itself cuts arrays
+    assume(
+        form != "frame" or name not in ("embedding",)
+    )  # a list of frames is one of tables with groups
     taken = {key: put(getattr(case, key)) for key in ("X", "Z", "Q")}
-    weights = {key: None if getattr(case, key) is None else put(getattr(case, key)) for key in ("w", "v")}
-    check(name, case, replace(case, **taken, **weights), Change(rows=np.arange(len(case.X)), exact=True))
+    weights = {
+        key: None if getattr(case, key) is None else put(getattr(case, key)) for key in ("w", "v")
+    }
+    check(
+        name,
+        case,
+        replace(case, **taken, **weights),
+        Change(rows=np.arange(len(case.X)), exact=True),
+    )
 
 
 @pytest.mark.parametrize("name", holding("again"))
@@ -301,7 +363,8 @@ def test_the_same_seed_gives_the_same_bits_with_any_threads(name, case):
         check(name, case, replace(case, engine=CPU[threads]), same)
 
 
-# --- in parts --------------------------------------------------------------------------------------------------------------
+# --- in parts
+# --------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -321,16 +384,22 @@ def test_mapped_files_answer_as_arrays(folder, name, case, batch):
         patch.setattr(_checks, "MAPPED", 0)
         patch.setattr(streaming, "BATCH", batch)
         case = replace(case, sparse=True)  # a full mean is its points, and needs them in memory
-        other = replace(case, X=_mapped(case.X, folder / "X.npy"), Z=_mapped(case.Z, folder / "Z.npy"))
+        other = replace(
+            case, X=_mapped(case.X, folder / "X.npy"), Z=_mapped(case.Z, folder / "Z.npy")
+        )
         assert engines.in_parts(other.X)
         check(name, case, other, Change())
 
 
 @pytest.fixture(scope="module")
 def client():
-    distributed = pytest.importorskip("distributed", reason="distributed is not installed: pip install 'kernelmean[cluster]'")
+    distributed = pytest.importorskip(
+        "distributed", reason="distributed is not installed: pip install 'kernelmean[cluster]'"
+    )
     with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+        ) as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client

@@ -1,4 +1,6 @@
-"""Class proportions: every formula against brute force, known mixtures recovered, intervals that cover, bad input."""
+"""Class proportions: every formula against brute force, known mixtures recovered, intervals that
+cover, bad input.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ CENTERS = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]])
 def sample(counts, seed, centers=CENTERS):
     """Unit Gaussians about the centres, in class order."""
     rng = np.random.default_rng(seed)
-    X = np.concatenate([rng.normal(size=(n, centers.shape[1])) + c for n, c in zip(counts, centers, strict=True)])
+    X = np.concatenate(
+        [rng.normal(size=(n, centers.shape[1])) + c for n, c in zip(counts, centers, strict=True)]
+    )
     X.flags.writeable = False
     return X
 
@@ -48,11 +52,19 @@ def groups_of(X, y):
 
 def plan(**changes):
     options = {"k": 6, "k_max": None, "tol": 1e-10, "selection": "auto"}
-    given = {"kernel": km.Gaussian(0.8), "scale": None, "space": "rkhs", "sparse": True, "engine": "naive", "streams": Streams(0)}
+    given = {
+        "kernel": km.Gaussian(0.8),
+        "scale": None,
+        "space": "rkhs",
+        "sparse": True,
+        "engine": "naive",
+        "streams": Streams(0),
+    }
     return Plan(**{**given, "options": options, **changes})
 
 
-# --- class means: values, Gram matrix, moments ----------------------------------------------------------------------------
+# --- class means: values, Gram matrix, moments
+# ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("space", ["rkhs", "l2"])
@@ -61,21 +73,29 @@ def plan(**changes):
 @pytest.mark.parametrize("scale", [None, np.array([[1.0, 0.3], [0.0, 2.0]])])
 def test_values_and_gram_are_inner_products_of_means(space, sparse, kernel, scale):
     X, y = training(12)
-    fitted = means.fit(groups_of(X, y), plan(kernel=kernel, space=space, sparse=sparse, scale=scale))
+    fitted = means.fit(
+        groups_of(X, y), plan(kernel=kernel, space=space, sparse=sparse, scale=scale)
+    )
     system = means.measure(fitted, groups_of(X, y), Streams(0))
     units = np.exp(fitted[0].expansion.log_unit)
-    np.testing.assert_allclose(system.gram * units, [[a.inner(b) for b in fitted] for a in fitted], rtol=1e-12)
+    np.testing.assert_allclose(
+        system.gram * units, [[a.inner(b) for b in fitted] for a in fitted], rtol=1e-12
+    )
     Q = sample([2, 1, 1], 1)
     points = [km.kernel_mean(q[None], kernel=kernel, scale=scale, space=space) for q in Q]
     expected = [[mean.inner(point) for mean in fitted] for point in points]
     np.testing.assert_allclose(means.values(fitted, Q) * units, expected, rtol=1e-12)
     new = km.kernel_mean(Q, kernel=kernel, scale=scale, space=space)
-    np.testing.assert_allclose(means.values(fitted, Q).mean(axis=0), means.inner_products(fitted, new), rtol=1e-12)
+    np.testing.assert_allclose(
+        means.values(fitted, Q).mean(axis=0), means.inner_products(fitted, new), rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("sparse", [True, False])
 def test_moments_leave_each_point_out_of_its_own_mean(sparse):
-    """M_cc against n explicit means, each without the point at which it is evaluated, on the same centres."""
+    """M_cc against n explicit means, each without the point at which it is evaluated, on the same
+    centres.
+    """
     X, y = training(9)
     groups, kernel = groups_of(X, y), km.Gaussian(0.8)
     fitted = means.fit(groups, plan(sparse=sparse))
@@ -104,7 +124,9 @@ def test_the_gram_matrix_of_full_means_is_not_summed_twice(monkeypatch):
     fitted = means.fit(groups_of(X, y), plan(sparse=False))
     expected = [[a.expansion.inner_in_units(b.expansion)[0] for b in fitted] for a in fitted]
     monkeypatch.setattr(means, "inner_products", None)
-    np.testing.assert_allclose(means.measure(fitted, groups_of(X, y), Streams(0)).gram, expected, rtol=1e-12)
+    np.testing.assert_allclose(
+        means.measure(fitted, groups_of(X, y), Streams(0)).gram, expected, rtol=1e-12
+    )
 
 
 def test_few_measured_rows_give_the_same_gram_matrix(monkeypatch):
@@ -117,7 +139,8 @@ def test_few_measured_rows_give_the_same_gram_matrix(monkeypatch):
     np.testing.assert_allclose(some.moments, expected.moments, rtol=0.3)
 
 
-# --- solvers --------------------------------------------------------------------------------------------------------------
+# --- solvers
+# --------------------------------------------------------------------------------------------------------------
 
 
 def random_system(seed, C):
@@ -125,7 +148,9 @@ def random_system(seed, C):
     A = rng.normal(size=(C, C + 2))
     G = A @ A.T
     M = G + 0.05 * rng.normal(size=(C, C))
-    return System(G, M, np.zeros((C, C, C))), G @ rng.dirichlet(np.ones(C)) + 0.5 * rng.normal(size=C)
+    return System(G, M, np.zeros((C, C, C))), G @ rng.dirichlet(np.ones(C)) + 0.5 * rng.normal(
+        size=C
+    )
 
 
 def objective(system, kappa, solver, pi):
@@ -149,7 +174,9 @@ def test_solutions_are_no_worse_than_a_general_optimiser(seed, C, solver):
     ).x
     peer = np.maximum(peer, 0) / np.maximum(peer, 0).sum()
     unit = 1.0 + abs(objective(system, kappa, solver, peer))
-    assert objective(system, kappa, solver, pi) <= objective(system, kappa, solver, peer) + 1e-7 * unit
+    assert (
+        objective(system, kappa, solver, pi) <= objective(system, kappa, solver, peer) + 1e-7 * unit
+    )
 
 
 @given(st.integers(0, 10**6), st.integers(2, 6))
@@ -162,7 +189,9 @@ def test_the_linear_system_is_the_papers(seed, C):
     first = np.linalg.solve(D, e)
     found = solving.linear_system(G, kappa[None])[0]
     np.testing.assert_allclose(found, [*first, 1 - first.sum()], rtol=1e-6, atol=1e-8)
-    np.testing.assert_allclose(solving.solve(system, kappa[None], "paper")[0], simplex.project(found), atol=1e-12)
+    np.testing.assert_allclose(
+        solving.solve(system, kappa[None], "paper")[0], simplex.project(found), atol=1e-12
+    )
     if found.min() >= 0:
         np.testing.assert_allclose(solving.solve(system, kappa[None], "qp")[0], found, atol=1e-6)
 
@@ -171,7 +200,11 @@ def test_the_linear_system_is_the_papers(seed, C):
 def test_moments_equal_to_the_gram_matrix_give_the_qp(seed, C):
     system, kappa = random_system(seed, C)
     same = System(system.gram, system.gram, system.covariances)
-    np.testing.assert_allclose(solving.solve(same, kappa[None], "moments"), solving.solve(same, kappa[None], "qp"), atol=1e-6)
+    np.testing.assert_allclose(
+        solving.solve(same, kappa[None], "moments"),
+        solving.solve(same, kappa[None], "qp"),
+        atol=1e-6,
+    )
 
 
 @given(st.integers(0, 10**6), st.integers(2, 5))
@@ -183,7 +216,8 @@ def test_many_rows_are_solved_as_each_alone(seed, C):
         np.testing.assert_allclose(solving.solve(system, rows, solver), alone, atol=1e-9)
 
 
-# --- known mixtures -------------------------------------------------------------------------------------------------------
+# --- known mixtures
+# -------------------------------------------------------------------------------------------------------
 
 VARIANTS = [
     {},
@@ -220,7 +254,10 @@ def test_known_proportions_are_recovered(options):
 def test_paper_and_qp_agree_inside_the_simplex():
     X, y = training(100)
     new = sample([120, 100, 80], 3)
-    qp, paper = (km.ClassProportions(solver=s, bandwidth=1.0, random_state=0).fit(X, y).predict(new) for s in ("qp", "paper"))
+    qp, paper = (
+        km.ClassProportions(solver=s, bandwidth=1.0, random_state=0).fit(X, y).predict(new)
+        for s in ("qp", "paper")
+    )
     assert qp.min() > 0.05
     np.testing.assert_allclose(qp, paper, atol=1e-9)
 
@@ -230,7 +267,10 @@ def test_sparse_and_full_agree_as_k_grows():
     new = sample([20, 100, 80], 3)
     full = km.ClassProportions(sparse=False, bandwidth=1.0).fit(X, y).predict(new)
     gaps = [
-        np.abs(km.ClassProportions(bandwidth=1.0, k=k, random_state=0).fit(X, y).predict(new) - full).sum() for k in (3, 15, 60)
+        np.abs(
+            km.ClassProportions(bandwidth=1.0, k=k, random_state=0).fit(X, y).predict(new) - full
+        ).sum()
+        for k in (3, 15, 60)
     ]
     assert gaps[0] > 1e-2
     assert gaps[1] < 0.5 * gaps[0]
@@ -238,12 +278,16 @@ def test_sparse_and_full_agree_as_k_grows():
 
 
 def test_moments_correct_the_bias_of_a_narrow_kernel():
-    """Full means at a narrow bandwidth: ‖P̂_c‖² is mostly each point's product with itself, which pulls π to the middle."""
+    """Full means at a narrow bandwidth: ‖P̂_c‖² is mostly each point's product with itself, which
+    pulls π to the middle.
+    """
     X, y = training(60, classes=2)
     truth = np.array([0.95, 0.05])
     new = sample([950, 50], 5, CENTERS[:2])
     found = {
-        solver: km.ClassProportions(solver=solver, sparse=False, bandwidth=0.1).fit(X, y).predict(new)
+        solver: km.ClassProportions(solver=solver, sparse=False, bandwidth=0.1)
+        .fit(X, y)
+        .predict(new)
         for solver in ("qp", "moments")
     }
     assert np.abs(found["qp"] - truth).sum() > 0.4
@@ -254,35 +298,53 @@ def test_a_sparse_test_sample_enters_by_its_mean():
     X, y = training(60)
     new = sample([40, 20, 30], 2)
     model = km.ClassProportions(sparse_test=True, bandwidth=1.0, k=8, random_state=0).fit(X, y)
-    mean = km.sparse_kernel_mean(new, kernel=model.kernel_, k=8, random_state=model._fitted.plan.streams)
+    mean = km.sparse_kernel_mean(
+        new, kernel=model.kernel_, k=8, random_state=model._fitted.plan.streams
+    )
     kappa = np.array([z.inner(mean) for z in model.means_])
-    np.testing.assert_allclose(model.predict(new), solving.solve(model._fitted.system, kappa[None], "qp")[0], atol=1e-9)
+    np.testing.assert_allclose(
+        model.predict(new), solving.solve(model._fitted.system, kappa[None], "qp")[0], atol=1e-9
+    )
 
 
 def test_engines_agree():
     X, y = training(40)
     new = sample([40, 20, 30], 2)
-    found = [km.ClassProportions(engine=engine, random_state=0).fit(X, y).predict(new) for engine in ("naive", "cpu")]
+    found = [
+        km.ClassProportions(engine=engine, random_state=0).fit(X, y).predict(new)
+        for engine in ("naive", "cpu")
+    ]
     np.testing.assert_allclose(*found, atol=1e-6)
 
 
-# --- the search -----------------------------------------------------------------------------------------------------------
+# --- the search
+# -----------------------------------------------------------------------------------------------------------
 
 
 def test_kept_distances_and_streamed_sums_are_the_same():
     rng = np.random.default_rng(0)
-    Q, X, W = rng.normal(size=(300, 120)) + 50.0, rng.normal(size=(170, 120)) + 50.0, rng.normal(size=(170, 2))
-    np.testing.assert_allclose(searching.squared_distances(Q, X), cdist(Q, X, "sqeuclidean"), rtol=1e-11)
+    Q, X, W = (
+        rng.normal(size=(300, 120)) + 50.0,
+        rng.normal(size=(170, 120)) + 50.0,
+        rng.normal(size=(170, 2)),
+    )
+    np.testing.assert_allclose(
+        searching.squared_distances(Q, X), cdist(Q, X, "sqeuclidean"), rtol=1e-11
+    )
     radial = km.Gaussian(10.0).formula(120)
     kept, streamed = searching.Pairs(Q, X, "naive", 10**6), searching.Pairs(Q, X, "naive", 10**3)
     assert kept._squared is not None
     assert streamed._squared is None
-    np.testing.assert_allclose(kept.sums(radial, W), streamed.sums(radial, W), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        kept.sums(radial, W), streamed.sums(radial, W), rtol=1e-9, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("space", ["rkhs", "l2"])
 def test_the_means_of_a_trial_are_the_means_of_its_halves(space):
-    """Values and Gram matrix of the search against sparse means fitted on each half with the same centres."""
+    """Values and Gram matrix of the search against sparse means fitted on each half with the same
+    centres.
+    """
     X, y = training(20)
     groups = groups_of(X, y)
     centers = [X_c[:5] for X_c in groups]
@@ -290,18 +352,31 @@ def test_the_means_of_a_trial_are_the_means_of_its_halves(space):
     labels = np.repeat(np.arange(3), 20)
     first = np.tile(np.arange(20) < 10, 3)
     shares = np.column_stack([searching._normalised(side, labels) for side in (first, ~first)])
-    fits = searching._SparseMeans(groups, centers, "naive").fit(kernel.radial(2, space), shares, labels)
+    fits = searching._SparseMeans(groups, centers, "naive").fit(
+        kernel.radial(2, space), shares, labels
+    )
     for (F, G, leverages), side in zip(fits, (first, ~first), strict=True):
         fitted = [
-            km.sparse_kernel_mean(X_c, kernel=kernel, space=space, selection=np.arange(5), k=5).refit(X_c[side[labels == c]])
+            km.sparse_kernel_mean(
+                X_c, kernel=kernel, space=space, selection=np.arange(5), k=5
+            ).refit(X_c[side[labels == c]])
             for c, X_c in enumerate(groups)
         ]
         np.testing.assert_allclose(F, means.values(fitted, X), rtol=1e-8, atol=1e-10)
-        np.testing.assert_allclose(G, [means.inner_products(fitted, mean) for mean in fitted], rtol=1e-8)
-        np.testing.assert_allclose(leverages, [means.leverage(m, X_c) for m, X_c in zip(fitted, groups, strict=True)], rtol=1e-8)
+        np.testing.assert_allclose(
+            G, [means.inner_products(fitted, mean) for mean in fitted], rtol=1e-8
+        )
+        np.testing.assert_allclose(
+            leverages,
+            [means.leverage(m, X_c) for m, X_c in zip(fitted, groups, strict=True)],
+            rtol=1e-8,
+        )
     full = searching._FullMeans(groups, "naive").fit(kernel.radial(2, space), shares, labels)
     for (F, _, leverages), side in zip(full, (first, ~first), strict=True):
-        fitted = [km.kernel_mean(X_c[side[labels == c]], kernel=kernel, space=space) for c, X_c in enumerate(groups)]
+        fitted = [
+            km.kernel_mean(X_c[side[labels == c]], kernel=kernel, space=space)
+            for c, X_c in enumerate(groups)
+        ]
         np.testing.assert_allclose(F, means.values(fitted, X), rtol=1e-12)
         np.testing.assert_array_equal(leverages, 1.0)
 
@@ -312,7 +387,9 @@ def test_mixtures_are_what_they_say():
     W, truth = searching._mixtures(labels, pool, np.random.default_rng(0))
     np.testing.assert_allclose(W.sum(axis=1), 1.0)
     assert not W[:, ~pool].any()
-    np.testing.assert_allclose([[row[labels == c].sum() for c in range(3)] for row in W], truth, atol=1e-12)
+    np.testing.assert_allclose(
+        [[row[labels == c].sum() for c in range(3)] for row in W], truth, atol=1e-12
+    )
     np.testing.assert_allclose(truth.mean(axis=0), 1 / 3, atol=0.08)
 
 
@@ -328,11 +405,17 @@ def test_the_error_of_a_trial_by_hand():
     errors = []
     for half, (weights, truth) in enumerate(trial._mixtures):
         fitted = [
-            km.kernel_mean(everything[trial._fitted[half] & (trial._labels == c)], kernel=kernel, engine="naive")
+            km.kernel_mean(
+                everything[trial._fitted[half] & (trial._labels == c)],
+                kernel=kernel,
+                engine="naive",
+            )
             for c in range(3)
         ]
         assert not (weights[:, trial._fitted[half]] > 0).any()
-        system = System(np.array([[a.inner(b) for b in fitted] for a in fitted]), np.eye(3), np.zeros((3, 3, 3)))
+        system = System(
+            np.array([[a.inner(b) for b in fitted] for a in fitted]), np.eye(3), np.zeros((3, 3, 3))
+        )
         F = means.values(fitted, everything)
         found = [solving.solve(system, (w @ F)[None], "qp")[0] for w in weights]
         errors.append(np.abs(np.array(found) - truth).sum(axis=1).mean())
@@ -367,7 +450,8 @@ def test_few_points_and_centres_take_part_in_a_large_search(monkeypatch):
     assert np.abs(model.predict(sample([600, 300, 100], 7)) - [0.6, 0.3, 0.1]).sum() < 0.2
 
 
-# --- intervals ------------------------------------------------------------------------------------------------------------
+# --- intervals
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_the_unconstrained_solution_by_least_squares():
@@ -376,7 +460,9 @@ def test_the_unconstrained_solution_by_least_squares():
     M = system.moments + 0.1 * rng.normal(size=(3, 4, 4))
     sides = kappa + 0.1 * rng.normal(size=(3, 4))
     L = np.linalg.cholesky(np.linalg.inv(system.gram))
-    for found, matrix, side in zip(intervals.unconstrained(system, M, sides, np.empty((4, 0))), M, sides, strict=True):
+    for found, matrix, side in zip(
+        intervals.unconstrained(system, M, sides, np.empty((4, 0))), M, sides, strict=True
+    ):
         E = np.vstack([np.eye(3), -np.ones(3)])  # π = e_4 + Eu
         u = np.linalg.lstsq(L.T @ matrix @ E, L.T @ (side - matrix[:, -1]), rcond=None)[0]
         np.testing.assert_allclose(found, E @ u + np.eye(4)[-1], rtol=1e-5, atol=1e-7)
@@ -388,23 +474,34 @@ def test_replicates_have_the_moments_of_their_source(monkeypatch):
     drawn = intervals._resampled_means(F, 4000, np.random.default_rng(1))
     np.testing.assert_allclose(drawn.mean(axis=0), F.mean(axis=0), atol=0.01)
     np.testing.assert_allclose(np.cov(drawn.T), np.cov(F.T, ddof=0) / 50, atol=0.002)
-    system = System(np.eye(3), np.arange(9.0).reshape(3, 3), np.stack([np.diag([c, 1.0, 2.0]) for c in range(3)]))
+    system = System(
+        np.eye(3),
+        np.arange(9.0).reshape(3, 3),
+        np.stack([np.diag([c, 1.0, 2.0]) for c in range(3)]),
+    )
     perturbed = intervals._perturbed(system, 4000, np.random.default_rng(2))
     np.testing.assert_allclose(perturbed.mean(axis=0), system.moments, atol=0.1)
     np.testing.assert_allclose(np.cov(perturbed[:, :, 2].T), system.covariances[2], atol=0.15)
 
 
-@pytest.mark.parametrize(("solver", "bandwidth", "truth"), [("qp", 1.0, [0.6, 0.3, 0.1]), ("moments", 0.4, [0.9, 0.1, 0.0])])
+@pytest.mark.parametrize(
+    ("solver", "bandwidth", "truth"),
+    [("qp", 1.0, [0.6, 0.3, 0.1]), ("moments", 0.4, [0.9, 0.1, 0.0])],
+)
 def test_intervals_cover_at_the_nominal_rate(solver, bandwidth, truth):
-    """200 training and test samples: each class's interval holds its true proportion about nine times in ten.
+    """200 training and test samples: each class's interval holds its true proportion about nine
+    times in ten.
 
-    Standard error of a rate of .9 over 200 samples: .021; over three dependent classes a little less.
+    Standard error of a rate of .9 over 200 samples: .021; over three dependent classes a little
+    less.
     """
     covered = []
     for seed in range(200):
         X, y = training(50, seed)
         counts = np.random.default_rng(seed).multinomial(120, truth)
-        model = km.ClassProportions(solver=solver, bandwidth=bandwidth, k=12, random_state=0).fit(X, y)
+        model = km.ClassProportions(solver=solver, bandwidth=bandwidth, k=12, random_state=0).fit(
+            X, y
+        )
         found = model.predict_interval(sample(counts, seed + 1000), level=0.9, n_bootstrap=300)
         covered.append((found.lower <= truth) & (truth <= found.upper))
     assert 0.84 <= np.mean(covered) <= 0.96
@@ -412,9 +509,13 @@ def test_intervals_cover_at_the_nominal_rate(solver, bandwidth, truth):
 
 
 def test_intervals_cover_a_rare_class_that_a_sample_may_miss():
-    """Separate classes, one in fifty of the rarer: three in ten samples of 60 hold none of it, which does not exclude it."""
+    """Separate classes, one in fifty of the rarer: three in ten samples of 60 hold none of it,
+    which does not exclude it.
+    """
     far = 30.0 * CENTERS[:2]
-    model = km.ClassProportions(bandwidth=10.0, k=5, random_state=0).fit(sample([200, 200], 0, far), np.repeat([0, 1], 200))
+    model = km.ClassProportions(bandwidth=10.0, k=5, random_state=0).fit(
+        sample([200, 200], 0, far), np.repeat([0, 1], 200)
+    )
     covered, missed = [], 0
     for seed in range(200):
         rare = np.random.default_rng(seed).binomial(60, 0.02)
@@ -456,7 +557,8 @@ def test_intervals_are_reproducible_and_widen_with_the_level():
     assert (first.level, narrow.level) == (0.95, 0.5)
 
 
-# --- classes that cannot be told apart -----------------------------------------------------------------------------------
+# --- classes that cannot be told apart
+# -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("solver", solving.SOLVERS)
@@ -480,27 +582,41 @@ def test_identical_classes_share_their_proportion_with_a_warning(solver, bandwid
 def test_all_classes_identical():
     X, _ = training(20, classes=1)
     with pytest.warns(UserWarning, match="coincide"):
-        model = km.ClassProportions(bandwidth=1.0, random_state=0).fit(np.tile(X, (3, 1)), np.repeat([0, 1, 2], 20))
+        model = km.ClassProportions(bandwidth=1.0, random_state=0).fit(
+            np.tile(X, (3, 1)), np.repeat([0, 1, 2], 20)
+        )
     np.testing.assert_allclose(model.predict(X), 1 / 3, atol=1e-9)
 
 
 def test_the_least_norm_among_mixtures_of_a_mixture():
-    """P_3 = (P_1 + P_2)/2: a sample of P_3 is also half P_1 and half P_2; the least norm lies between."""
-    system = System(np.array([[1.0, 0.0, 0.5], [0.0, 1.0, 0.5], [0.5, 0.5, 0.5]]), np.eye(3), np.zeros((3, 3, 3)))
+    """P_3 = (P_1 + P_2)/2: a sample of P_3 is also half P_1 and half P_2; the least norm lies
+    between.
+    """
+    system = System(
+        np.array([[1.0, 0.0, 0.5], [0.0, 1.0, 0.5], [0.5, 0.5, 0.5]]),
+        np.eye(3),
+        np.zeros((3, 3, 3)),
+    )
     assert system.indistinct.shape == (3, 1)
     found = solving.solve(system, np.array([[0.5, 0.5, 0.5]]), "qp")[0]
     np.testing.assert_allclose(found, 1 / 3, atol=1e-6)
-    np.testing.assert_allclose(solving.solve(system, np.array([[1.0, 0.0, 0.5]]), "qp")[0], [1, 0, 0], atol=1e-4)
+    np.testing.assert_allclose(
+        solving.solve(system, np.array([[1.0, 0.0, 0.5]]), "qp")[0], [1, 0, 0], atol=1e-4
+    )
 
 
 @pytest.mark.parametrize("solver", solving.SOLVERS)
 @pytest.mark.parametrize("bandwidth", [1e-6, 1e-2, 1e6])
 def test_bandwidths_that_say_nothing(solver, bandwidth):
-    """Too narrow: no point sees another; too wide: no class differs. Proportions all the same, intervals that say so."""
+    """Too narrow: no point sees another; too wide: no class differs. Proportions all the same,
+    intervals that say so.
+    """
     X, y = training(20)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of coinciding classes, and of jitter
-        model = km.ClassProportions(solver=solver, bandwidth=bandwidth, k=8, random_state=0).fit(X, y)
+        model = km.ClassProportions(solver=solver, bandwidth=bandwidth, k=8, random_state=0).fit(
+            X, y
+        )
     found = model.predict_interval(sample([30, 10, 10], 1), n_bootstrap=50)
     assert found.proportions.sum() == pytest.approx(1.0)
     assert found.proportions.min() >= 0.0
@@ -508,7 +624,8 @@ def test_bandwidths_that_say_nothing(solver, bandwidth):
     assert np.mean(found.upper - found.lower) > 0.3
 
 
-# --- representation -------------------------------------------------------------------------------------------------------
+# --- representation
+# -------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -521,8 +638,13 @@ def digits():
 def test_posteriors_beat_raw_features_on_digits(digits):
     X, y = digits
     errors = {}
-    for name, representation in {"raw": None, "posteriors": LogisticRegression(max_iter=300)}.items():
-        model = km.ClassProportions(representation=representation, random_state=0).fit(X[:450], y[:450])
+    for name, representation in {
+        "raw": None,
+        "posteriors": LogisticRegression(max_iter=300),
+    }.items():
+        model = km.ClassProportions(representation=representation, random_state=0).fit(
+            X[:450], y[:450]
+        )
         rng, errors[name] = np.random.default_rng(1), []
         for _ in range(12):
             weights = rng.dirichlet(np.ones(5))[y[450:]]
@@ -534,9 +656,13 @@ def test_posteriors_beat_raw_features_on_digits(digits):
 
 
 def test_training_points_are_represented_out_of_fold():
-    """One nearest neighbour is always right about points it knows: only held-out posteriors make errors."""
+    """One nearest neighbour is always right about points it knows: only held-out posteriors make
+    errors.
+    """
     X, y = training(40)
-    model = km.ClassProportions(representation=KNeighborsClassifier(1), bandwidth=0.5, sparse=False, random_state=0).fit(X, y)
+    model = km.ClassProportions(
+        representation=KNeighborsClassifier(1), bandwidth=0.5, sparse=False, random_state=0
+    ).fit(X, y)
     own = np.concatenate([mean.centers[:, c] for c, mean in enumerate(model.means_)])
     assert 0.5 < own.mean() < 0.97
     np.testing.assert_array_equal(model.representation_(X), np.eye(3)[y])
@@ -563,17 +689,24 @@ def test_the_given_classifier_is_not_fitted():
 
 def test_small_classes_take_fewer_folds():
     X, y = sample([40, 40, 2], 0), np.repeat([0, 1, 2], [40, 40, 2])
-    found = km.ClassProportions(representation=LogisticRegression(), random_state=0).fit(X, y).predict(sample([50, 50, 0], 1))
+    found = (
+        km.ClassProportions(representation=LogisticRegression(), random_state=0)
+        .fit(X, y)
+        .predict(sample([50, 50, 0], 1))
+    )
     assert np.isfinite(found).all()
     with pytest.raises(ValueError, match="class 2 has one point, but representation= needs two"):
         km.ClassProportions(representation=LogisticRegression()).fit(X[:-1], y[:-1])
 
 
-# --- scikit-learn ---------------------------------------------------------------------------------------------------------
+# --- scikit-learn
+# ---------------------------------------------------------------------------------------------------------
 
 NOT_APPLICABLE = {
-    "check_methods_sample_order_invariance": "predict describes the whole sample: one number per class, not per row",
-    "check_methods_subset_invariance": "the proportions of a part of a sample are not those of the sample",
+    "check_methods_sample_order_invariance": "predict describes the whole sample: one number per "
+    "class, not per row",
+    "check_methods_subset_invariance": "the proportions of a part of a sample are not those of "
+    "the sample",
 }
 
 
@@ -590,13 +723,17 @@ def test_scikit_learns_checks():
 
 def test_clone_and_pickle():
     X, y = training(40)
-    model = km.ClassProportions(kernel=km.Cauchy(1.0), representation=LogisticRegression(), k=7, random_state=3)
+    model = km.ClassProportions(
+        kernel=km.Cauchy(1.0), representation=LogisticRegression(), k=7, random_state=3
+    )
     assert repr(clone(model).get_params()) == repr(model.get_params())
     fitted = clone(model).fit(X, y)
     again = pickle.loads(pickle.dumps(fitted))
     new = sample([10, 30, 5], 1)
     np.testing.assert_array_equal(again.predict(new), fitted.predict(new))
-    np.testing.assert_array_equal(again.predict_interval(new).lower, fitted.predict_interval(new).lower)
+    np.testing.assert_array_equal(
+        again.predict_interval(new).lower, fitted.predict_interval(new).lower
+    )
     np.testing.assert_array_equal(clone(fitted).fit(X, y).predict(new), fitted.predict(new))
 
 
@@ -617,7 +754,9 @@ def test_frames(library):
 
 def test_the_example_says_what_it_needs(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "quapy", None)  # as if it were not installed
-    example = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "quantification_with_quapy.py"))
+    example = runpy.run_path(
+        str(Path(__file__).parents[2] / "examples" / "quantification_with_quapy.py")
+    )
     assert example["main"]() == 1
     assert "pip install quapy" in capsys.readouterr().err
 
@@ -626,13 +765,16 @@ def test_quapys_protocol():
     """QuaPy draws the samples and calls predict."""
     quapy = pytest.importorskip("quapy", reason="quapy is not installed")
     X, y = training(100)
-    pool = quapy.data.LabelledCollection(sample([300, 300, 300], 5), np.repeat([0, 1, 2], 300), classes=[0, 1, 2])
+    pool = quapy.data.LabelledCollection(
+        sample([300, 300, 300], 5), np.repeat([0, 1, 2], 300), classes=[0, 1, 2]
+    )
     protocol = quapy.protocol.APP(pool, sample_size=100, n_prevalences=4, repeats=1, random_state=0)
     model = km.ClassProportions(random_state=0).fit(X, y)
     assert quapy.evaluation.evaluate(model, protocol, error_metric="mae") < 0.1
 
 
-# --- bad input ------------------------------------------------------------------------------------------------------------
+# --- bad input
+# ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -677,7 +819,9 @@ def test_things_of_the_wrong_kind_are_named(options, message):
 
 def test_labels_that_cannot_serve():
     X, y = training(10)
-    with pytest.raises(ValueError, match=r"y holds one class only \(7\); proportions need at least two"):
+    with pytest.raises(
+        ValueError, match=r"y holds one class only \(7\); proportions need at least two"
+    ):
         km.ClassProportions().fit(X, np.full(30, 7))
     with pytest.raises(ValueError, match="continuous"):
         km.ClassProportions().fit(X, np.linspace(0.1, 2.7, 30))
@@ -713,7 +857,9 @@ def test_intervals_that_cannot_be_given():
         model.predict_interval(X, n_bootstrap=1)
 
 
-@pytest.mark.parametrize("options", [{}, {"sparse": False}, {"solver": "moments"}, {"bandwidth": 1.0}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"sparse": False}, {"solver": "moments"}, {"bandwidth": 1.0}], ids=str
+)
 def test_a_class_of_one_point(options):
     X, y = sample([40, 40, 1], 0), np.repeat([0, 1, 2], [40, 40, 1])
     model = km.ClassProportions(random_state=0, **options).fit(X, y)

@@ -1,4 +1,6 @@
-"""A real cluster of separate processes: the same centres as on one machine, index for index, also where workers die."""
+"""A real cluster of separate processes: the same centres as on one machine, index for index, also
+where workers die.
+"""
 
 import gc
 import logging
@@ -24,13 +26,17 @@ from kernelmean.samples.cluster import clients  # noqa: E402
 from kernelmean.samples.cluster import collections as tables  # noqa: E402
 from kernelmean.samples.cluster import remote as carrying  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings("default")  # of Dask itself, on every start and end of a process
+pytestmark = pytest.mark.filterwarnings(
+    "default"
+)  # of Dask itself, on every start and end of a process
 
 
 @pytest.fixture(scope="module")
 def client():
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+        ) as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client
@@ -62,7 +68,10 @@ def lattice(n=6000, d=2):
 )
 def test_the_same_centres_index_for_index(client, make, chunks):
     X = make()
-    found, expected = km.k_center(da.from_array(X, chunks=chunks), 100, first=5), km.k_center(X, 100, first=5)
+    found, expected = (
+        km.k_center(da.from_array(X, chunks=chunks), 100, first=5),
+        km.k_center(X, 100, first=5),
+    )
     np.testing.assert_array_equal(found.indices, expected.indices)
     np.testing.assert_array_equal(found.radii, expected.radii)
     assert found.cover == expected.cover
@@ -73,7 +82,9 @@ def test_empty_partitions_and_unknown_sizes(client):
     D = da.from_array(X, chunks=(1000, 3))
     kept = D[D[:, 0] > 0.5]  # sizes unknown
     none = D[D[:, 0] > 100.0]
-    found = km.k_center(da.concatenate([none, kept, none], allow_unknown_chunksizes=True), 40, first=3)
+    found = km.k_center(
+        da.concatenate([none, kept, none], allow_unknown_chunksizes=True), 40, first=3
+    )
     np.testing.assert_array_equal(found.indices, km.k_center(X[X[:, 0] > 0.5], 40, first=3).indices)
     with pytest.raises(ValueError, match="at least one point"):
         km.k_center(none, 3)
@@ -92,12 +103,16 @@ def test_frames(client):
     expected = km.SparseKDE(k=20, selection="kcenter", random_state=0).fit(X)
     assert list(fitted.feature_names_in_) == ["a", "b"]
     np.testing.assert_array_equal(fitted.mean_.indices, expected.mean_.indices)
-    np.testing.assert_allclose(fitted.score_samples(frame).compute(), expected.score_samples(X), rtol=1e-9)
+    np.testing.assert_allclose(
+        fitted.score_samples(frame).compute(), expected.score_samples(X), rtol=1e-9
+    )
     with pytest.raises(ValueError, match="columns"):
         fitted.score_samples(frame[["b", "a"]])
 
 
-@pytest.mark.parametrize("bad", [pd.Categorical(["x", "y"] * 3), ["x", "y"] * 3, pd.date_range("2020", periods=6)])
+@pytest.mark.parametrize(
+    "bad", [pd.Categorical(["x", "y"] * 3), ["x", "y"] * 3, pd.date_range("2020", periods=6)]
+)
 def test_columns_that_are_no_numbers_are_named(client, bad):
     frame = dd.from_pandas(pd.DataFrame({"a": np.arange(6.0), "kind": bad}), npartitions=2)
     with pytest.raises(TypeError, match=r"'kind'.*real numbers"):
@@ -107,8 +122,14 @@ def test_columns_that_are_no_numbers_are_named(client, bad):
 def test_other_collections_are_refused(client):
     series = dd.from_pandas(pd.Series(np.arange(6.0)), npartitions=2)
     for wrong in (series, dask.delayed(cloud)()):
-        for use in (lambda X: km.k_center(X, 2), km.SparseKDE(k=2).fit, km.SparseKDE(k=2).fit(cloud(50)).score_samples):
-            with pytest.raises(TypeError, match=r"X is a Dask .* an array or a frame of numbers is needed"):
+        for use in (
+            lambda X: km.k_center(X, 2),
+            km.SparseKDE(k=2).fit,
+            km.SparseKDE(k=2).fit(cloud(50)).score_samples,
+        ):
+            with pytest.raises(
+                TypeError, match=r"X is a Dask .* an array or a frame of numbers is needed"
+            ):
                 use(wrong)
 
 
@@ -132,7 +153,9 @@ def test_bad_numbers_on_a_worker_are_the_same_sentence_here(client):
         km.k_center(da.from_array(X, chunks=(300, 3)), 5)
 
 
-@pytest.mark.parametrize("options", [{"k": 25}, {"k_max": 40, "selection": "kcenter"}, {"k": 8, "selection": "kmeans++"}])
+@pytest.mark.parametrize(
+    "options", [{"k": 25}, {"k_max": 40, "selection": "kcenter"}, {"k": 8, "selection": "kmeans++"}]
+)
 def test_fits_agree_with_one_machine(client, options):
     X, w = cloud(4000, 2), np.random.default_rng(2).integers(0, 4, 4000).astype(float)
     D = da.from_array(X, chunks=(900, 2))
@@ -148,7 +171,9 @@ def test_fits_agree_with_one_machine(client, options):
 
 def test_repeated_fits_are_equal_bit_for_bit(client):
     D = da.from_array(cloud(5000), chunks=(800, 3))
-    first, second = (km.sparse_kernel_mean(D, k=60, selection="kcenter", random_state=0) for _ in range(2))
+    first, second = (
+        km.sparse_kernel_mean(D, k=60, selection="kcenter", random_state=0) for _ in range(2)
+    )
     assert first.weights.tobytes() == second.weights.tobytes()
     assert first.kappa.tobytes() == second.kappa.tobytes()
 
@@ -156,7 +181,10 @@ def test_repeated_fits_are_equal_bit_for_bit(client):
 def test_estimators(client):
     X = np.concatenate([cloud(1500, 2), 5.0 + cloud(1500, 2, 1)])
     y, D = np.repeat([0, 1], 1500), da.from_array(X, chunks=(700, 2))
-    shares = [km.ClassProportions(k=10, bandwidth="scott", random_state=0).fit(A, y).predict(A) for A in (D, X)]
+    shares = [
+        km.ClassProportions(k=10, bandwidth="scott", random_state=0).fit(A, y).predict(A)
+        for A in (D, X)
+    ]
     np.testing.assert_allclose(*shares, atol=1e-9)
     shifts = [km.MeanShift(k=15, selection="kcenter", random_state=0).fit(A) for A in (D, X)]
     np.testing.assert_array_equal(shifts[0].labels_, shifts[1].labels_)
@@ -172,7 +200,12 @@ def test_arrays_with_engine_cluster(client):
     expected = km.sparse_kernel_mean(X, k=15, selection="kcenter", random_state=0)
     np.testing.assert_array_equal(found.indices, expected.indices)
     np.testing.assert_allclose(found(X[:9]), expected(X[:9]), rtol=1e-12)
-    given = km.k_center(X, 10, first=0, engine=km.engines.open("cluster", client=client.scheduler.address, local="naive"))
+    given = km.k_center(
+        X,
+        10,
+        first=0,
+        engine=km.engines.open("cluster", client=client.scheduler.address, local="naive"),
+    )
     np.testing.assert_array_equal(given.indices, km.k_center(X, 10, first=0).indices)
 
 
@@ -180,7 +213,9 @@ def test_nothing_stays_on_the_workers(client):
     """Neither after a fit nor after one that failed."""
     km.k_center(da.from_array(cloud(), chunks=(2000, 3)), 10)
     with pytest.raises(ValueError, match="X holds infinite values"):
-        km.k_center(da.from_array(np.append(cloud(), [[np.inf, 0.0, 0.0]], axis=0), chunks=(2000, 3)), 10)
+        km.k_center(
+            da.from_array(np.append(cloud(), [[np.inf, 0.0, 0.0]], axis=0), chunks=(2000, 3)), 10
+        )
     deadline = time.monotonic() + 60.0
     while any(client.has_what().values()) and time.monotonic() < deadline:
         gc.collect()  # errors hold on to their frames
@@ -188,7 +223,8 @@ def test_nothing_stays_on_the_workers(client):
     assert not any(client.has_what().values())
 
 
-# --- faults -----------------------------------------------------------------------------------------------------------
+# --- faults
+# -----------------------------------------------------------------------------------------------------------
 
 
 class Killing:
@@ -212,7 +248,9 @@ class Killing:
 
 @pytest.mark.parametrize("nth", [3, 6])
 def test_a_worker_that_dies_changes_nothing(client, monkeypatch, nth):
-    """Its parts are made anew elsewhere and hear of all centres so far; a nanny starts another worker meanwhile."""
+    """Its parts are made anew elsewhere and hear of all centres so far; a nanny starts another
+    worker meanwhile.
+    """
     X = cloud(20_000)
     D = da.from_array(X, chunks=(2500, 3))
     expected = km.sparse_kernel_mean(X, k=80, selection="kcenter", random_state=0)
@@ -228,7 +266,9 @@ def test_a_worker_that_dies_for_good(monkeypatch):
     """Without a nanny the other worker takes over."""
     X = cloud(8000)
     with (
-        distributed.LocalCluster(n_workers=0, dashboard_address=":0", worker_class=distributed.Worker, processes=False) as empty,
+        distributed.LocalCluster(
+            n_workers=0, dashboard_address=":0", worker_class=distributed.Worker, processes=False
+        ) as empty,
         distributed.Client(empty, set_as_default=False) as client,
     ):
         empty.scale(2)
@@ -239,7 +279,11 @@ def test_a_worker_that_dies_for_good(monkeypatch):
             asked = ask(carried, *arguments)
             asks.append(1)
             if len(asks) == 3:
-                victim = next(worker for worker in empty.workers.values() if worker.address == next(iter(asked)))
+                victim = next(
+                    worker
+                    for worker in empty.workers.values()
+                    if worker.address == next(iter(asked))
+                )
                 client.sync(victim.close, nanny=False)
             return asked
 
@@ -253,10 +297,33 @@ def test_a_worker_that_dies_for_good(monkeypatch):
 def test_a_lost_scheduler_is_an_error_and_no_hang(monkeypatch, tmp_path):
     """A scheduler and a worker of their own; the scheduler is killed in the middle of a fit."""
     file = str(tmp_path / "scheduler.json")
-    start = [sys.executable, "-m", "dask", "scheduler", "--scheduler-file", file, "--port", "0", "--dashboard-address", ":0"]
+    start = [
+        sys.executable,
+        "-m",
+        "dask",
+        "scheduler",
+        "--scheduler-file",
+        file,
+        "--port",
+        "0",
+        "--dashboard-address",
+        ":0",
+    ]
     scheduler = subprocess.Popen(start, stderr=subprocess.DEVNULL)
-    join = [sys.executable, "-m", "dask", "worker", "--scheduler-file", file, "--no-nanny", "--nthreads", "1"]
-    worker = subprocess.Popen([*join, "--dashboard-address", ":0", "--death-timeout", "120"], stderr=subprocess.DEVNULL)
+    join = [
+        sys.executable,
+        "-m",
+        "dask",
+        "worker",
+        "--scheduler-file",
+        file,
+        "--no-nanny",
+        "--nthreads",
+        "1",
+    ]
+    worker = subprocess.Popen(
+        [*join, "--dashboard-address", ":0", "--death-timeout", "120"], stderr=subprocess.DEVNULL
+    )
     asks, ask = [], carrying.Carried._ask
 
     def lose(carried, *arguments):
@@ -269,7 +336,11 @@ def test_a_lost_scheduler_is_an_error_and_no_hang(monkeypatch, tmp_path):
     try:
         client = distributed.Client(scheduler_file=file, set_as_default=False, timeout="120s")
         with pytest.raises(ConnectionError, match="scheduler"):
-            km.k_center(da.from_array(cloud(), chunks=(1000, 3)), 50, engine=km.engines.open("cluster", client=client))
+            km.k_center(
+                da.from_array(cloud(), chunks=(1000, 3)),
+                50,
+                engine=km.engines.open("cluster", client=client),
+            )
         client.close(timeout=1)
     finally:
         for process in (scheduler, worker):

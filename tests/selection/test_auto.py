@@ -22,12 +22,16 @@ SIGMA = 0.5
 
 
 def fitted(X, selection="auto", seed=0, **options):
-    return km.sparse_kernel_mean(X, **{"bandwidth": SIGMA, "selection": selection, "random_state": seed, **options})
+    return km.sparse_kernel_mean(
+        X, **{"bandwidth": SIGMA, "selection": selection, "random_state": seed, **options}
+    )
 
 
 def density(X, selection="auto", seed=0, **options):
     """Judged by likelihood, as SparseKDE and KL are."""
-    return sparse_density(X, **{"bandwidth": SIGMA, "selection": selection, "random_state": seed, **options})
+    return sparse_density(
+        X, **{"bandwidth": SIGMA, "selection": selection, "random_state": seed, **options}
+    )
 
 
 def chosen(mean):
@@ -43,7 +47,9 @@ def objective(mean):
 @pytest.mark.parametrize("constraint", [None, "simplex", "simplex-projection", "sum-to-one"])
 @pytest.mark.parametrize(("sigma", "k"), [(0.2, 40), (1.5, 80)])
 def test_auto_with_k_centres_is_no_worse_than_what_it_chooses_from(sigma, k, constraint):
-    """A narrow kernel, where farthest-first is far behind; and a wide one whose k covers the support, where it is tried."""
+    """A narrow kernel, where farthest-first is far behind; and a wide one whose k covers the
+    support, where it is tried.
+    """
     X = np.random.default_rng(0).normal(size=(400, 2))
     options = {"k": k, "constraint": constraint, "bandwidth": sigma}
     auto, kcenter = fitted(X, **options), fitted(X, "kcenter", **options)
@@ -53,13 +59,19 @@ def test_auto_with_k_centres_is_no_worse_than_what_it_chooses_from(sigma, k, con
 
 
 def test_each_candidate_can_win():
-    """Tight clusters suit centroids, a narrow kernel in five dimensions the greedy selection, a line the paper's."""
+    """Tight clusters suit centroids, a narrow kernel in five dimensions the greedy selection, a
+    line the paper's.
+    """
     rng = np.random.default_rng(1)
-    clusters = np.concatenate([rng.normal(size=(60, 2)) * 0.05 + c for c in ([0, 0], [5, 0], [0, 5], [5, 5])])
+    clusters = np.concatenate(
+        [rng.normal(size=(60, 2)) * 0.05 + c for c in ([0, 0], [5, 0], [0, 5], [5, 5])]
+    )
     assert chosen(fitted(clusters, k=4)) == "kmeans"
     assert chosen(fitted(rng.normal(size=(500, 5)), k=60)) == "greedy+kmeans"
     line = rng.uniform(size=(900, 1))
-    assert "kcenter" in {fitted(line, k=40, bandwidth=0.1, seed=seed).selection for seed in range(4)}
+    assert "kcenter" in {
+        fitted(line, k=40, bandwidth=0.1, seed=seed).selection for seed in range(4)
+    }
 
 
 @pytest.mark.parametrize("constraint", [None, "simplex"])
@@ -75,7 +87,9 @@ def test_where_centres_gain_next_to_nothing_rows_alone_are_tried_too(constraint)
 def test_farthest_first_is_tried_only_where_the_support_is_covered(monkeypatch):
     """In low dimension the first wide kernel is not, the second is."""
     X, tried = np.random.default_rng(5).normal(size=(3000, 2)), []
-    monkeypatch.setattr(choosing, "KCenter", lambda room, first: tried.append(first) or KCenter(room, first))
+    monkeypatch.setattr(
+        choosing, "KCenter", lambda room, first: tried.append(first) or KCenter(room, first)
+    )
     fitted(X, k=60, bandwidth=0.5)
     assert not tried
     fitted(X, k=60, bandwidth=3.0)
@@ -93,7 +107,9 @@ def test_centroids_that_win_are_polished(constraint, monkeypatch):
 
 
 def test_polishing_is_left_out_where_it_may_cost_more_than_it_gains(monkeypatch):
-    """Densities, kernels that may not know their slope, many centres, and every selection that was asked for by name."""
+    """Densities, kernels that may not know their slope, many centres, and every selection that was
+    asked for by name.
+    """
     X = np.random.default_rng(4).normal(size=(500, 3))
     own = km.Radial(lambda s: math.exp(-0.5 * s), 0.5)
     assert "refined" not in density(X, k=30).selection
@@ -103,11 +119,17 @@ def test_polishing_is_left_out_where_it_may_cost_more_than_it_gains(monkeypatch)
     assert "refined" not in fitted(X, k=30).selection
 
 
-def test_many_centres_in_low_dimension_are_not_chosen_by_algebra_that_costs_more_than_the_sums(monkeypatch):
-    """There farthest-first and centroids are compared; in higher dimension the greedy selection stays."""
+def test_many_centres_in_low_dimension_are_not_chosen_by_algebra_that_costs_more_than_the_sums(
+    monkeypatch,
+):
+    """There farthest-first and centroids are compared; in higher dimension the greedy selection
+    stays.
+    """
     opened = []
     monkeypatch.setattr(choosing, "MANY", 20)
-    monkeypatch.setattr(choosing, "Greedy", lambda *args: opened.append(args) or greedy.Greedy(*args))
+    monkeypatch.setattr(
+        choosing, "Greedy", lambda *args: opened.append(args) or greedy.Greedy(*args)
+    )
     X = np.random.default_rng(9).normal(size=(600, 5))
     low = fitted(X[:, :2], k=30)
     assert (chosen(low) in ("kcenter", "kmeans"), opened) == (True, [])
@@ -118,7 +140,11 @@ def test_many_centres_in_low_dimension_are_not_chosen_by_algebra_that_costs_more
 @pytest.mark.parametrize("k", [20, 70, 300])
 def test_few_centres_start_several_times_and_many_once(k, monkeypatch):
     started, lloyd = [], choosing.lloyd
-    monkeypatch.setattr(choosing, "lloyd", lambda room, seeds, steps: started.append(steps) or lloyd(room, seeds, steps))
+    monkeypatch.setattr(
+        choosing,
+        "lloyd",
+        lambda room, seeds, steps: started.append(steps) or lloyd(room, seeds, steps),
+    )
     X = np.random.default_rng(10).normal(size=(900, 4))
     assert fitted(X, k=k).k == k
     assert started == ([20] * choosing.STARTS if k <= choosing.FEW else [choosing.SHORT_ITERATIONS])
@@ -141,7 +167,9 @@ def test_with_as_many_centres_as_points_there_is_nothing_to_choose():
 
 @pytest.mark.parametrize("k", [48, "auto"])
 def test_densities_are_compared_by_their_likelihood_on_heavy_tails(k):
-    """THEORY §8: on t(2.5) the error prefers centres that leave the tails empty, at a cost of whole units of KL."""
+    """THEORY §8: on t(2.5) the error prefers centres that leave the tails empty, at a cost of whole
+    units of KL.
+    """
     X = np.random.default_rng(4).standard_t(2.5, size=(1500, 2))
     options = {"k": k, "k_max": 48, "bandwidth": 0.6}
     auto, kcenter = density(X, **options), density(X, "kcenter", **options)
@@ -161,7 +189,9 @@ def test_the_same_seed_gives_the_same_mean_in_every_engine_and_it_survives_its_f
     np.testing.assert_array_equal(again(X), cpu(X))
     short = cpu.truncate(10)
     g = brute.gaussian(SIGMA)
-    alpha = np.linalg.solve(brute.gram(g, short.centers, short.centers), brute.gram(g, short.centers, X).mean(axis=1))
+    alpha = np.linalg.solve(
+        brute.gram(g, short.centers, short.centers), brute.gram(g, short.centers, X).mean(axis=1)
+    )
     np.testing.assert_allclose(short.weights, alpha, rtol=1e-6)
 
 
@@ -175,7 +205,9 @@ def test_a_mean_in_l2_with_valid_weights_is_judged_by_its_objective_not_by_its_l
     assert likely.log(X).mean() > valid.log(X).mean() + 0.05
 
 
-@pytest.mark.parametrize(("fit", "options"), [(fitted, {"k": 20}), (fitted, {"k_max": 40}), (density, {"k": 20})])
+@pytest.mark.parametrize(
+    ("fit", "options"), [(fitted, {"k": 20}), (fitted, {"k_max": 40}), (density, {"k": 20})]
+)
 def test_integer_weights_choose_what_repeated_rows_choose(fit, options, monkeypatch):
     monkeypatch.setattr(greedy, "EVERYTHING", 50)
     monkeypatch.setattr(greedy, "DRAFT", 150)
@@ -202,7 +234,10 @@ def test_the_objective_is_that_of_the_weights():
 def test_integer_weights_are_repeated_rows_in_every_choice(fit):
     """Batches of draws must count alike, whether a row is drawn twice or two of its copies are."""
     rng = np.random.default_rng(0)
-    X, w = np.concatenate([rng.normal(size=(100, 2)), 0.4 * rng.normal(size=(100, 2)) + 2]), rng.integers(0, 4, 200)
+    X, w = (
+        np.concatenate([rng.normal(size=(100, 2)), 0.4 * rng.normal(size=(100, 2)) + 2]),
+        rng.integers(0, 4, 200),
+    )
     for seed in range(5):
         weighted = fit(X, k=25, bandwidth=0.3, seed=seed, sample_weight=w)
         repeated = fit(np.repeat(X, w, axis=0), k=25, bandwidth=0.3, seed=seed)

@@ -29,7 +29,9 @@ def pursuit(X, kappa, unit_sum=False, sigma=SIGMA):
 
 
 def fitted(X, k="auto", seed=0, **options):
-    return km.sparse_kernel_mean(X, **{"bandwidth": SIGMA, "selection": "greedy", "random_state": seed, "k": k, **options})
+    return km.sparse_kernel_mean(
+        X, **{"bandwidth": SIGMA, "selection": "greedy", "random_state": seed, "k": k, **options}
+    )
 
 
 def best_objective(K, kappa, chosen, unit_sum):
@@ -57,7 +59,9 @@ def test_sums_know_the_best_objective_of_weights_that_sum_to_one():
     for m in range(1, 10):
         search.take(1)
         y2, wy, w2 = search._left.sums
-        assert -y2 + (1 - wy) ** 2 / w2 == pytest.approx(best_objective(K, kappa, search.picks[:m], unit_sum=True), rel=1e-9)
+        assert -y2 + (1 - wy) ** 2 / w2 == pytest.approx(
+            best_objective(K, kappa, search.picks[:m], unit_sum=True), rel=1e-9
+        )
 
 
 def test_with_unit_sum_the_first_centre_is_the_best_single_one():
@@ -74,7 +78,9 @@ def test_candidates_that_come_later_are_as_if_there_from_the_start(unit_sum):
     late.extend(X[50:], kappa[50:])
     whole.follow(picks)
     for name in ("r", "u", "squares"):
-        np.testing.assert_allclose(getattr(late._left, name), getattr(whole._left, name), atol=1e-11)
+        np.testing.assert_allclose(
+            getattr(late._left, name), getattr(whole._left, name), atol=1e-11
+        )
     np.testing.assert_array_equal(late.take(6), whole.take(6))
 
 
@@ -89,14 +95,19 @@ def test_picks_by_the_block_are_as_good_as_one_by_one(unit_sum, monkeypatch):
             single.setattr("kernelmean.linalg.pursuit.LARGEST_BLOCK", 1)
             one_by_one = pursuit(X, kappa, unit_sum).take(200)
         assert len(np.unique(by_block)) == 200
-        errors = [kappa.mean() + best_objective(K, kappa, chosen, unit_sum) for chosen in (by_block, one_by_one)]
+        errors = [
+            kappa.mean() + best_objective(K, kappa, chosen, unit_sum)
+            for chosen in (by_block, one_by_one)
+        ]
         ratios.append(errors[0] / errors[1])
     assert np.exp(np.mean(np.log(ratios))) <= 1.1
 
 
 @pytest.mark.parametrize("unit_sum", [False, True])
 def test_within_a_shortlist_every_pick_is_the_best(unit_sum):
-    """Followed one by one, the picks of a block are those of the largest score among the listed, outsiders apart."""
+    """Followed one by one, the picks of a block are those of the largest score among the listed,
+    outsiders apart.
+    """
     X, _, kappa = problem(n=400, d=3, seed=7)
     search, twin = pursuit(X, kappa, unit_sum), pursuit(X, kappa, unit_sum)
     twin.follow(search.take(60))
@@ -121,18 +132,29 @@ def test_a_shortlist_ends_where_one_outside_is_better():
 @pytest.mark.parametrize("space", ["rkhs", "l2"])
 def test_the_mean_is_the_optimum_on_distinct_rows_and_the_same_in_every_engine(space, constraint):
     X = np.repeat(np.random.default_rng(5).normal(size=(80, 2)), 2, axis=0)
-    naive, cpu = (fitted(X, 20, space=space, constraint=constraint, engine=engine) for engine in ("naive", "cpu"))
+    naive, cpu = (
+        fitted(X, 20, space=space, constraint=constraint, engine=engine)
+        for engine in ("naive", "cpu")
+    )
     np.testing.assert_array_equal(naive.indices, cpu.indices)
     assert (naive.selection, naive.k, naive.stop_reason) == ("greedy", 20, "fixed")
     np.testing.assert_array_equal(naive.centers, X[naive.indices])
     assert len(np.unique(naive.centers, axis=0)) == 20
-    same = fitted(X, 20, selection=naive.indices, space=space, constraint=constraint, engine="naive")
+    same = fitted(
+        X, 20, selection=naive.indices, space=space, constraint=constraint, engine="naive"
+    )
     np.testing.assert_allclose(naive.indicator, same.indicator, rtol=1e-11)
 
 
 def small_pools(monkeypatch):
     """Constants that make a few hundred rows a large sample: stages, draws and a draft all happen."""
-    for name, value in {"EVERYTHING": 8, "FIRST_STAGE": 8, "FEWEST_DRAWS": 12, "DRAFT": 100, "DRAFT_PER_CENTER": 1}.items():
+    for name, value in {
+        "EVERYTHING": 8,
+        "FIRST_STAGE": 8,
+        "FEWEST_DRAWS": 12,
+        "DRAFT": 100,
+        "DRAFT_PER_CENTER": 1,
+    }.items():
         monkeypatch.setattr(greedy, name, value)
 
 
@@ -166,14 +188,20 @@ def test_a_fit_that_stops_early_has_paid_for_few_candidates(monkeypatch):
     mean = fitted(X, bandwidth=2.0)
     assert mean.stop_reason in ("tol", "rank")
     assert mean.k < 30
-    assert brute.relative_error(brute.gaussian(2.0), X, brute.uniform(X), mean.centers, mean.weights) < 1e-4
+    assert (
+        brute.relative_error(brute.gaussian(2.0), X, brute.uniform(X), mean.centers, mean.weights)
+        < 1e-4
+    )
 
 
 @settings(max_examples=25)
 @given(weighted_clouds(), st.integers(1, 8), st.integers(0, 50))
 def test_integer_weights_pick_what_repeated_rows_pick(cloud, k, seed):
     X, w = cloud
-    weighted, copies = fitted(X, k, seed, sample_weight=w, engine="naive"), fitted(brute.repeated(X, w), k, seed, engine="naive")
+    weighted, copies = (
+        fitted(X, k, seed, sample_weight=w, engine="naive"),
+        fitted(brute.repeated(X, w), k, seed, engine="naive"),
+    )
     np.testing.assert_allclose(weighted.indicator, copies.indicator, rtol=1e-9)
 
 
@@ -185,7 +213,9 @@ def test_integer_weights_pick_what_repeated_rows_pick_from_a_draft_too(monkeypat
     np.testing.assert_array_equal(weighted.centers, copies.centers)
 
 
-@pytest.mark.parametrize("options", [{}, {"constraint": "simplex"}, {"constraint": "simplex", "space": "l2"}])
+@pytest.mark.parametrize(
+    "options", [{}, {"constraint": "simplex"}, {"constraint": "simplex", "space": "l2"}]
+)
 def test_at_the_residual_floor_the_selection_ends_by_rank(options):
     X = np.random.default_rng(9).normal(size=(200, 2))
     mean = fitted(X, 150, bandwidth=20.0, **options)
@@ -224,5 +254,8 @@ def test_greedy_beats_farthest_first_and_random_points_in_21_dimensions(data):
     with np.load(data / "benchmark11" / "waveform.npz", allow_pickle=False) as file:
         X = file["X"][:1500]
     for k in (32, 128):
-        errors = [fitted(X, k, selection=s, bandwidth=3.0).certificate(X).relative_error for s in ("greedy", "kcenter", "random")]
+        errors = [
+            fitted(X, k, selection=s, bandwidth=3.0).certificate(X).relative_error
+            for s in ("greedy", "kcenter", "random")
+        ]
         assert errors[0] < 0.8 * min(errors[1:])

@@ -25,7 +25,9 @@ def test_k_center_is_the_naive_farthest_first_loop_index_for_index(X, k, start):
     indices, radii, cover = brute.farthest_first(X, k, first)
     assert centers.indices.tolist() == indices
     np.testing.assert_array_equal(centers.points, X[indices])
-    np.testing.assert_array_equal(centers.radii, radii)  # direct differences in coordinate order: not a bit apart
+    np.testing.assert_array_equal(
+        centers.radii, radii
+    )  # direct differences in coordinate order: not a bit apart
     assert centers.cover == cover
 
 
@@ -34,11 +36,16 @@ def test_on_a_lattice_ties_go_to_the_lowest_row(engine):
     axis = np.arange(7.0)
     X = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
     for first in (0, 24, 48):
-        assert km.k_center(X, 49, first=first, engine=engine).indices.tolist() == brute.farthest_first(X, 49, first)[0]
+        assert (
+            km.k_center(X, 49, first=first, engine=engine).indices.tolist()
+            == brute.farthest_first(X, 49, first)[0]
+        )
 
 
 def test_binary_points_in_64_dimensions_are_picked_by_direct_differences():
-    """Nearly every distance is shared; an expansion |x|² + |y|² − 2xy goes wrong from the seventh pick on (THEORY §2.1)."""
+    """Nearly every distance is shared; an expansion |x|² + |y|² − 2xy goes wrong from the seventh
+    pick on (THEORY §2.1).
+    """
     X = np.random.default_rng(0).integers(0, 2, size=(300, 64)).astype(float)
     assert km.k_center(X, 80, first=3).indices.tolist() == brute.farthest_first(X, 80, 3)[0]
 
@@ -54,7 +61,9 @@ def test_copies_of_fifty_points_give_fifty_centres():
 @given(clouds(), st.integers(0, 5))
 def test_every_distinct_point_is_a_centre_once_when_k_is_large(X, seed):
     centers = km.k_center(X, len(X) + 5, random_state=seed)
-    np.testing.assert_array_equal(np.unique(centers.points + 0.0, axis=0), np.unique(X + 0.0, axis=0))
+    np.testing.assert_array_equal(
+        np.unique(centers.points + 0.0, axis=0), np.unique(X + 0.0, axis=0)
+    )
     assert len(centers.points) == len(np.unique(X + 0.0, axis=0))
 
 
@@ -81,7 +90,9 @@ def test_a_traversal_can_be_asked_for_more_again_and_again(engine):
     whole, pieces = room.traverse(5), room.traverse(5)
     expected = whole.take(30)
     parts = [pieces.take(m) for m in (1, 0, 7, 22)]
-    np.testing.assert_array_equal(np.concatenate([part.indices for part in parts]), expected.indices)
+    np.testing.assert_array_equal(
+        np.concatenate([part.indices for part in parts]), expected.indices
+    )
     np.testing.assert_array_equal(np.concatenate([part.radii for part in parts]), expected.radii)
     assert pieces.distances().cover == whole.distances().cover
 
@@ -94,10 +105,15 @@ def test_the_same_seed_gives_the_same_centres_in_every_engine():
 
 def test_the_first_centre_is_drawn_by_weight():
     X = np.arange(4.0)[:, None]
-    firsts = [km.k_center(X, 1, sample_weight=[1, 0, 0, 3], random_state=seed).indices[0] for seed in range(400)]
+    firsts = [
+        km.k_center(X, 1, sample_weight=[1, 0, 0, 3], random_state=seed).indices[0]
+        for seed in range(400)
+    ]
     share = np.mean(np.array(firsts) == 3)
     assert set(firsts) == {0, 3}
-    assert abs(share - 0.75) < 4 * np.sqrt(0.75 * 0.25 / 400)  # four standard deviations of a binomial share
+    assert abs(share - 0.75) < 4 * np.sqrt(
+        0.75 * 0.25 / 400
+    )  # four standard deviations of a binomial share
 
 
 @given(weighted_clouds(), st.integers(1, 8), st.integers(0, 50))
@@ -123,7 +139,9 @@ def test_centres_from_first_to_last_honour_first_with_zero_weights_around_it():
 
 
 def fitted(X, selection, k, seed=0, **options):
-    return km.sparse_kernel_mean(X, bandwidth=1.0, k=k, selection=selection, random_state=seed, **options)
+    return km.sparse_kernel_mean(
+        X, bandwidth=1.0, k=k, selection=selection, random_state=seed, **options
+    )
 
 
 @pytest.mark.parametrize("selection", ["kcenter", "greedy", "random", "kmeans++"])
@@ -155,7 +173,9 @@ def test_given_rows_are_the_centres_in_the_order_given():
 def test_random_draws_follow_the_weights():
     X = np.arange(10.0)[:, None]
     w = np.array([5, 1, 1, 1, 1, 1, 1, 1, 1, 7])
-    first = np.array([fitted(X, "random", 1, seed, sample_weight=w).indices[0] for seed in range(600)])
+    first = np.array(
+        [fitted(X, "random", 1, seed, sample_weight=w).indices[0] for seed in range(600)]
+    )
     for row in (0, 9):
         share = w[row] / w.sum()
         assert abs(np.mean(first == row) - share) < 4 * np.sqrt(share * (1 - share) / 600)
@@ -181,12 +201,16 @@ def test_kmeans_centroids_are_the_means_of_their_cells_heaviest_first():
     labels = brute.squared_distances(X, mean.centers).argmin(axis=1)
     counts = np.bincount(labels)
     assert (np.diff(counts) <= 0).all()
-    np.testing.assert_allclose(mean.centers, [X[labels == a].mean(axis=0) for a in range(3)], rtol=1e-12)
+    np.testing.assert_allclose(
+        mean.centers, [X[labels == a].mean(axis=0) for a in range(3)], rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("copies", [1, 1000])
 def test_random_rows_of_very_unequal_integer_weight_come_as_repeated_rows_would(copies):
-    """Rare rows may escape many draws; how the rest is swept up must not depend on how the weights are written."""
+    """Rare rows may escape many draws; how the rest is swept up must not depend on how the weights
+    are written.
+    """
     X = np.random.default_rng(9).normal(size=(6, 2))
     w = np.array([1, 1, 1, 100, 1, 1]) * np.array([1, 1, 1, copies, 1, 1])
     weighted = fitted(X, "random", 6, sample_weight=w, engine="naive")
@@ -208,11 +232,17 @@ for d in map(int, sys.argv[1:]):
 
 
 def test_loops_compiled_by_different_processes_do_not_mix_in_another(tmp_path):
-    """The disk cache must not hand one dimension's machine code to another because both carry the same symbol."""
+    """The disk cache must not hand one dimension's machine code to another because both carry the
+    same symbol.
+    """
     source = Path(km.__file__).parents[1]
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(source)}
     for dimensions in (["1"], ["2"], ["3"], ["1", "2", "3"], ["3", "2", "1"]):
         done = subprocess.run(
-            [sys.executable, "-c", PROCESS, *dimensions], env=environment, capture_output=True, text=True, check=False
+            [sys.executable, "-c", PROCESS, *dimensions],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, f"a process with dimensions {dimensions}: {done.stderr[-600:]}"

@@ -23,7 +23,17 @@ from kernelmean.engines.arrays import Sample
 
 LABELLED_RULE = "jaakkola"
 
-__all__ = ["RULES", "by_rule", "iqr", "jaakkola", "likelihood", "median", "mode", "scott", "silverman"]
+__all__ = [
+    "RULES",
+    "by_rule",
+    "iqr",
+    "jaakkola",
+    "likelihood",
+    "median",
+    "mode",
+    "scott",
+    "silverman",
+]
 
 
 def scott(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -71,7 +81,8 @@ def silverman(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
 
 
 def mode(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """s·(4/((d+4)n))^{1/(d+6)}: wider than Scott's, for modes and mean shift (Chen, Genovese & Wasserman 2016).
+    """s·(4/((d+4)n))^{1/(d+6)}: wider than Scott's, for modes and mean shift (Chen, Genovese &
+    Wasserman 2016).
 
     Parameters
     ----------
@@ -93,7 +104,8 @@ def mode(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
 
 
 def iqr(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Mean over coordinates of IQR/1.35, the paper's rule for flow cytometry: a scale, without a factor in n.
+    """Mean over coordinates of IQR/1.35, the paper's rule for flow cytometry: a scale, without a
+    factor in n.
 
     Parameters
     ----------
@@ -114,8 +126,11 @@ def iqr(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     return by_rule("iqr", _room(X, sample_weight))
 
 
-def median(X: ArrayLike, sample_weight: ArrayLike | None = None, *, random_state: RandomState = 0) -> float:
-    """Median of the nonzero pairwise distances, over 1000 points drawn by weight where there are more.
+def median(
+    X: ArrayLike, sample_weight: ArrayLike | None = None, *, random_state: RandomState = 0
+) -> float:
+    """Median of the nonzero pairwise distances, over 1000 points drawn by weight where there are
+    more.
 
     Parameters
     ----------
@@ -138,12 +153,18 @@ def median(X: ArrayLike, sample_weight: ArrayLike | None = None, *, random_state
 
 
 def likelihood(
-    X: ArrayLike, sample_weight: ArrayLike | None = None, *, random_state: RandomState = 0, engine: str | Engine = "cpu"
+    X: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    random_state: RandomState = 0,
+    engine: str | Engine = "cpu",
 ) -> float:
-    """The σ that maximises the leave-one-out likelihood Σ_i log f_{σ,−i}(x_i); a point is left out with all its copies.
+    """The σ that maximises the leave-one-out likelihood Σ_i log f_{σ,−i}(x_i); a point is left out
+    with all its copies.
 
-    Exact over all rows while that takes at most 10⁹ kernel values per σ (4·10⁹ in up to three dimensions); beyond, exact
-    sums at as many rows as that allows, at least 1000. About 15 values of σ are tried.
+    Exact over all rows while that takes at most 10⁹ kernel values per σ (4·10⁹ in up to three
+    dimensions); beyond, exact sums at as many rows as that allows, at least 1000. About 15 values
+    of σ are tried.
 
     Parameters
     ----------
@@ -164,7 +185,9 @@ def likelihood(
     >>> bool(0.2 < km.bandwidth.likelihood(X) < 0.6)
     True
     """
-    return _positive("likelihood", _likelihood(_room(X, sample_weight, engine), _checks.streams(random_state)))
+    return _positive(
+        "likelihood", _likelihood(_room(X, sample_weight, engine), _checks.streams(random_state))
+    )
 
 
 def jaakkola(
@@ -178,8 +201,9 @@ def jaakkola(
 ) -> float:
     """Jaakkola's heuristic for labelled points.
 
-    ``"nearest"``: median over points of the distance to the nearest point of another class. ``"cross"``: median of all
-    distances between points of different classes. Beyond 10⁹ distances, over points drawn by weight.
+    ``"nearest"``: median over points of the distance to the nearest point of another class.
+    ``"cross"``: median of all distances between points of different classes. Beyond 10⁹ distances,
+    over points drawn by weight.
 
     Parameters
     ----------
@@ -205,7 +229,8 @@ def jaakkola(
     measure = labelled.VARIANTS[_checks.choice(variant, "variant", tuple(labelled.VARIANTS))]
     rows, present, weights = engines.present(checked, _checks.weights(sample_weight, len(checked)))
     labels = _checks.labels(y, len(checked), rows)
-    opened, chance = engines.precise(engines.open(engine)), _checks.streams(random_state).of("bandwidth jaakkola")
+    opened = engines.precise(engines.open(engine))
+    chance = _checks.streams(random_state).of("bandwidth jaakkola")
     return _positive(LABELLED_RULE, measure(opened, Sample(present, weights), labels, chance))
 
 
@@ -213,7 +238,8 @@ def by_rule(rule: str, room: Room) -> float:
     """The bandwidth that a named rule gives for the points of a room."""
     if rule == LABELLED_RULE:
         raise ValueError(
-            "bandwidth rule 'jaakkola' needs labels: use km.bandwidth.jaakkola(X, y), or an estimator that is given y."
+            "bandwidth rule 'jaakkola' needs labels: use km.bandwidth.jaakkola(X, y), or an "
+            "estimator that is given y."
         )
     return _positive(rule, RULES[_checks.choice(rule, "bandwidth rule", RULES)](room))
 
@@ -229,7 +255,8 @@ def _likelihood(room: Room, streams: Streams) -> float:
 def _positive(rule: str, sigma: float) -> float:
     if not (np.isfinite(sigma) and sigma > 0):
         raise ValueError(
-            f"bandwidth rule {rule!r} finds no spread in the data (all points equal, or one point only); "
+            f"bandwidth rule {rule!r} finds no spread in the data (all points equal, or one "
+            "point only); "
             "give the bandwidth as a positive number."
         )
     return sigma

@@ -14,22 +14,32 @@ WORK = 1e9  # distances; beyond, fewer points look for their nearest
 LEAST_ROWS = 1000
 
 
-def nearest_other(engine: Engine, sample: Sample, labels: IntVector, rng: np.random.Generator) -> float:
-    """Median over points of the distance to the nearest point of another class; points drawn by weight where n is large."""
+def nearest_other(
+    engine: Engine, sample: Sample, labels: IntVector, rng: np.random.Generator
+) -> float:
+    """Median over points of the distance to the nearest point of another class; points drawn by
+    weight where n is large.
+    """
     n = len(sample.X)
     chosen, weights = _chosen_rows(sample, max(LEAST_ROWS, int(WORK / n)), rng)
     found = np.zeros(len(chosen))
     for label in np.unique(labels[chosen]):
-        mine, theirs = np.flatnonzero(labels[chosen] == label), labels != label
+        mine = np.flatnonzero(labels[chosen] == label)
+        theirs = labels != label
         room = engine.load(np.ascontiguousarray(sample.X[chosen[mine]]))
-        found[mine] = np.sqrt(room.nearest(np.ascontiguousarray(sample.X[theirs])).distances().values())
+        found[mine] = np.sqrt(
+            room.nearest(np.ascontiguousarray(sample.X[theirs])).distances().values()
+        )
     return float(Sample(found[:, None], weights).summary.quantiles(np.array([0.5]))[0, 0])
 
 
-def all_between(engine: Engine, sample: Sample, labels: IntVector, rng: np.random.Generator) -> float:
+def all_between(
+    engine: Engine, sample: Sample, labels: IntVector, rng: np.random.Generator
+) -> float:
     """Median of the distances between points of different classes, over at most 1000 points."""
     rows = sample.locate(positions(engine.load(sample.X, sample.raw_weights), rng))
-    X, y = sample.X[rows], labels[rows]
+    X = sample.X[rows]
+    y = labels[rows]
     parts: list[Vector] = [_pairs(X[y == label], X[y > label]) for label in np.unique(y)]
     distances = np.concatenate(parts)
     return float(np.median(distances)) if len(distances) else 0.0
@@ -40,7 +50,9 @@ def _pairs(A: Points, B: Points) -> Vector:
     return distances
 
 
-def _chosen_rows(sample: Sample, count: int, rng: np.random.Generator) -> tuple[IntVector, Vector | None]:
+def _chosen_rows(
+    sample: Sample, count: int, rng: np.random.Generator
+) -> tuple[IntVector, Vector | None]:
     """All rows with their weights, or as many drawn by weight."""
     if len(sample.X) <= count:
         return np.arange(len(sample.X)), sample.raw_weights

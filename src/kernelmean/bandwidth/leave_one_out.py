@@ -1,7 +1,8 @@
 """The bandwidth that maximises the leave-one-out likelihood of a Gaussian kernel density estimate.
 
-Sums run over all points, exactly; for large n the likelihood is averaged over fewer rows. (The likelihood of a *sparse* mean
-would be cheaper still, but its error grows as σ falls: it prefers bandwidths that are far too wide.)
+Sums run over all points, exactly; for large n the likelihood is averaged over fewer rows. (The
+likelihood of a *sparse* mean would be cheaper still, but its error grows as σ falls: it prefers
+bandwidths that are far too wide.)
 """
 
 from __future__ import annotations
@@ -19,37 +20,52 @@ from kernelmean.kernels.radials import apart, log_one
 
 LEAST_ROWS = 1000
 DRAWS = 4  # at most, per row of uneven weight: more would only repeat the rows
-FINE_WORK = {True: 4e9, False: 1e9}  # kernel values per likelihood, in low dimension (where trees help) and in high
+FINE_WORK = {
+    True: 4e9,
+    False: 1e9,
+}  # kernel values per likelihood, in low dimension (where trees help) and in high
 COARSE = 0.1  # share of the rows that the coarse search uses
 LOW_DIMENSION = 3
 OCTAVES_DOWN = 40
 FALLS = 3  # octaves in a row without a better value end the coarse search
-CANCELLED = 1e-6  # what is left of a sum without its own point, below which it is summed again without it
+CANCELLED = (
+    1e-6  # what is left of a sum without its own point, below which it is summed again without it
+)
 PRECISION = 0.01  # of log σ
 
 
 def likelihood(room: Room, start: float, rng: np.random.Generator) -> float:
-    """argmax over σ of Σ_i p_i log f_{σ,−i}(x_i): octaves down from 4·start, then Brent's method about the best."""
+    """argmax over σ of Σ_i p_i log f_{σ,−i}(x_i): octaves down from 4·start, then Brent's method
+    about the best.
+    """
     if not (math.isfinite(start) and start > 0.0):
         return start  # no spread: nothing to search
     fine = LeftOut.of(room, _row_count(room), rng)
     coarse = fine.first(COARSE)
-    best, best_value, since = 2, -math.inf, 0
+    best = 2
+    best_value = -math.inf
+    since = 0
     for octave in range(2, -OCTAVES_DOWN, -1):
         value = coarse(start * 2.0**octave)
-        best, best_value, since = (octave, value, 0) if value > best_value else (best, best_value, since + 1)
+        best, best_value, since = (
+            (octave, value, 0) if value > best_value else (best, best_value, since + 1)
+        )
         if since == FALLS:
             break
     centre = math.log(start * 2.0**best)
     found = minimize_scalar(
-        lambda t: -fine(math.exp(t)), bounds=(centre - math.log(2), centre + math.log(2)), options={"xatol": PRECISION}
+        lambda t: -fine(math.exp(t)),
+        bounds=(centre - math.log(2), centre + math.log(2)),
+        options={"xatol": PRECISION},
     )
     return math.exp(found.x)
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """The likelihood of some rows when each is left out, with all its copies: else equal rows would ask for σ → 0."""
+    """The likelihood of some rows when each is left out, with all its copies: else equal rows would
+    ask for σ → 0.
+    """
 
     room: Room
     rows: Points
@@ -57,10 +73,14 @@ class LeftOut:
 
     @classmethod
     def of(cls, room: Room, count: int, rng: np.random.Generator) -> LeftOut:
-        """Every row as often as it counts, or ``count`` of them, spread evenly over the cumulative weight."""
-        size, whole = room.summary.size, room.summary.counted
+        """Every row as often as it counts, or ``count`` of them, spread evenly over the cumulative
+        weight.
+        """
+        size = room.summary.size
+        whole = room.summary.counted
         if size <= count and whole:
-            count, shift = int(size), 0.5 * np.ones(int(size))
+            count = int(size)
+            shift = 0.5 * np.ones(int(size))
         else:
             count = count if whole else min(count, DRAWS * room.summary.count)
             shift = rng.random(count)
@@ -75,14 +95,17 @@ class LeftOut:
 
     def __call__(self, sigma: float) -> float:
         """Mean over the rows of log [Σ_{x_j ≠ x_i} p_j φ_σ(x_i − x_j) / (1 − P_i)]."""
-        kernel, d = Gaussian(sigma), self.rows.shape[1]
+        kernel = Gaussian(sigma)
+        d = self.rows.shape[1]
         formula = kernel.formula(d)
         sums = self.room.kernel_sum(formula, self.rows)
         others = sums - self.masses
         lost = others < CANCELLED * sums
         value = np.log(np.where(lost, 1.0, others))
         if lost.any():
-            value[lost] = self.room.log_kernel_sum(replace(formula, factor=apart, decreasing=False), self.rows[lost])
+            value[lost] = self.room.log_kernel_sum(
+                replace(formula, factor=apart, decreasing=False), self.rows[lost]
+            )
         value -= np.log1p(-self.masses)
         return float(np.mean(value)) + kernel.log_density_constant(d)
 

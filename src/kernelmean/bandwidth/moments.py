@@ -19,7 +19,8 @@ def scott(room: Room) -> float:
 
 def silverman(room: Room) -> float:
     """s·(4/((d+2)n))^{1/(d+4)}; in one dimension .9·min(s, IQR/1.349)·n^{−1/5}."""
-    summary, d = room.summary, room.summary.dimension
+    summary = room.summary
+    d = room.summary.dimension
     if d == 1:
         spread = min(float(summary.std[0]), float(_quartile_spread(room, 1.349)[0]))
         return float(0.9 * spread * summary.size**-0.2)
@@ -28,7 +29,8 @@ def silverman(room: Room) -> float:
 
 def mode(room: Room) -> float:
     """s·(4/((d+4)n))^{1/(d+6)} (Chen, Genovese & Wasserman 2016, Eq. 18)."""
-    summary, d = room.summary, room.summary.dimension
+    summary = room.summary
+    d = room.summary.dimension
     return float(np.mean(summary.std) * (4 / ((d + 4) * summary.size)) ** (1 / (d + 6)))
 
 
@@ -45,7 +47,9 @@ def median(room: Room, rng: np.random.Generator) -> float:
 
 
 def positions(room: Room, rng: np.random.Generator) -> Vector:
-    """Positions in the cumulative weight: every row as often as it counts, or 1000 random ones where there are more."""
+    """Positions in the cumulative weight: every row as often as it counts, or 1000 random ones
+    where there are more.
+    """
     size = room.summary.size
     if size <= MEDIAN_POINTS and room.summary.counted:
         every: Vector = (np.arange(int(size), dtype=np.float64) + 0.5) / size

@@ -17,25 +17,44 @@ def resolve_kernel(kernel: Any, scale: Any, room: Room) -> Kernel:
     """A kernel instance as it is; a name with its own length, or with a rule that reads the data."""
     if isinstance(kernel, Kernel):
         if not (isinstance(scale, str) and scale == DEFAULT_RULE):
-            raise ValueError(f"{kernel} carries its own scale: give either a kernel instance, or a name and bandwidth={scale!r}.")
+            raise ValueError(
+                f"{kernel} carries its own scale: give either a kernel instance, or a name and "
+                f"bandwidth={scale!r}."
+            )
         return kernel
     if not isinstance(kernel, str):
-        raise TypeError(f"kernel must be a name or a kernel such as km.Gaussian(1.0), got {kernel!r}.")
+        raise TypeError(
+            f"kernel must be a name or a kernel such as km.Gaussian(1.0), got {kernel!r}."
+        )
     return rescaled(kernels.family(kernel), scale, room)
 
 
 def rescaled(family: Kernel, scale: Any, room: Room) -> Kernel:
-    """The kernel of a family with this length, or with the half-maximum radius of the Gaussian that a rule asks for."""
+    """The kernel of a family with this length, or with the half-maximum radius of the Gaussian that
+    a rule asks for.
+    """
     d = room.summary.dimension
     if isinstance(scale, str):
         return family.matching(bandwidth.by_rule(scale, room), d)
     if not isinstance(scale, numbers.Real):
-        raise TypeError(f"bandwidth must be a positive number or one of {', '.join(map(repr, bandwidth.RULES))}, got {scale!r}.")
+        raise TypeError(
+            "bandwidth must be a positive number or one of "
+            f"{', '.join(map(repr, bandwidth.RULES))}, got {scale!r}."
+        )
     return family.rescaled(_checks.length(scale, "bandwidth"), d)
 
 
-def labelled_kernel(kernel: Any, X: Points, y: ArrayLike, weights: Vector | None, engine: str | Engine) -> Kernel:
-    """The kernel of that name whose bandwidth is Jaakkola's for labelled points, in the coordinates of the kernel."""
+def labelled_kernel(
+    kernel: Any, X: Points, y: ArrayLike, weights: Vector | None, engine: str | Engine
+) -> Kernel:
+    """The kernel of that name whose bandwidth is Jaakkola's for labelled points, in the coordinates
+    of the kernel.
+    """
     if not isinstance(kernel, str):
-        raise ValueError(f"{kernel} carries its own scale: give its name with bandwidth='jaakkola', or the instance alone.")
-    return kernels.family(kernel).matching(bandwidth.jaakkola(X, y, weights, engine=engine), X.shape[1])
+        raise ValueError(
+            f"{kernel} carries its own scale: give its name with bandwidth='jaakkola', or the "
+            "instance alone."
+        )
+    return kernels.family(kernel).matching(
+        bandwidth.jaakkola(X, y, weights, engine=engine), X.shape[1]
+    )

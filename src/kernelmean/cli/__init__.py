@@ -41,7 +41,9 @@ def interruptible(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _after_ctrl_c(error: BaseException | None) -> bool:
-    """Whether a library has wrapped Ctrl-C into an error of its own, as compiled calls do (SystemError)."""
+    """Whether a library has wrapped Ctrl-C into an error of its own, as compiled calls do
+    (SystemError).
+    """
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
@@ -49,7 +51,8 @@ def _after_ctrl_c(error: BaseException | None) -> bool:
 
 app = typer.Typer(
     name="kernelmean",
-    help="Sparse kernel means: kernel density estimates by a few well-chosen centres, exact and certified.",
+    help="Sparse kernel means: kernel density estimates by a few well-chosen centres, exact and "
+    "certified.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -66,9 +69,14 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def options(
-    version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
+    ] = False,
 ) -> None:
-    """Sparse kernel means: kernel density estimates by a few well-chosen centres, exact and certified."""
+    """Sparse kernel means: kernel density estimates by a few well-chosen centres, exact and
+    certified.
+    """
 
 
 for module in (fit, score, compare, embed, proportions, segment, info):
@@ -98,7 +106,9 @@ def demo(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run a command; bad input ends in one line and exit code 2, never in a traceback unless that is asked for."""
+    """Run a command; bad input ends in one line and exit code 2, never in a traceback unless that
+    is asked for.
+    """
     given = sys.argv[1:] if arguments is None else list(arguments)
     with warnings.catch_warnings(), results.called(given), _progress.stoppable():
         warnings.showwarning = _one_line
@@ -116,7 +126,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         except Exception as error:
             if "--debug" in given:
                 raise
-            _fail(f"unexpected {type(error).__name__}: {results.said(error)} (--debug shows where).", 1)
+            _fail(
+                f"unexpected {type(error).__name__}: {results.said(error)} (--debug shows where).",
+                1,
+            )
 
 
 def _fail(message: str, code: int) -> None:

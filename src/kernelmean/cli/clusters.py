@@ -13,10 +13,17 @@ if TYPE_CHECKING:
     from kernelmean.files import Source
 
 Scheduler = Annotated[
-    str | None, typer.Option(metavar="tcp://HOST:PORT", help="Fit on the workers of this Dask scheduler, which read the files.")
+    str | None,
+    typer.Option(
+        metavar="tcp://HOST:PORT",
+        help="Fit on the workers of this Dask scheduler, which read the files.",
+    ),
 ]
 Workers = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Fit on so many local processes of one thread each, through Dask.")
+    int | None,
+    typer.Option(
+        min=1, metavar="N", help="Fit on so many local processes of one thread each, through Dask."
+    ),
 ]
 
 
@@ -27,7 +34,9 @@ def engine(scheduler: str | None, workers: int | None) -> Iterator[Any]:
         yield None
         return
     if scheduler is not None and workers is not None:
-        raise ValueError("--scheduler names a cluster and --workers starts one: give one of the two.")
+        raise ValueError(
+            "--scheduler names a cluster and --workers starts one: give one of the two."
+        )
     import kernelmean as km
 
     km.engines.open("cluster")  # says what is missing, if anything is
@@ -41,7 +50,9 @@ def engine(scheduler: str | None, workers: int | None) -> Iterator[Any]:
 
 
 def sample(source: Source) -> tuple[Any, Any]:
-    """What to fit and its weights: a Dask frame where workers can read the files themselves, else the source, read here."""
+    """What to fit and its weights: a Dask frame where workers can read the files themselves, else
+    the source, read here.
+    """
     from kernelmean.files import readable
 
     path = Path(source.path)
@@ -55,4 +66,6 @@ def sample(source: Source) -> tuple[Any, Any]:
     from kernelmean.files.tables import parquet_files
     from kernelmean.samples.cluster import clients
 
-    return clients.parquet([str(file.resolve()) for file in parquet_files(path)], source.wanted, source.weight)
+    return clients.parquet(
+        [str(file.resolve()) for file in parquet_files(path)], source.wanted, source.weight
+    )

@@ -19,7 +19,10 @@ def command(
     a: Annotated[str, typer.Argument(metavar="A", help="A file of points, or a model.")],
     b: Annotated[str, typer.Argument(metavar="B", help="Another one of the same kind.")],
     bandwidth: Annotated[
-        str | None, typer.Option(metavar="RULE|NUMBER", help="median for the MMD and iqr for the divergences by default.")
+        str | None,
+        typer.Option(
+            metavar="RULE|NUMBER", help="median for the MMD and iqr for the divergences by default."
+        ),
     ] = None,
     kernel: o.Kernel = o.KernelName.gaussian,
     scale: o.ScaleName = o.Scale.none,
@@ -35,10 +38,11 @@ def command(
 ) -> None:
     """Compare two files: how far apart, and is it chance?
 
-    The maximum mean discrepancy with its certificate and p-value, and the Kullback-Leibler divergence both ways. Columns are
-    matched by name where both files have names.
+    The maximum mean discrepancy with its certificate and p-value, and the Kullback-Leibler
+    divergence both ways. Columns are matched by name where both files have names.
 
-    Two models (.km) are compared by their distance, and by their divergences where they are densities.
+    Two models (.km) are compared by their distance, and by their divergences where they are
+    densities.
 
     \b
     Examples:
@@ -48,7 +52,9 @@ def command(
     """
     models = [Path(path).suffix == ".km" for path in (a, b)]
     if models[0] != models[1]:
-        raise ValueError("compare two files of points or two models, not one of each; fit the points first.")
+        raise ValueError(
+            "compare two files of points or two models, not one of each; fit the points first."
+        )
     facts: dict[str, Any] = {"a": a, "b": b}
     with results.working(quiet):
         if models[0]:
@@ -56,7 +62,12 @@ def command(
         else:
             samples = list(alike((a, b), columns, {"transform": transform, "drop_na": drop_na}))
             given = {} if bandwidth is None else {"bandwidth": o.number_or_word(bandwidth)}
-            shared = {"kernel": kernel.value, "scale": scale.setting, "engine": engine.value, "random_state": seed}
+            shared = {
+                "kernel": kernel.value,
+                "scale": scale.setting,
+                "engine": engine.value,
+                "random_state": seed,
+            }
             facts |= _of_samples(samples, given | shared, permutations)
     results.show(facts, as_json)
 
@@ -69,7 +80,8 @@ def _of_samples(samples: list[Points], shared: dict[str, Any], permutations: int
     same = {**shared, "kernel": test.kernel}
     same.pop("bandwidth", None)
     pair = km.DistributionEmbedding(embedding=None, error_bars=True, **same).fit(samples)
-    forth, back = km.kl_divergence(*samples, **shared), km.kl_divergence(*samples[::-1], **shared)
+    forth = km.kl_divergence(*samples, **shared)
+    back = km.kl_divergence(*samples[::-1], **shared)
     assert pair.distance_errors_ is not None
     return {
         "points_a": len(samples[0]),
@@ -91,10 +103,16 @@ def _of_models(a: str, b: str, seed: int) -> dict[str, Any]:
 
     means = [km.load(path) for path in (a, b)]
     if means[0].transform != means[1].transform or means[0].columns != means[1].columns:
-        raise ValueError(f"{a} and {b} were fitted on other columns or after another transform, so they cannot be compared.")
-    facts: dict[str, Any] = {"l2_distance" if means[0].space == "l2" else "mmd": means[0].distance(means[1])}
+        raise ValueError(
+            f"{a} and {b} were fitted on other columns or after another transform, so they "
+            "cannot be compared."
+        )
+    facts: dict[str, Any] = {
+        "l2_distance" if means[0].space == "l2" else "mmd": means[0].distance(means[1])
+    }
     if all(mean.is_density for mean in means):
-        forth, back = km.kl_divergence(*means, random_state=seed), km.kl_divergence(*means[::-1], random_state=seed)
+        forth = km.kl_divergence(*means, random_state=seed)
+        back = km.kl_divergence(*means[::-1], random_state=seed)
         facts |= {"kl_a_b": forth.value, "kl_a_b_standard_error": forth.standard_error}
         facts |= {"kl_b_a": back.value, "kl_b_a_standard_error": back.standard_error}
     return facts

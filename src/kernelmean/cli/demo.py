@@ -1,4 +1,6 @@
-"""The main job, end to end: a million points, a sparse density, an honest comparison, a model file and a figure."""
+"""The main job, end to end: a million points, a sparse density, an honest comparison, a model file
+and a figure.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,8 @@ def run(n: int, figure: Path, seed: int, show_progress: bool) -> None:
         "points": f"{n} in {X.shape[1]} dimensions",
         "kernel": str(mean.kernel),
         "centres chosen (k)": f"{mean.k}, by {mean.selection}, stopped by {mean.stop_reason!r}",
-        "weights": f"a valid density: sum {mean.weights.sum():.12f}, smallest {mean.weights.min():.1e}",
+        "weights": f"a valid density: sum {mean.weights.sum():.12f}, smallest "
+        f"{mean.weights.min():.1e}",
         "certified error": str(certificate) + " in L2",
         "log density, sparse - exact": _difference(sparse.values[:EXACT_QUERIES], exact.values),
         "fit": f"{fit_seconds:.1f} s",
@@ -93,7 +96,8 @@ def _best_timing(evaluate: Callable[[Points], Vector], Q: Points) -> Timing:
 def _full_sum(X: Points, mean: SparseKernelMean, Q: Points) -> Timing:
     """The exact density by the same fast sums, over all points."""
     room = engines.open("cpu").load(X)
-    formula, constant = mean.kernel.formula(X.shape[1]), mean.kernel.log_density_constant(X.shape[1])
+    formula = mean.kernel.formula(X.shape[1])
+    constant = mean.kernel.log_density_constant(X.shape[1])
     room.log_kernel_sum(formula, Q[:1])  # compile and lay out before the clock starts
     values, seconds = _timed(lambda: room.log_kernel_sum(formula, Q) + constant)
     return Timing(seconds / len(Q), values)
@@ -109,12 +113,18 @@ def _scikit_learn(X: Points, mean: SparseKernelMean, Q: Points) -> Timing:
 
 
 def _compared(slow: Timing, fast: Timing) -> str:
-    return f"{1e6 * slow.seconds:.0f} microseconds a point ({slow.seconds / fast.seconds:.0f} times as long)"
+    return (
+        f"{1e6 * slow.seconds:.0f} microseconds a point ({slow.seconds / fast.seconds:.0f} "
+        "times as long)"
+    )
 
 
 def _difference(sparse: Vector, exact: Vector) -> str:
     gap = np.abs(sparse - exact)
-    return f"median {np.median(gap):.1e}, 95 % below {np.quantile(gap, 0.95):.1e}, on {len(gap)} new points"
+    return (
+        f"median {np.median(gap):.1e}, 95 % below {np.quantile(gap, 0.95):.1e}, on {len(gap)} "
+        "new points"
+    )
 
 
 def _saved_size(mean: SparseKernelMean, X: Points, Q: Points) -> str:
@@ -124,7 +134,10 @@ def _saved_size(mean: SparseKernelMean, X: Points, Q: Points) -> str:
         size = path.stat().st_size
         same = np.array_equal(load(path).log(Q[:100]), mean.log(Q[:100]))
     agreement = "read back, same values" if same else "READ BACK WITH OTHER VALUES"
-    return f"{size / 1e3:.0f} kB for {X.nbytes / 1e6:.0f} MB of data ({X.nbytes / size:.0f} times smaller; {agreement})"
+    return (
+        f"{size / 1e3:.0f} kB for {X.nbytes / 1e6:.0f} MB of data ({X.nbytes / size:.0f} "
+        f"times smaller; {agreement})"
+    )
 
 
 def _print_table(facts: dict[str, str]) -> None:

@@ -16,24 +16,36 @@ if TYPE_CHECKING:
     from kernelmean.files import Source
     from kernelmean.mean.value import SparseKernelMean
 
-UNLIKE = 30.0  # ratio of the spreads of two columns from which on one bandwidth suits only one of them
+UNLIKE = (
+    30.0  # ratio of the spreads of two columns from which on one bandwidth suits only one of them
+)
 
 
 def command(
     data: o.Data,
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="MODEL.km", help="Where to write the model.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="MODEL.km", help="Where to write the model.")
+    ],
     bandwidth: o.Bandwidth = "scott",
     kernel: o.Kernel = o.KernelName.gaussian,
     k: o.Centers = "auto",
     selection: o.SelectionName = o.Selection.auto,
-    refine: Annotated[int, typer.Option(min=0, help="Steps that move the centres off the data.")] = 0,
+    refine: Annotated[
+        int, typer.Option(min=0, help="Steps that move the centres off the data.")
+    ] = 0,
     scale: o.ScaleName = o.Scale.none,
-    signed: Annotated[bool, typer.Option("--signed", help="The unconstrained kernel mean instead of a density.")] = False,
-    weights: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of sample weights.")] = None,
+    signed: Annotated[
+        bool, typer.Option("--signed", help="The unconstrained kernel mean instead of a density.")
+    ] = False,
+    weights: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column of sample weights.")
+    ] = None,
     columns: o.Columns = None,
     transform: o.TransformName = None,
     drop_na: o.DropNa = False,
-    certificate: Annotated[bool, typer.Option(help="Measure the error against the full kernel mean.")] = True,
+    certificate: Annotated[
+        bool, typer.Option(help="Measure the error against the full kernel mean.")
+    ] = True,
     report: o.Report = None,
     engine: o.Engine = o.EngineName.cpu,
     scheduler: clusters.Scheduler = None,
@@ -45,9 +57,10 @@ def command(
 ) -> None:
     """Fit a density to a file, and save it as a small model.
 
-    With --signed it is the unconstrained kernel mean. The model holds no data; it carries the quantiles of the training
-    density, the names of the columns and the transform, for score. With --scheduler or --workers the fit runs on a Dask cluster,
-    whose workers read a parquet file or folder themselves.
+    With --signed it is the unconstrained kernel mean. The model holds no data; it carries the
+    quantiles of the training density, the names of the columns and the transform, for score. With
+    --scheduler or --workers the fit runs on a Dask cluster, whose workers read a parquet file or
+    folder themselves.
 
     \b
     Examples:
@@ -66,7 +79,9 @@ def command(
         "selection": selection.value, "refine": refine, "engine": engine.value, "random_state": seed,
     }  # fmt: skip
     with results.working(quiet), clusters.engine(scheduler, workers) as cluster:
-        source = km.read(data, columns=columns, transform=transform, weights=weights, drop_na=drop_na)
+        source = km.read(
+            data, columns=columns, transform=transform, weights=weights, drop_na=drop_na
+        )
         X, w = source.sample() if cluster is None else clusters.sample(source)
         chosen["engine"] = chosen["engine"] if cluster is None else cluster
         mean = _labelled(_signed(X, w, chosen) if signed else _density(X, w, chosen), source)
@@ -76,7 +91,9 @@ def command(
             from kernelmean.pictures.html import fit_page
 
             settings = {"file": data, "transform": mean.transform or "none", "seed": seed}
-            page = fit_page(mean, rows, certificate=measured, settings=settings, command=results.command_line())
+            page = fit_page(
+                mean, rows, certificate=measured, settings=settings, command=results.command_line()
+            )
             results.write_text(report, page)
         mean.save(output)
     results.show(_facts(mean, source, measured, output), as_json)
@@ -92,20 +109,31 @@ def _some_rows(X: Any, weights: Any, source: Source) -> Points:
     if isinstance(X, np.ndarray):
         found: Points = X if weights is None else X[weights > 0]
         return found
-    parts = (batch.points if batch.weights is None else batch.points[batch.weights > 0] for batch in source.numbered())
+    parts = (
+        batch.points if batch.weights is None else batch.points[batch.weights > 0]
+        for batch in source.numbered()
+    )
     return next(rows for rows in parts if len(rows))
 
 
 def _note_units(X: Points, names: list[str] | None) -> None:
-    """A word where columns have units so different that one of them decides alone; constant ones do not count."""
+    """A word where columns have units so different that one of them decides alone; constant ones do
+    not count.
+    """
     if names is None:
         return
     varied = X.max(axis=0) > X.min(axis=0)  # rounding gives constant columns a spread
-    spreads = {name: float(spread) for name, spread, counts in zip(names, X.std(axis=0), varied, strict=True) if counts}
-    least, most = min(spreads, key=spreads.__getitem__, default=""), max(spreads, key=spreads.__getitem__, default="")
+    spreads = {
+        name: float(spread)
+        for name, spread, counts in zip(names, X.std(axis=0), varied, strict=True)
+        if counts
+    }
+    least = min(spreads, key=spreads.__getitem__, default="")
+    most = max(spreads, key=spreads.__getitem__, default="")
     if spreads and spreads[most] > UNLIKE * spreads[least]:
         results.note(
-            f"column {most!r} spreads {spreads[most] / spreads[least]:.0f} times as far as {least!r}, and all columns share one "
+            f"column {most!r} spreads {spreads[most] / spreads[least]:.0f} times as far as "
+            f"{least!r}, and all columns share one "
             "bandwidth; --scale std makes them alike."
         )
 
@@ -113,10 +141,15 @@ def _note_units(X: Points, names: list[str] | None) -> None:
 def _note_few(mean: SparseKernelMean, k: int | str) -> None:
     """A word where there are fewer distinct points than centres asked for."""
     if mean.stop_reason == "distinct" and not isinstance(k, str) and mean.k < k:
-        results.note(f"--k {k} asks for more centres than there are distinct points: each of these {mean.k} is one.")
+        results.note(
+            f"--k {k} asks for more centres than there are distinct points: each of these "
+            f"{mean.k} is one."
+        )
 
 
-def _density(X: Points | Source, weights: Vector | None, chosen: dict[str, Any]) -> SparseKernelMean:
+def _density(
+    X: Points | Source, weights: Vector | None, chosen: dict[str, Any]
+) -> SparseKernelMean:
     import kernelmean as km
 
     fitted = km.SparseKDE(**chosen).fit(X, sample_weight=weights).mean_
@@ -133,10 +166,14 @@ def _signed(X: Points | Source, weights: Vector | None, chosen: dict[str, Any]) 
 def _labelled(mean: SparseKernelMean, source: Source) -> SparseKernelMean:
     """With what a later file must be treated by: the names of the columns and the transform."""
     names = None if source.columns is None else tuple(source.columns)
-    return replace(mean, columns=names, transform=None if source.transform is None else str(source.transform))
+    return replace(
+        mean, columns=names, transform=None if source.transform is None else str(source.transform)
+    )
 
 
-def _facts(mean: SparseKernelMean, source: Source, certificate: Any, output: Path) -> dict[str, Any]:
+def _facts(
+    mean: SparseKernelMean, source: Source, certificate: Any, output: Path
+) -> dict[str, Any]:
     measured = {} if certificate is None else {
         "relative_error": certificate.relative_error, "error": certificate.error,
         "standard_error": certificate.standard_error, "certificate": certificate.method,

@@ -13,7 +13,9 @@ from kernelmean.cli.fit import describe
 
 
 def command(
-    model: Annotated[Path, typer.Argument(metavar="MODEL.km", help="A model that fit has written.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL.km", help="A model that fit has written.")
+    ],
     as_json: o.AsJson = False,
     debug: o.Debug = False,
 ) -> None:
@@ -28,6 +30,17 @@ def command(
 
     mean = km.load(model)
     thresholds = mean.log_quantiles is not None
-    facts = {"model": str(model), "model_bytes": model.stat().st_size, "points": mean.n_points, **describe(mean)}
-    weights = {"smallest_weight": float(mean.weights.min()), "largest_weight": float(mean.weights.max())}
-    results.show({**facts, **weights, "sum_of_weights": float(mean.weights.sum()), "thresholds": thresholds}, as_json)
+    facts = {
+        "model": str(model),
+        "model_bytes": model.stat().st_size,
+        "points": mean.n_points,
+        **describe(mean),
+    }
+    weights = {
+        "smallest_weight": float(mean.weights.min()),
+        "largest_weight": float(mean.weights.max()),
+    }
+    results.show(
+        {**facts, **weights, "sum_of_weights": float(mean.weights.sum()), "thresholds": thresholds},
+        as_json,
+    )

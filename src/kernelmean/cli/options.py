@@ -12,25 +12,50 @@ from typing import Annotated
 import typer
 
 Data = Annotated[
-    str, typer.Argument(metavar="DATA", help="A file: npy, npz, csv, tsv, parquet, feather, arrow, fcs, idx or a picture.")
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="A file: npy, npz, csv, tsv, parquet, feather, arrow, fcs, idx or a picture.",
+    ),
 ]
 Columns = Annotated[
-    str | None, typer.Option(metavar="A,B,...", help="Columns to use, by name; all by default. FCS: channels or markers.")
+    str | None,
+    typer.Option(
+        metavar="A,B,...", help="Columns to use, by name; all by default. FCS: channels or markers."
+    ),
 ]
 TransformName = Annotated[
-    str | None, typer.Option("--transform", metavar="arcsinh:150|log|none", help="What to do to every value that is read.")
+    str | None,
+    typer.Option(
+        "--transform",
+        metavar="arcsinh:150|log|none",
+        help="What to do to every value that is read.",
+    ),
 ]
-DropNa = Annotated[bool, typer.Option("--drop-na", help="Leave out rows with missing or infinite values.")]
+DropNa = Annotated[
+    bool, typer.Option("--drop-na", help="Leave out rows with missing or infinite values.")
+]
 Bandwidth = Annotated[
     str,
-    typer.Option(metavar="RULE|NUMBER", help="scott, silverman, iqr, median, mode or likelihood; or the kernel's own length."),
+    typer.Option(
+        metavar="RULE|NUMBER",
+        help="scott, silverman, iqr, median, mode or likelihood; or the kernel's own length.",
+    ),
 ]
 Centers = Annotated[str, typer.Option("--k", metavar="auto|INT", help="Number of centres.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of everything that is drawn: the same seed gives the same result.")]
+Seed = Annotated[
+    int,
+    typer.Option(
+        min=0, help="Seed of everything that is drawn: the same seed gives the same result."
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Results as JSON.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show a traceback where something fails.")]
-Report = Annotated[Path | None, typer.Option(metavar="FILE.html", help="Write a page with pictures, to open in a browser.")]
+Report = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE.html", help="Write a page with pictures, to open in a browser."),
+]
 
 
 class KernelName(StrEnum):
@@ -74,9 +99,14 @@ class EngineName(StrEnum):
 
 
 Kernel = Annotated[KernelName, typer.Option(help="Shape of the kernel.")]
-ScaleName = Annotated[Scale, typer.Option("--scale", help="Divide by the standard deviations, or whiten by the covariance.")]
+ScaleName = Annotated[
+    Scale,
+    typer.Option("--scale", help="Divide by the standard deviations, or whiten by the covariance."),
+]
 SelectionName = Annotated[Selection, typer.Option("--selection", help="How centres are chosen.")]
-Engine = Annotated[EngineName, typer.Option(help="Where the sums are done; auto takes a GPU where it is worth it.")]
+Engine = Annotated[
+    EngineName, typer.Option(help="Where the sums are done; auto takes a GPU where it is worth it.")
+]
 
 
 def number_or_word(text: str) -> float | str:
@@ -117,10 +147,15 @@ def ready_for_table(path: Path | None) -> None:
 
 def keep_apart(written: Iterable[Path | None], read: Iterable[str]) -> None:
     """A ValueError where an output would take the place of an input or of another output."""
-    taken = {os.path.realpath(path.split(".npz:")[0] + ".npz" if ".npz:" in path else path) for path in read}
+    taken = {
+        os.path.realpath(path.split(".npz:")[0] + ".npz" if ".npz:" in path else path)
+        for path in read
+    }
     for path in (path for path in written if path is not None):
         if os.path.realpath(path) in taken:
-            raise ValueError(f"{path} is named twice: it is read from or written to already, and would be lost.")
+            raise ValueError(
+                f"{path} is named twice: it is read from or written to already, and would be lost."
+            )
         taken.add(os.path.realpath(path))
 
 

@@ -25,13 +25,23 @@ class Representation(StrEnum):
 def command(
     train: Annotated[str, typer.Argument(metavar="TRAIN", help="A file of points with labels.")],
     test: Annotated[str, typer.Argument(metavar="TEST", help="A file of points without labels.")],
-    label: Annotated[str, typer.Option(metavar="COLUMN", help="Column of labels in TRAIN, or a file with one label per row.")],
+    label: Annotated[
+        str,
+        typer.Option(
+            metavar="COLUMN", help="Column of labels in TRAIN, or a file with one label per row."
+        ),
+    ],
     representation: Annotated[
         Representation, typer.Option(help="Points, or the posteriors of a classifier.")
     ] = Representation.none,
-    solver: Annotated[str, typer.Option(metavar="qp|paper|moments", help="How the proportions are solved for.")] = "qp",
+    solver: Annotated[
+        str, typer.Option(metavar="qp|paper|moments", help="How the proportions are solved for.")
+    ] = "qp",
     bandwidth: Annotated[
-        str, typer.Option(metavar="search|RULE|NUMBER", help="By default the best on simulated mixtures.")
+        str,
+        typer.Option(
+            metavar="search|RULE|NUMBER", help="By default the best on simulated mixtures."
+        ),
     ] = "search",
     scale: o.ScaleName = o.Scale.none,
     selection: o.SelectionName = o.Selection.auto,
@@ -47,7 +57,8 @@ def command(
 ) -> None:
     """How much of each class an unlabelled file holds.
 
-    Estimated from the labelled points of TRAIN, with confidence intervals; no row of TEST gets a label.
+    Estimated from the labelled points of TRAIN, with confidence intervals; no row of TEST gets a
+    label.
 
     \b
     Examples:
@@ -69,9 +80,19 @@ def command(
             selection=selection.value, representation=_classifier(representation, seed), random_state=seed,
         ).fit(table.points, cast("Labels", table.labels))  # fmt: skip
         found = fitted.predict_interval(unlabelled, level=level, random_state=seed)
-    columns_of = zip(fitted.classes_.tolist(), found.proportions, found.lower, found.upper, strict=True)
-    rows = [{"class": name, "proportion": float(p), "lower": float(l), "upper": float(u)} for name, p, l, u in columns_of]
-    facts = {"training_points": len(table.points), "points": len(unlabelled), "kernel": str(fitted.kernel_), "level": level}
+    columns_of = zip(
+        fitted.classes_.tolist(), found.proportions, found.lower, found.upper, strict=True
+    )
+    rows = [
+        {"class": name, "proportion": float(p), "lower": float(l), "upper": float(u)}
+        for name, p, l, u in columns_of
+    ]
+    facts = {
+        "training_points": len(table.points),
+        "points": len(unlabelled),
+        "kernel": str(fitted.kernel_),
+        "level": level,
+    }
     results.show(facts, as_json, proportions=rows)
 
 
@@ -79,7 +100,10 @@ def _refuse_measurements(labels: Labels, name: str) -> None:
     """A ValueError where nearly every row has a label of its own: hours of work without a meaning."""
     found = len(set(labels.tolist()))
     if found > max(2, len(labels) // 2):
-        raise ValueError(f"{name} holds {found} different labels in {len(labels)} rows, but a label names a class of many rows.")
+        raise ValueError(
+            f"{name} holds {found} different labels in {len(labels)} rows, but a label names a "
+            "class of many rows."
+        )
 
 
 def _classifier(name: Representation, seed: int) -> Any:
@@ -92,6 +116,8 @@ def _classifier(name: Representation, seed: int) -> Any:
     from sklearn.preprocessing import StandardScaler
 
     return {
-        Representation.logistic: lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
+        Representation.logistic: lambda: make_pipeline(
+            StandardScaler(), LogisticRegression(max_iter=1000)
+        ),
         Representation.forest: lambda: RandomForestClassifier(random_state=seed),
     }[name]()

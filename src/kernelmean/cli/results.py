@@ -47,7 +47,9 @@ def working(quiet: bool) -> Iterator[None]:
 
 
 def show(facts: Facts, as_json: bool, **tables: Sequence[Facts]) -> None:
-    """Facts as lines of name and value, then each table; one JSON object of the same names for machines."""
+    """Facts as lines of name and value, then each table; one JSON object of the same names for
+    machines.
+    """
     if as_json:
         say(json.dumps(_plain({**facts, **tables}), indent=2, allow_nan=False, ensure_ascii=False))
         return
@@ -68,11 +70,20 @@ def say(text: str, file: TextIO | None = None) -> None:
 def aligned(rows: Sequence[Facts]) -> str:
     """A table: numbers to the right, words to the left."""
     names = list(rows[0])
-    cells = [[name.replace("_", " ") for name in names], *([_text(row[name]) for name in names] for row in rows)]
+    cells = [
+        [name.replace("_", " ") for name in names],
+        *([_text(row[name]) for name in names] for row in rows),
+    ]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    right = [isinstance(rows[0][name], int | float) or hasattr(rows[0][name], "dtype") for name in names]
+    right = [
+        isinstance(rows[0][name], int | float) or hasattr(rows[0][name], "dtype") for name in names
+    ]
     lines = (
-        "  ".join(cell.rjust(w) if r else cell.ljust(w) for cell, w, r in zip(line, widths, right, strict=True)) for line in cells
+        "  ".join(
+            cell.rjust(w) if r else cell.ljust(w)
+            for cell, w, r in zip(line, widths, right, strict=True)
+        )
+        for line in cells
     )
     return "\n".join(line.rstrip() for line in lines)
 

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
 
 def alike(files: Sequence[str], columns: str | None, how: dict[str, Any]) -> Iterator[Points]:
-    """The points of each file, in the columns of the first one: by name where the files have names, else by place."""
+    """The points of each file, in the columns of the first one: by name where the files have names,
+    else by place.
+    """
     from kernelmean.files import read
 
     first = read(files[0], columns=columns, **how)
@@ -24,11 +26,16 @@ def alike(files: Sequence[str], columns: str | None, how: dict[str, Any]) -> Ite
 
 
 def _out_of_order(first: Source, other: Source) -> bool:
-    """Whether both name the same columns, in another order; a ValueError where one has a column that the other lacks."""
+    """Whether both name the same columns, in another order; a ValueError where one has a column
+    that the other lacks.
+    """
     if first.columns is None or other.columns is None:
         return False
     odd = next(iter(sorted(set(first.columns) ^ set(other.columns))), None)
     if odd is not None:
         has, lacks = (first, other) if odd in first.columns else (other, first)
-        raise ValueError(f"{has.path} has a column {odd!r} and {lacks.path} has none: name the common ones by --columns A,B.")
+        raise ValueError(
+            f"{has.path} has a column {odd!r} and {lacks.path} has none: name the common ones by "
+            "--columns A,B."
+        )
     return first.columns != other.columns

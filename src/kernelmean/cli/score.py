@@ -17,13 +17,24 @@ if TYPE_CHECKING:
 
 
 def command(
-    model: Annotated[Path, typer.Argument(metavar="MODEL.km", help="A density that fit has written.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL.km", help="A density that fit has written.")
+    ],
     data: o.Data,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="SCORES", help="parquet, feather, arrow, csv or tsv (also .gz).")
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="SCORES",
+            help="parquet, feather, arrow, csv or tsv (also .gz).",
+        ),
     ] = None,
     threshold: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="Flag rows below this quantile of the training density.")
+        float | None,
+        typer.Option(
+            metavar="SHARE", help="Flag rows below this quantile of the training density."
+        ),
     ] = None,
     columns: o.Columns = None,
     transform: o.TransformName = None,
@@ -34,8 +45,8 @@ def command(
 ) -> None:
     """Log-density of every row of a file, however large.
 
-    The columns of the model are looked up by name, and its transform is applied. Written are the row number (from 0), the
-    log-density, and with --threshold whether the row is flagged.
+    The columns of the model are looked up by name, and its transform is applied. Written are the
+    row number (from 0), the log-density, and with --threshold whether the row is flagged.
 
     \b
     Examples:
@@ -49,13 +60,20 @@ def command(
     mean = km.load(model)
     cutoff = None if threshold is None else _cutoff(mean, model, threshold)
     if not mean.is_density:
-        raise ValueError(f"{model} holds a signed kernel mean, which has no log-density; fit without --signed.")
+        raise ValueError(
+            f"{model} holds a signed kernel mean, which has no log-density; fit without --signed."
+        )
     source = matching(mean, model, data, columns, transform, drop_na)
     with results.working(quiet), _writing(output) as write:
         count, total, flagged = _stream(mean, source, cutoff, write)
     facts: dict[str, Any] = {"file": data, "rows": count, "mean_log_density": total / count}
     if cutoff is not None:
-        facts |= {"threshold": threshold, "log_density_below": cutoff, "flagged": flagged, "flagged_share": flagged / count}
+        facts |= {
+            "threshold": threshold,
+            "log_density_below": cutoff,
+            "flagged": flagged,
+            "flagged_share": flagged / count,
+        }
     results.show(facts | ({} if output is None else {"scores": str(output)}), as_json)
 
 
@@ -66,11 +84,15 @@ def _writing(output: Path | None) -> AbstractContextManager[TableWriter]:
     return nullcontext(lambda columns: None) if output is None else table_writer(output)
 
 
-def _stream(mean: SparseKernelMean, source: Source, cutoff: float | None, write: TableWriter) -> tuple[int, float, int]:
+def _stream(
+    mean: SparseKernelMean, source: Source, cutoff: float | None, write: TableWriter
+) -> tuple[int, float, int]:
     """Rows, Σ log f and flagged rows; one batch in memory at a time."""
     from kernelmean import _progress
 
-    count, total, flagged = 0, 0.0, 0
+    count = 0
+    total = 0.0
+    flagged = 0
     with _progress.share("scoring") as progress:
         for batch in source.numbered():
             scores = mean.log(batch.points)
@@ -79,7 +101,8 @@ def _stream(mean: SparseKernelMean, source: Source, cutoff: float | None, write:
                 columns["flagged"] = scores < cutoff
                 flagged += int(columns["flagged"].sum())
             write(columns)
-            count, total = count + len(scores), total + float(scores.sum())
+            count = count + len(scores)
+            total = total + float(scores.sum())
             progress.reach(batch.done)
     return count, total, flagged
 
@@ -93,21 +116,41 @@ def _cutoff(mean: SparseKernelMean, model: Path, level: float) -> float:
     if not 0.0 < level < 1.0:
         raise ValueError(f"--threshold must lie between 0 and 1, got {level:g}.")
     if mean.log_quantiles is None:
-        raise ValueError(f"{model} carries no quantiles of its training density, so --threshold has no meaning; fit it anew.")
+        raise ValueError(
+            f"{model} carries no quantiles of its training density, so --threshold has no "
+            "meaning; fit it anew."
+        )
     return float(np.interp(level, LEVELS, mean.log_quantiles))
 
 
-def matching(mean: SparseKernelMean, model: Path, data: str, columns: str | None, transform: str | None, drop_na: bool) -> Source:
+def matching(
+    mean: SparseKernelMean,
+    model: Path,
+    data: str,
+    columns: str | None,
+    transform: str | None,
+    drop_na: bool,
+) -> Source:
     """The file as the model wants it: its columns in its order, through its transform."""
     from kernelmean.files import column_names, read
     from kernelmean.files.transforms import parse
 
-    if transform is not None and mean.transform is not None and parse(transform) != parse(mean.transform):
-        raise ValueError(f"{model} was fitted after {mean.transform}, so --transform {transform} does not fit it.")
+    if (
+        transform is not None
+        and mean.transform is not None
+        and parse(transform) != parse(mean.transform)
+    ):
+        raise ValueError(
+            f"{model} was fitted after {mean.transform}, so --transform {transform} does not fit "
+            "it."
+        )
     wanted: Any = columns
     if columns is None and mean.columns is not None and column_names(data) is not None:
         wanted = list(mean.columns)
     source = read(data, columns=wanted, transform=transform or mean.transform, drop_na=drop_na)
     if len(source.wanted) != mean.dimension:
-        raise ValueError(f"{data} has {len(source.wanted)} columns, but {model} was fitted on {mean.dimension}; use --columns.")
+        raise ValueError(
+            f"{data} has {len(source.wanted)} columns, but {model} was fitted on "
+            f"{mean.dimension}; use --columns."
+        )
     return source

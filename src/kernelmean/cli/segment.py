@@ -18,13 +18,29 @@ LISTED = 20  # segments in the table
 
 
 def command(
-    image: Annotated[Path, typer.Argument(metavar="IMAGE", help="png, jpg, tiff or webp; or an array in npy or npz.")],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="SEGMENTS.png", help="Where to write the segmented picture.")],
-    color: Annotated[str, typer.Option(metavar="lab|rgb", help="The space in which colours are compared.")] = "lab",
-    spatial: Annotated[float, typer.Option(min=0.0, help="Weight of the position; 0 leaves it out.")] = 1.0,
-    bandwidth: Annotated[str | None, typer.Option(metavar="RULE|NUMBER", help="Wider: fewer segments.")] = None,
+    image: Annotated[
+        Path,
+        typer.Argument(metavar="IMAGE", help="png, jpg, tiff or webp; or an array in npy or npz."),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "-o", "--output", metavar="SEGMENTS.png", help="Where to write the segmented picture."
+        ),
+    ],
+    color: Annotated[
+        str, typer.Option(metavar="lab|rgb", help="The space in which colours are compared.")
+    ] = "lab",
+    spatial: Annotated[
+        float, typer.Option(min=0.0, help="Weight of the position; 0 leaves it out.")
+    ] = 1.0,
+    bandwidth: Annotated[
+        str | None, typer.Option(metavar="RULE|NUMBER", help="Wider: fewer segments.")
+    ] = None,
     k: o.Centers = "auto",
-    min_size: Annotated[int, typer.Option(min=1, help="Smaller segments, in pixels, join their neighbours.")] = 1,
+    min_size: Annotated[
+        int, typer.Option(min=1, help="Smaller segments, in pixels, join their neighbours.")
+    ] = 1,
     report: o.Report = None,
     engine: o.Engine = o.EngineName.cpu,
     seed: o.Seed = 0,
@@ -34,7 +50,8 @@ def command(
 ) -> None:
     """Segments of a picture, by mean shift.
 
-    Pixels that climb to the same peak of a sparse density of colour and position are one segment, in its mean colour.
+    Pixels that climb to the same peak of a sparse density of colour and position are one segment,
+    in its mean colour.
 
     \b
     Examples:
@@ -66,18 +83,34 @@ def command(
         if report is not None:
             from kernelmean.pictures.html import segmentation_page
 
-            results.write_text(report, segmentation_page(rgb, found, settings={"file": image}, command=results.command_line()))
+            results.write_text(
+                report,
+                segmentation_page(
+                    rgb, found, settings={"file": image}, command=results.command_line()
+                ),
+            )
         colors = np.round(255.0 * found.colors).astype(np.uint8)
-        write_image(output, colors[found.labels] if colors.shape[1] == 3 else colors[found.labels, 0])
-    facts = {"picture": str(image), "pixels": int(found.labels.size), "segments": found.n_segments, "output": str(output)}
+        write_image(
+            output, colors[found.labels] if colors.shape[1] == 3 else colors[found.labels, 0]
+        )
+    facts = {
+        "picture": str(image),
+        "pixels": int(found.labels.size),
+        "segments": found.n_segments,
+        "output": str(output),
+    }
     results.show(facts, as_json, largest=_largest(found, None if as_json else LISTED))
 
 
 def _largest(found: Segmentation, count: int | None) -> list[dict[str, Any]]:
     """The segments, the largest first: number, pixels, share of the picture, colour."""
     order = (-found.sizes).argsort(kind="stable")[:count].tolist()
-    pixels, shares = found.sizes.tolist(), (found.sizes / found.labels.size).tolist()
-    return [{"segment": s, "pixels": pixels[s], "share": shares[s], "colour": _hex(found.colors[s])} for s in order]
+    pixels = found.sizes.tolist()
+    shares = (found.sizes / found.labels.size).tolist()
+    return [
+        {"segment": s, "pixels": pixels[s], "share": shares[s], "colour": _hex(found.colors[s])}
+        for s in order
+    ]
 
 
 def _hex(color: Vector) -> str:

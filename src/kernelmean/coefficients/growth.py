@@ -61,13 +61,25 @@ class Progress:
 
 
 class Growth:
-    """Select, sum κ, extend the factor, test; block by block, so that stopping at k_0 costs O(n·k_0).
+    """Select, sum κ, extend the factor, test; block by block, so that stopping at k_0 costs
+    O(n·k_0).
 
-    ``target`` are the weights of the kernel mean on the points of the room; None for the room's own.
+    ``target`` are the weights of the kernel mean on the points of the room; None for the room's
+    own.
     """
 
-    def __init__(self, room: Room, radial: RadialFunction, source: Source, rule: Stopping, target: Vector | None = None) -> None:
-        self._room, self._source, self._rule, self._target = room, source, rule, target
+    def __init__(
+        self,
+        room: Room,
+        radial: RadialFunction,
+        source: Source,
+        rule: Stopping,
+        target: Vector | None = None,
+    ) -> None:
+        self._room = room
+        self._source = source
+        self._rule = rule
+        self._target = target
         self.factor = Factor(radial, elimination(room, radial, rule.limit))
         self._indices: list[IntVector] = []
         self._end: tuple[int, StopReason] | None = None
@@ -80,7 +92,9 @@ class Growth:
     def step(self) -> None:
         """One more block of centres."""
         factor = self.factor
-        least = FIRST_BLOCK if self._rule.k is None else FIXED_BLOCK  # where k is given there is no early stop to miss
+        least = (
+            FIRST_BLOCK if self._rule.k is None else FIXED_BLOCK
+        )  # where k is given there is no early stop to miss
         wanted = min(max(least, factor.size // 4), self._rule.limit - factor.size)
         batch = self._source.take(wanted)
         if len(batch.points):
@@ -120,7 +134,9 @@ def _end(factor: Factor, rule: Stopping, short: StopReason | None) -> tuple[int,
     """(k, reason) once the fit is over; ``short`` is why the source had no more."""
     if rule.k is None:
         full = stopping.exhausted_at(factor.pivots, factor.jitters, rule.patience)
-        settled = stopping.converged_at(factor.y if full is None else factor.y[:full], rule.tol, rule.patience)
+        settled = stopping.converged_at(
+            factor.y if full is None else factor.y[:full], rule.tol, rule.patience
+        )
         if settled is not None:
             return settled, "tol"
         if full is not None:

@@ -4,16 +4,16 @@ With the weights eliminated, the squared error depends on the positions of the c
 
 E(C) = min_α αᵀK(C)α − 2κ(C)ᵀα,
 
-the minimum over all α or over a convex set of them. By the envelope theorem its gradient is the one at fixed α, with
-g' = dg/d(r²) and all sums over centres b and points j:
+the minimum over all α or over a convex set of them. By the envelope theorem its gradient is the one
+at fixed α, with g' = dg/d(r²) and all sums over centres b and points j:
 
 ∂E/∂c_a = 4α_a [Σ_j p_j g'(c_a, x_j)(x_j − c_a) − Σ_b α_b g'(c_a, c_b)(c_b − c_a)].
 
-Steps and gradients are in units of the kernel's own length, rounded to a power of two: at lengths of 1e±150 their squares
-would not fit a float, and dividing by a power of two costs no digit.
+Steps and gradients are in units of the kernel's own length, rounded to a power of two: at lengths
+of 1e±150 their squares would not fit a float, and dividing by a power of two costs no digit.
 
-A step costs one kernel sum with 1 + d columns (two sums where g' is no multiple of g) and one k × k factorisation: time
-O(n·k·d + k³), linear in n.
+A step costs one kernel sum with 1 + d columns (two sums where g' is no multiple of g) and one k × k
+factorisation: time O(n·k·d + k³), linear in n.
 """
 
 from __future__ import annotations
@@ -36,9 +36,15 @@ from kernelmean.linalg.pursuit import Pursuit
 MEMORY = 20  # triples of a step s, the change y of the gradient, and sᵀy
 SUFFICIENT = 1e-4  # share of the linear decrease that a step must reach
 TRIALS = 10  # shorter steps tried along one direction
-FIRST_STEP = 0.3  # of the kernel's half-value radius: the farthest that a centre goes before curvature is known
+# of the kernel's half-value radius: the farthest that a centre goes before curvature is known
+FIRST_STEP = 0.3
 LONGEST_STEP = 2.0  # the same, at any time
-LEAST, SHARED = 0.003, 0.5  # of the mean α², added to that of a centre alone and of one that coincides with another
+LEAST = (
+    0.003  # of the mean α², added to that of a centre alone and of one that coincides with another
+)
+SHARED = (
+    0.5  # of the mean α², added to that of a centre alone and of one that coincides with another
+)
 SUBSAMPLE = 65536  # points that early steps look at, where there are more than twice as many
 LATE = 0.2  # share of the steps that look at all of them
 
@@ -65,10 +71,14 @@ class Objective:
         return math.ldexp(1.0, math.frexp(half_radius(self.radial))[1])
 
     def at(self, centers: Points, guess: Vector | None = None) -> State | None:
-        """E and its gradient; None where float64 cannot tell. ``guess`` are weights of centres close by."""
+        """E and its gradient; None where float64 cannot tell. ``guess`` are weights of centres
+        close by.
+        """
         kappa, pull = self._sums(centers)
         K = gram(self.radial, centers, centers)
-        factor = Factor(self.radial, lambda _, new, jitter: (np.empty((len(new), 0)), cholesky(K, jitter)))
+        factor = Factor(
+            self.radial, lambda _, new, jitter: (np.empty((len(new), 0)), cholesky(K, jitter))
+        )
         try:
             factor.append(centers, kappa)
             alpha = self.solve(factor, guess)
@@ -84,24 +94,39 @@ class Objective:
     def _sums(self, centers: Points) -> tuple[Vector, Points]:
         """κ_a = Σ_j p_j g(c_a, x_j), and Σ_j p_j ψ(c_a, x_j)(x_j − c_a) with g' = −rate·ψ."""
         moments = self.room.kernel_moments(self.slope.radial, centers)
-        kappa = moments[:, 0].copy() if self._one_sum_serves_both else self.room.kernel_sum(self.radial, centers)
+        kappa = (
+            moments[:, 0].copy()
+            if self._one_sum_serves_both
+            else self.room.kernel_sum(self.radial, centers)
+        )
         return kappa, moments[:, 1:]
 
-    def _gradient(self, centers: Points, alpha: Vector, pull: Points, K: Matrix) -> tuple[Points, Vector]:
-        """−4·rate·α_a [Σ_j p_j ψ(c_a, x_j)(x_j − c_a) − Σ_b α_b ψ(c_a, c_b)(c_b − c_a)], and max_{b≠a} g(c_a, c_b)²."""
+    def _gradient(
+        self, centers: Points, alpha: Vector, pull: Points, K: Matrix
+    ) -> tuple[Points, Vector]:
+        """−4·rate·α_a [Σ_j p_j ψ(c_a, x_j)(x_j − c_a) − Σ_b α_b ψ(c_a, c_b)(c_b − c_a)], and
+        max_{b≠a} g(c_a, c_b)².
+        """
         origin = np.median(centers, axis=0)
         W = np.column_stack([alpha[:, None] * (centers - origin), alpha])
         psi = K if self._one_sum_serves_both else gram(self.slope.radial, centers, centers)
         sums = product(psi, W)
         own_pull = sums[:, :-1] - sums[:, -1:] * (centers - origin)
-        gradient: Points = -4 * (self.slope.rate * self.unit * self.unit) * alpha[:, None] * ((pull - own_pull) / self.unit)
+        gradient: Points = (
+            -4
+            * (self.slope.rate * self.unit * self.unit)
+            * alpha[:, None]
+            * ((pull - own_pull) / self.unit)
+        )
         np.fill_diagonal(K, 0.0)
         return gradient, K.max(axis=1) ** 2
 
 
 @dataclass(frozen=True)
 class State:
-    """Centres with their factor, their best weights, E, unit·∂E/∂C, and how much of each the nearest other one explains."""
+    """Centres with their factor, their best weights, E, unit·∂E/∂C, and how much of each the
+    nearest other one explains.
+    """
 
     factor: Factor
     alpha: Vector
@@ -114,14 +139,17 @@ class State:
         return self.factor.centers
 
 
-def refine(objective: Objective, engine: Engine, centers: Points, iterations: int, rng: np.random.Generator) -> Factor | None:
+def refine(
+    objective: Objective, engine: Engine, centers: Points, iterations: int, rng: np.random.Generator
+) -> Factor | None:
     """The factor of the moved centres on all points; None where no step was found.
 
-    Of many points, the early steps look at a subsample drawn by weight, and the last ones, which start with the curvature
-    learnt there, at all: several times faster than all steps on all points, for an error that is a few per cent larger at
-    an equal number of steps.
+    Of many points, the early steps look at a subsample drawn by weight, and the last ones, which
+    start with the curvature learnt there, at all: several times faster than all steps on all
+    points, for an error that is a few per cent larger at an equal number of steps.
     """
-    moved, memory = centers, Memory()
+    moved = centers
+    memory = Memory()
     for stage, steps in _stages(objective, engine, iterations, rng):
         start = stage.at(moved)
         if start is None:
@@ -139,7 +167,9 @@ def in_greedy_order(factor: Factor) -> Factor:
     return ordered
 
 
-def _stages(objective: Objective, engine: Engine, iterations: int, rng: np.random.Generator) -> Iterator[tuple[Objective, int]]:
+def _stages(
+    objective: Objective, engine: Engine, iterations: int, rng: np.random.Generator
+) -> Iterator[tuple[Objective, int]]:
     """What the steps look at, and how many of them: the last stage is always the whole sample."""
     many = objective.room.summary.size > 2 * SUBSAMPLE
     late = max(1, round(LATE * iterations)) if many else iterations
@@ -151,7 +181,9 @@ def _stages(objective: Objective, engine: Engine, iterations: int, rng: np.rando
 
 
 def minimise(objective: Objective, state: State, iterations: int, memory: Memory) -> State:
-    """At most so many steps of L-BFGS, each of which lowers E; fewer where rounding leaves no descent."""
+    """At most so many steps of L-BFGS, each of which lowers E; fewer where rounding leaves no
+    descent.
+    """
     for _ in range(iterations):
         if not state.gradient.any():
             break
@@ -167,7 +199,9 @@ def minimise(objective: Objective, state: State, iterations: int, memory: Memory
 
 
 def _step(objective: Objective, state: State, direction: Points) -> State | None:
-    """The first of ever shorter steps that lowers E by a share of its slope (Armijo), sized by a parabola."""
+    """The first of ever shorter steps that lowers E by a share of its slope (Armijo), sized by a
+    parabola.
+    """
     slope = dot(direction, state.gradient)
     farthest = _longest(direction)
     if not slope < 0.0 or not farthest < np.inf:
@@ -189,12 +223,14 @@ class Memory:
     pairs: deque[tuple[Points, Points, float]] = field(default_factory=lambda: deque(maxlen=MEMORY))
 
     def direction(self, state: State, length: float) -> Points:
-        """−H∇E by the two loops over the pairs (s, y), from H_0 = γD⁻¹, γ = sᵀy/yᵀD⁻¹y of the last pair.
+        """−H∇E by the two loops over the pairs (s, y), from H_0 = γD⁻¹, γ = sᵀy/yᵀD⁻¹y of the last
+        pair.
 
-        ∂²E/∂c_a² is proportional to α_a² where centres hardly overlap, and not where they do: D_a = α_a² + mean α² times
-        a share that rises with max_b g(c_a, c_b)².
+        ∂²E/∂c_a² is proportional to α_a² where centres hardly overlap, and not where they do: D_a =
+        α_a² + mean α² times a share that rises with max_b g(c_a, c_b)².
         """
-        q, shares = state.gradient.copy(), []
+        q = state.gradient.copy()
+        shares = []
         for s, y, sy in reversed(self.pairs):
             shares.append(dot(s, q) / sy)
             q -= shares[-1] * y
@@ -212,7 +248,8 @@ class Memory:
 
     def learn(self, old: State, new: State, unit: float) -> None:
         """A pair is kept if it shows positive curvature, without which H would not stay positive."""
-        s, y = (new.centers - old.centers) / unit, new.gradient - old.gradient
+        s = (new.centers - old.centers) / unit
+        y = new.gradient - old.gradient
         sy = dot(s, y)
         if sy > EPS * np.sqrt(dot(s, s) * dot(y, y)):
             self.pairs.append((s, y, sy))
@@ -228,7 +265,9 @@ def _longest(steps: Points) -> float:
 
 
 def half_radius(radial: RadialFunction) -> float:
-    """The distance at which g has fallen to half of g(0), to one digit: the kernel's own unit of length."""
+    """The distance at which g has fallen to half of g(0), to one digit: the kernel's own unit of
+    length.
+    """
     r = np.array(radial.rate**-0.5)
     while radial(r**2) > 0.5:
         r = 2.0 * r

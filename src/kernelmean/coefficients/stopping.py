@@ -1,4 +1,6 @@
-"""When to stop: increments of the error indicator that stay small, or pivots that stay at the numerical floor."""
+"""When to stop: increments of the error indicator that stay small, or pivots that stay at the
+numerical floor.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,9 @@ def first_run(flags: NDArray[np.bool_], length: int) -> int | None:
 def converged_at(y: Vector, tol: float, patience: int) -> int | None:
     """First m ≥ 3 that ends ``patience`` consecutive steps with y_m² ≤ tol·Σ_{2≤i≤m} y_i².
 
-    This is |E_{m−1} − E_m| ≤ tol·|E_1 − E_m| without a subtraction; ``patience=1`` is the paper's rule. One small step
-    is no evidence: the residual changes sign, so y_m ≈ 0 happens by accident long before convergence.
+    This is |E_{m−1} − E_m| ≤ tol·|E_1 − E_m| without a subtraction; ``patience=1`` is the paper's
+    rule. One small step is no evidence: the residual changes sign, so y_m ≈ 0 happens by accident
+    long before convergence.
     """
     squares = y[1:] ** 2
     total = np.cumsum(squares)
@@ -38,7 +41,8 @@ def converged_at(y: Vector, tol: float, patience: int) -> int | None:
 
 
 def exhausted_at(pivots: Vector, jitters: Vector, patience: int) -> int | None:
-    """Centres before the first long run of pivots at the floor: the rest add nothing float64 can see.
+    """Centres before the first long run of pivots at the floor: the rest add nothing float64 can
+    see.
 
     A few low pivots are no evidence: they may be centres that nearly coincide.
     """

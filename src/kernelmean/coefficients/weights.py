@@ -13,11 +13,19 @@ CONSTRAINTS = (None, "simplex", "simplex-projection", "sum-to-one")
 SOLVERS = ("cholesky", "cg")
 
 
-def weights(factor: Factor, k: int, constraint: Constraint, solver: Solver, guess: Vector | None = None) -> Vector:
-    """α on the first k centres, free or constrained; valid weights near a ``guess`` are found sooner."""
+def weights(
+    factor: Factor, k: int, constraint: Constraint, solver: Solver, guess: Vector | None = None
+) -> Vector:
+    """α on the first k centres, free or constrained; valid weights near a ``guess`` are found
+    sooner.
+    """
     if constraint == "simplex":
         return simplex.minimise(factor.lower(k), factor.y[:k], guess)
-    free = factor.weights(k) if solver == "cholesky" else conjugate_gradients(_gram(factor, k), factor.kappa[:k])
+    free = (
+        factor.weights(k)
+        if solver == "cholesky"
+        else conjugate_gradients(_gram(factor, k), factor.kappa[:k])
+    )
     if constraint == "simplex-projection":
         return simplex.project(free)
     if constraint == "sum-to-one":

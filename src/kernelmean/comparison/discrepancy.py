@@ -26,15 +26,18 @@ def mmd(
     engine: str | Engine = "cpu",
     random_state: RandomState = None,
 ) -> float:
-    """‖z_A − z_B‖, the maximum mean discrepancy of two samples (Gretton et al. 2012, the biased V-statistic).
+    """‖z_A − z_B‖, the maximum mean discrepancy of two samples (Gretton et al. 2012, the biased
+    V-statistic).
 
-    MMD² = mean g(a, a′) + mean g(b, b′) − 2·mean g(a, b) over all pairs, at O((n + m)k) by sparse means; ``sparse=False``
-    takes all pairs. A rule for the bandwidth is averaged over both samples, a named scale is that of both together; the
-    default is the distance in :class:`DistributionEmbedding`. ``space="l2"`` gives the L2 distance of the two densities.
+    MMD² = mean g(a, a′) + mean g(b, b′) − 2·mean g(a, b) over all pairs, at O((n + m)k) by sparse
+    means; ``sparse=False`` takes all pairs. A rule for the bandwidth is averaged over both samples,
+    a named scale is that of both together; the default is the distance in
+    :class:`DistributionEmbedding`. ``space="l2"`` gives the L2 distance of the two densities.
 
     Parameters
     ----------
-    A, B : arrays of shape (n, d) and (m, d), or means; a mean says which kernel, scale and space to use.
+    A, B : arrays of shape (n, d) and (m, d), or means; a mean says which kernel, scale and space to
+        use.
     kernel, bandwidth, scale, space, engine, random_state : as in :func:`sparse_kernel_mean`.
     sparse : False for the full means.
 
@@ -60,15 +63,24 @@ def mmd(
     _checks.choice(space, "space", kernels.SPACES)
     samples = two_samples(A, B, "AB")
     chosen, matrix = common(samples, kernel, bandwidth, scale, engine)
-    recipe = Recipe(chosen, matrix, space, sparse=sparse, engine=engine, streams=_checks.streams(random_state))
+    recipe = Recipe(
+        chosen, matrix, space, sparse=sparse, engine=engine, streams=_checks.streams(random_state)
+    )
     a, b = recipe.means(samples)
     return expansion_of(a).distance(b)
 
 
-def _like(mean: KernelMean | None, X: Any, sparse: bool, engine: str | Engine, random_state: RandomState) -> KernelMean:
+def _like(
+    mean: KernelMean | None, X: Any, sparse: bool, engine: str | Engine, random_state: RandomState
+) -> KernelMean:
     """The mean of a sample by the kernel, scale and space of another mean."""
     assert mean is not None
-    shared: dict[str, Any] = {"kernel": mean.kernel, "scale": mean.scale, "space": mean.space, "engine": engine}
+    shared: dict[str, Any] = {
+        "kernel": mean.kernel,
+        "scale": mean.scale,
+        "space": mean.space,
+        "engine": engine,
+    }
     checked = _checks.points(X, "the sample", mean.dimension)
     if not sparse:
         return kernel_mean(checked, **shared)
@@ -77,10 +89,22 @@ def _like(mean: KernelMean | None, X: Any, sparse: bool, engine: str | Engine, r
 
 def _given(kernel: Any, bandwidth: Any, scale: Any, space: Any) -> list[str]:
     """Which settings differ from their defaults."""
-    pairs = {"kernel": (kernel, "gaussian"), "bandwidth": (bandwidth, RULE), "scale": (scale, None), "space": (space, "rkhs")}
-    return [name for name, (value, default) in pairs.items() if not (type(value) is type(default) and value == default)]
+    pairs = {
+        "kernel": (kernel, "gaussian"),
+        "bandwidth": (bandwidth, RULE),
+        "scale": (scale, None),
+        "space": (space, "rkhs"),
+    }
+    return [
+        name
+        for name, (value, default) in pairs.items()
+        if not (type(value) is type(default) and value == default)
+    ]
 
 
 def _nothing_else(settings: list[str]) -> None:
     if settings:
-        raise ValueError(f"a mean carries its own kernel, scale and space: leave {settings[0]}= out, or give two samples.")
+        raise ValueError(
+            f"a mean carries its own kernel, scale and space: leave {settings[0]}= out, or give "
+            "two samples."
+        )

@@ -1,6 +1,8 @@
-"""Kullback–Leibler divergence, in the log domain throughout: of two means that are densities, or of two samples.
+"""Kullback–Leibler divergence, in the log domain throughout: of two means that are densities, or of
+two samples.
 
-Densities are never clamped: a far outlier legitimately gives a huge divergence, so the largest term is reported too.
+Densities are never clamped: a far outlier legitimately gives a huge divergence, so the largest term
+is reported too.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ GAIN = 0.5  # the unbiased correction is kept where it at least halves the sprea
 
 
 class Divergence(NamedTuple):
-    """D(p|q), or the sum of both directions, as a mean over points; ``float(divergence)`` is its value.
+    """D(p|q), or the sum of both directions, as a mean over points; ``float(divergence)`` is its
+    value.
 
     Attributes
     ----------
@@ -62,14 +65,16 @@ def kl_divergence(
 ) -> Divergence:
     """D(p|q) = ∫ p log(p/q); with ``symmetric`` D(p|q) + D(q|p).
 
-    *Two means* with α ≥ 0, Σα = 1 (``constraint="simplex"``, or full means): averaged over ``points`` drawn from p (a pair,
-    from p and from q, if symmetric), or over ``n_samples`` points drawn from the mean p itself. There, with
-    l = log q − log p, the terms are expm1(l) − l where q is near p: each ≥ 0, unbiased since ∫q = 1, and exact to 1e-7
-    where the mean of −l is noise; where that does not halve their spread (q far from p), they are −l.
+    *Two means* with α ≥ 0, Σα = 1 (``constraint="simplex"``, or full means): averaged over
+    ``points`` drawn from p (a pair, from p and from q, if symmetric), or over ``n_samples`` points
+    drawn from the mean p itself. There, with l = log q − log p, the terms are expm1(l) − l where q
+    is near p: each ≥ 0, unbiased since ∫q = 1, and exact to 1e-7 where the mean of −l is noise;
+    where that does not halve their spread (q far from p), they are −l.
 
-    *Two samples*: each is split at random in halves, densities are fitted on the first halves (sparse with optimal
-    nonnegative weights in L2, or full), and log f_p − log f_q is averaged over the second half of p. Not a metric, and
-    below 0 by chance for samples of equal law. Kernel, bandwidth and scale are common to both, as in :func:`mmd`.
+    *Two samples*: each is split at random in halves, densities are fitted on the first halves
+    (sparse with optimal nonnegative weights in L2, or full), and log f_p − log f_q is averaged over
+    the second half of p. Not a metric, and below 0 by chance for samples of equal law. Kernel,
+    bandwidth and scale are common to both, as in :func:`mmd`.
 
     Parameters
     ----------
@@ -96,18 +101,31 @@ def kl_divergence(
     if means[0] is not None and means[1] is not None:
         models = _density(means[0], "p"), _density(means[1], "q")
         if models[0].dimension != models[1].dimension:
-            raise ValueError(f"p has {models[0].dimension} dimensions, but q has {models[1].dimension}; they must be the same.")
+            raise ValueError(
+                f"p has {models[0].dimension} dimensions, but q has {models[1].dimension}; they "
+                "must be the same."
+            )
         if points is not None:
             return _on_points(models, points, symmetric)
-        return _by_sampling(models, _checks.count(n_samples, "n_samples", least=2), symmetric, random_state)
+        return _by_sampling(
+            models, _checks.count(n_samples, "n_samples", least=2), symmetric, random_state
+        )
     if means != (None, None):
-        raise TypeError("kl_divergence compares two means or two samples, not a mean with a sample: fit one to the sample.")
+        raise TypeError(
+            "kl_divergence compares two means or two samples, not a mean with a sample: fit one "
+            "to the sample."
+        )
     if points is not None:
         raise ValueError("points= goes with two means; samples are split in halves and need none.")
     samples = two_samples(p, q, "pq")
     chosen, matrix = common(samples, kernel, bandwidth, scale, engine)
-    recipe = Recipe(chosen, matrix, sparse=sparse, engine=engine, streams=_checks.streams(random_state)).for_densities()
-    first, second = zip(*(halves(X, recipe.streams, name) for X, name in zip(samples, "pq", strict=True)), strict=True)
+    recipe = Recipe(
+        chosen, matrix, sparse=sparse, engine=engine, streams=_checks.streams(random_state)
+    ).for_densities()
+    first, second = zip(
+        *(halves(X, recipe.streams, name) for X, name in zip(samples, "pq", strict=True)),
+        strict=True,
+    )
     found = divergences(recipe.means(first), second)
     pairs = [(0, 1), (1, 0)] if symmetric else [(0, 1)]
     return _total([Divergence(*(float(matrix[pair]) for matrix in found)) for pair in pairs])
@@ -117,8 +135,14 @@ def _density(mean: KernelMean, name: str) -> KernelMean:
     """A mean as a density; a ValueError where it is none."""
     total = float(mean.weights.sum())
     if (mean.weights < 0).any() or abs(total - 1.0) > SLACK:
-        what = "has negative weights" if (mean.weights < 0).any() else f"has weights that sum to {total:.6g}"
-        raise ValueError(f"{name} {what}, so it is no density: fit or refit it with constraint='simplex'.")
+        what = (
+            "has negative weights"
+            if (mean.weights < 0).any()
+            else f"has weights that sum to {total:.6g}"
+        )
+        raise ValueError(
+            f"{name} {what}, so it is no density: fit or refit it with constraint='simplex'."
+        )
     return replace(mean, space="l2")
 
 
@@ -129,16 +153,27 @@ def _on_points(models: tuple[KernelMean, KernelMean], points: Any, symmetric: bo
     elif isinstance(points, tuple) and len(points) == 2:
         sets = [_checks.points(X, "points", models[0].dimension) for X in points]
     else:
-        raise ValueError("with symmetric=True points= must be a pair of arrays: drawn from p, and drawn from q.")
+        raise ValueError(
+            "with symmetric=True points= must be a pair of arrays: drawn from p, and drawn from q."
+        )
     directions = [models, models[::-1]]
-    return _total([_mean_of(-_log_ratio(*pair, X)) for X, pair in zip(sets, directions, strict=False)])
+    return _total(
+        [_mean_of(-_log_ratio(*pair, X)) for X, pair in zip(sets, directions, strict=False)]
+    )
 
 
-def _by_sampling(models: tuple[KernelMean, KernelMean], size: int, symmetric: bool, random_state: RandomState) -> Divergence:
+def _by_sampling(
+    models: tuple[KernelMean, KernelMean], size: int, symmetric: bool, random_state: RandomState
+) -> Divergence:
     chance = _checks.streams(random_state)
     directions = [models, models[::-1]] if symmetric else [models]
-    drawn = [sampling.draw(pair[0], size, chance.of("divergence", which)) for which, pair in enumerate(directions)]
-    return _total([_mean_of(_terms(_log_ratio(*pair, X))) for pair, X in zip(directions, drawn, strict=True)])
+    drawn = [
+        sampling.draw(pair[0], size, chance.of("divergence", which))
+        for which, pair in enumerate(directions)
+    ]
+    return _total(
+        [_mean_of(_terms(_log_ratio(*pair, X))) for pair, X in zip(directions, drawn, strict=True)]
+    )
 
 
 def _terms(log_ratio: Vector) -> Vector:

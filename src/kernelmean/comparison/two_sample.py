@@ -1,16 +1,20 @@
-"""Do two samples come from one distribution? The maximum mean discrepancy with a permutation p-value, at linear cost.
+"""Do two samples come from one distribution? The maximum mean discrepancy with a permutation
+p-value, at linear cost.
 
-Compress then test (Domingo-Enrich, Dwivedi, Mackey 2023): each sample is cut into bins of m points, the mean of a bin is
-kept as few numbers, and bins instead of points are permuted. Here all bins share k centres C, drawn from the pooled
-sample, and the mean of bin b is projected onto their span,
+Compress then test (Domingo-Enrich, Dwivedi, Mackey 2023): each sample is cut into bins of m points,
+the mean of a bin is kept as few numbers, and bins instead of points are permuted. Here all bins
+share k centres C, drawn from the pooled sample, and the mean of bin b is projected onto their span,
 
-    κ_b = mean over the bin of g(C, x),  LLᵀ = g(C, C),  y_b = L⁻¹κ_b,  MMD² = ‖Σ_b v_b y_b‖² = vᵀGv,  G = YᵀY,
+    κ_b = mean over the bin of g(C, x),  LLᵀ = g(C, C),  y_b = L⁻¹κ_b,  MMD² = ‖Σ_b v_b y_b‖² =
+    vᵀGv,  G = YᵀY,
 
-with v_b = m/n_A for the bins of A and −m/n_B for those of B. The statistic has every point in it, whatever the bins: they
-only decide which permutations are looked at. Under the null hypothesis the rows of A and B are exchangeable. Bandwidth,
-scale and centres are read from the pooled rows in a random order, which tells nothing of their sample, and bins are drawn
-independently of that order: so the bins are exchangeable too, given those three, and the level is exact for any n, k and
-number of bins. Rows that fill no bin stay in their sample in every permutation: no row is lost, and the level stays exact.
+with v_b = m/n_A for the bins of A and −m/n_B for those of B. The statistic has every point in it,
+whatever the bins: they only decide which permutations are looked at. Under the null hypothesis the
+rows of A and B are exchangeable. Bandwidth, scale and centres are read from the pooled rows in a
+random order, which tells nothing of their sample, and bins are drawn independently of that order:
+so the bins are exchangeable too, given those three, and the level is exact for any n, k and number
+of bins. Rows that fill no bin stay in their sample in every permutation: no row is lost, and the
+level stays exact.
 """
 
 from __future__ import annotations
@@ -69,7 +73,9 @@ class TwoSampleTest:
     kernel: Kernel
 
     def threshold(self, level: float = 0.05) -> float:
-        """The statistic must exceed this for p ≤ level; inf where there are too few permutations for any to do."""
+        """The statistic must exceed this for p ≤ level; inf where there are too few permutations
+        for any to do.
+        """
         _checks.number(level, "level", least=0.0)
         exceeding = math.floor(level * (len(self.null) + 1) * (1 + 4e-16)) - 1
         if exceeding < 0:
@@ -99,16 +105,19 @@ def mmd_test(
     kernel, bandwidth, scale : as in :func:`sparse_kernel_mean`; rules read the pooled sample.
     sparse : False for full means, every point a centre: O(n²).
     k : number of common centres, drawn at random from the pooled sample.
-    bins : about how many bins to permute, in all (up to twice as many, where that leaves fewer rows outside bins; up to
-        eight times where one sample is far larger). With fewer than ``2 * bins`` points each point is a bin.
-    permutations : how many; where there are no more than that in all, each is taken once and the p-value is exact.
+    bins : about how many bins to permute, in all (up to twice as many, where that leaves fewer rows
+        outside bins; up to eight times where one sample is far larger). With fewer than ``2 *
+        bins`` points each point is a bin.
+    permutations : how many; where there are no more than that in all, each is taken once and the
+        p-value is exact.
     engine : "cpu", "naive", or an engine instance.
     random_state : the centres, the bins and the permutations.
 
     Returns
     -------
     TwoSampleTest
-        Time O(n·k·d + k³ + permutations·bins²), memory O(n·d + k²), n = n_A + n_B. All points equal: p = 1.
+        Time O(n·k·d + k³ + permutations·bins²), memory O(n·d + k²), n = n_A + n_B. All points
+        equal: p = 1.
 
     Examples
     --------
@@ -119,7 +128,10 @@ def mmd_test(
     """
     first, second = _samples(A, B)
     _checks.choice(sparse, "sparse", (True, False))
-    limit, about, draws = (_checks.count(*given) for given in ((k, "k"), (bins, "bins", 2), (permutations, "permutations")))
+    limit, about, draws = (
+        _checks.count(*given)
+        for given in ((k, "k"), (bins, "bins", 2), (permutations, "permutations"))
+    )
     chance = _checks.streams(random_state)
     order = chance.of("test order").permutation(len(first) + len(second))
     pool = np.concatenate([first, second])[order]
@@ -127,15 +139,22 @@ def mmd_test(
     prepared = _prepared(pool, constant, kernel, bandwidth, scale, engine)
     cut = _cut(order < len(first), about, chance.of("test bins"))
     radial = prepared.kernel.radial(pool.shape[1], "rkhs")
-    centers = np.unique(prepared.room.rows(np.arange(min(limit, len(pool)))), axis=0) if sparse else None
+    centers = (
+        np.unique(prepared.room.rows(np.arange(min(limit, len(pool)))), axis=0) if sparse else None
+    )
     G = np.zeros((len(cut.parts),) * 2) if constant else _bin_gram(prepared, radial, cut, centers)
-    squares = np.concatenate([_squares(G, V) for V in _signs(cut, draws, chance.of("test permutations"))])
-    squares[np.abs(squares - squares[0]) <= ROUNDING * np.diagonal(G).max()] = squares[0]  # ties count, rounding or not
+    squares = np.concatenate(
+        [_squares(G, V) for V in _signs(cut, draws, chance.of("test permutations"))]
+    )
+    squares[np.abs(squares - squares[0]) <= ROUNDING * np.diagonal(G).max()] = squares[
+        0
+    ]  # ties count, rounding or not
     null = np.sqrt(np.sort(squares[1:]))
     null.flags.writeable = False
     return TwoSampleTest(
         statistic=math.sqrt(squares[0]),
-        p_value=np.count_nonzero(squares >= squares[0]) / len(squares),  # (1 + #{T_π ≥ T}) / (1 + permutations)
+        p_value=np.count_nonzero(squares >= squares[0])
+        / len(squares),  # (1 + #{T_π ≥ T}) / (1 + permutations)
         null=null,
         bins=cut.bins,
         bin_size=cut.size,
@@ -155,17 +174,27 @@ class _Cut(NamedTuple):
 
 
 def _samples(A: ArrayLike, B: ArrayLike) -> tuple[Points, Points]:
-    first, second = _checks.points(A, "A"), _checks.points(B, "B")
+    first = _checks.points(A, "A")
+    second = _checks.points(B, "B")
     if first.shape[1] != second.shape[1]:
-        raise ValueError(f"A has {first.shape[1]} columns and B has {second.shape[1]}: both samples need the same columns.")
+        raise ValueError(
+            f"A has {first.shape[1]} columns and B has {second.shape[1]}: both samples need the "
+            "same columns."
+        )
     for X, name in ((first, "A"), (second, "B")):
         if len(X) < 2:
-            raise ValueError(f"{name} has one point only: a test needs at least two points in each sample.")
+            raise ValueError(
+                f"{name} has one point only: a test needs at least two points in each sample."
+            )
     return first, second
 
 
-def _prepared(pool: Points, constant: bool, kernel: Any, length: Any, scale: Any, engine: str | Engine) -> Prepared:
-    """The pool in its room, with its kernel. Equal points have no scale, nor need one: any kernel finds no difference."""
+def _prepared(
+    pool: Points, constant: bool, kernel: Any, length: Any, scale: Any, engine: str | Engine
+) -> Prepared:
+    """The pool in its room, with its kernel. Equal points have no scale, nor need one: any kernel
+    finds no difference.
+    """
     if isinstance(length, str):
         _checks.choice(length, "bandwidth rule", bandwidth.RULES)
         if isinstance(kernel, Kernel):
@@ -175,30 +204,51 @@ def _prepared(pool: Points, constant: bool, kernel: Any, length: Any, scale: Any
     return prepare(pool, None, None if constant else scale, kernel, length, engine)
 
 
-def _cut(in_first: np.ndarray[Any, np.dtype[np.bool_]], bins: int, rng: np.random.Generator) -> _Cut:
-    """Bins of equal size from both samples: of sizes that give ``bins`` to twice as many, one that leaves few rows over."""
-    # Drawn anew: in the order of the pool, whose first rows are the centres, the first bins would hold them all.
+def _cut(
+    in_first: np.ndarray[Any, np.dtype[np.bool_]], bins: int, rng: np.random.Generator
+) -> _Cut:
+    """Bins of equal size from both samples: of sizes that give ``bins`` to twice as many, one that
+    leaves few rows over.
+    """
+    # Drawn anew: in the order of the pool, whose first rows are the centres, the first bins would
+    # hold them all.
     rows = rng.permutation(np.flatnonzero(in_first)), rng.permutation(np.flatnonzero(~in_first))
-    n, m = (len(rows[0]), len(rows[1])), _bin_size(len(rows[0]), len(rows[1]), bins)
-    smaller, most = min(n) // m, MOST * bins
+    n = (len(rows[0]), len(rows[1]))
+    m = _bin_size(len(rows[0]), len(rows[1]), bins)
+    smaller = min(n) // m
+    most = MOST * bins
     a, b = (min(count // m, max(most - smaller, smaller)) for count in n)
-    parts = [own[i * m : (i + 1) * m] for own, count in zip(rows, (a, b), strict=True) for i in range(count)]
+    parts = [
+        own[i * m : (i + 1) * m]
+        for own, count in zip(rows, (a, b), strict=True)
+        for i in range(count)
+    ]
     left = [rows[0][a * m :], rows[1][b * m :]]
     # v_b = m/n_A in A, −m/n_B in B; r_A/n_A and −r_B/n_B for what is left: Σv = 0.
-    outside = [sign * len(rest) / count for sign, rest, count in zip((1, -1), left, n, strict=True) if len(rest)]
+    outside = [
+        sign * len(rest) / count
+        for sign, rest, count in zip((1, -1), left, n, strict=True)
+        if len(rest)
+    ]
     base = np.array([-m / n[1]] * (a + b) + outside)
     return _Cut(parts + [rest for rest in left if len(rest)], (a, b), m, base, m / n[0] + m / n[1])
 
 
 def _bin_size(first: int, second: int, bins: int) -> int:
-    """m with fewest rows left over, from half of to all of what ``bins`` bins would hold; the largest of equals."""
+    """m with fewest rows left over, from half of to all of what ``bins`` bins would hold; the
+    largest of equals.
+    """
     most = min((first + second) // bins, min(first, second) // max(1, bins // SMALLER_SHARE))
     sizes = np.arange(max(most, 1), max(most, 1) // 2, -1)
     return int(sizes[np.argmin(first % sizes + second % sizes)])
 
 
-def _bin_gram(prepared: Prepared, radial: RadialFunction, cut: _Cut, centers: Points | None) -> Matrix:
-    """G_bc = ⟨mean of part b, mean of part c⟩ up to what Σv = 0 takes out, after projection where there are centres."""
+def _bin_gram(
+    prepared: Prepared, radial: RadialFunction, cut: _Cut, centers: Points | None
+) -> Matrix:
+    """G_bc = ⟨mean of part b, mean of part c⟩ up to what Σv = 0 takes out, after projection where
+    there are centres.
+    """
     if centers is None:
         return _full_gram(prepared, radial, cut.parts)
     kappa = _part_sums(prepared, radial, cut, centers)
@@ -211,7 +261,9 @@ def _bin_gram(prepared: Prepared, radial: RadialFunction, cut: _Cut, centers: Po
 
 def _part_sums(prepared: Prepared, radial: RadialFunction, cut: _Cut, centers: Points) -> Matrix:
     """κ_b = mean over part b of g(C, x), (k, parts): n·k kernel values in all."""
-    room, load, single = prepared.room, prepared.engine.load, sum(cut.bins) if cut.size == 1 else 0
+    room = prepared.room
+    load = prepared.engine.load
+    single = sum(cut.bins) if cut.size == 1 else 0
     sums = [load(room.rows(part)).kernel_sum(radial, centers) for part in cut.parts[single:]]
     if not single:
         return np.stack(sums, axis=1)
@@ -220,24 +272,33 @@ def _part_sums(prepared: Prepared, radial: RadialFunction, cut: _Cut, centers: P
 
 
 def _full_gram(prepared: Prepared, radial: RadialFunction, parts: list[IntVector]) -> Matrix:
-    """G_bc = mean of g over the pairs of parts b and c, less the means of rows and columns.  Time O(n²d), memory O(nd)."""
+    """G_bc = mean of g over the pairs of parts b and c, less the means of rows and columns.  Time
+    O(n²d), memory O(nd).
+    """
     points = prepared.room.rows(np.concatenate(parts))
     sizes = np.array([len(part) for part in parts])
     starts = np.cumsum(sizes) - sizes
     rooms = [prepared.engine.load(prepared.room.rows(part)) for part in parts]
-    G: Matrix = np.stack([np.add.reduceat(room.kernel_sum(radial, points), starts) / sizes for room in rooms])
+    G: Matrix = np.stack(
+        [np.add.reduceat(room.kernel_sum(radial, points), starts) / sizes for room in rooms]
+    )
     G -= G.mean(axis=0)
     G -= G.mean(axis=1)[:, None]
     return G
 
 
 def _signs(cut: _Cut, draws: int, rng: np.random.Generator) -> Iterator[Matrix]:
-    """v of the parts: as observed, then of each permutation; all permutations where ``draws`` would suffice for them."""
-    count, chosen = sum(cut.bins), cut.bins[0]
+    """v of the parts: as observed, then of each permutation; all permutations where ``draws`` would
+    suffice for them.
+    """
+    count = sum(cut.bins)
+    chosen = cut.bins[0]
     observed = np.arange(count) < chosen
     total = math.comb(count, chosen)
     if total <= draws + 1:
-        subsets = np.array(list(combinations(range(count), chosen)))  # the first is what was observed
+        subsets = np.array(
+            list(combinations(range(count), chosen))
+        )  # the first is what was observed
         in_first = np.zeros((total, count), dtype=bool)
         np.put_along_axis(in_first, subsets, True, axis=1)
         yield _as_signs(cut, in_first)

@@ -1,8 +1,9 @@
 """Compile what is needed, when it is needed, and keep it on disk.
 
-A specialisation is a plain function made by a factory from constants (the dimension, the radial). Numba's own cache
-keeps one index for all specialisations of a function and numbers its files, which several processes can confuse. Here
-each specialisation has its own file, named by a hash of everything it depends on: whoever writes it writes the same.
+A specialisation is a plain function made by a factory from constants (the dimension, the radial).
+Numba's own cache keeps one index for all specialisations of a function and numbers its files, which
+several processes can confuse. Here each specialisation has its own file, named by a hash of
+everything it depends on: whoever writes it writes the same.
 """
 
 from __future__ import annotations
@@ -44,19 +45,27 @@ def _after_fork() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+    os.register_at_fork(
+        before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork
+    )
 
 
-current_target: ContextVar[Any] = ContextVar("current_target", default=None)  # a PrivateTarget that functions are made in
+current_target: ContextVar[Any] = ContextVar(
+    "current_target", default=None
+)  # a PrivateTarget that functions are made in
 
 
 def compile_lock() -> threading.RLock:
-    """The lock of everything that compiles, for a ``with``: what two threads ask for at once is then made once."""
+    """The lock of everything that compiles, for a ``with``: what two threads ask for at once is
+    then made once.
+    """
     return _lock
 
 
 def shared(maxsize: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
-    """``lru_cache`` for what serves every kernel: made outside of private targets, whoever asks first."""
+    """``lru_cache`` for what serves every kernel: made outside of private targets, whoever asks
+    first.
+    """
 
     def decorate(make: Callable[..., T]) -> Callable[..., T]:
         def outside(*constants: Hashable) -> T:
@@ -72,10 +81,12 @@ def shared(maxsize: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
 
 
 def part(fastmath: set[str] = SAFE_MATH) -> Callable[[Callable[..., Any]], Any]:
-    """Decorator for a small function that compiled loops call: division as in NumPy, since a check stops vectorisation.
+    """Decorator for a small function that compiled loops call: division as in NumPy, since a check
+    stops vectorisation.
 
-    It is always inlined. Else two loops would bring one symbol, each optimised in its own surroundings, and the linker
-    would take that of the loop which happened to come first: other bits where a loop is compiled than where it is loaded.
+    It is always inlined. Else two loops would bring one symbol, each optimised in its own
+    surroundings, and the linker would take that of the loop which happened to come first: other
+    bits where a loop is compiled than where it is loaded.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
@@ -97,32 +108,47 @@ def _adopted(dispatcher: Any) -> Any:
 
 
 def user_function(scalar: Any) -> Any:
-    """A user's function for compiled loops to call: a twin of it, so that they do not hold the function itself."""
+    """A user's function for compiled loops to call: a twin of it, so that they do not hold the
+    function itself.
+    """
     if isinstance(scalar, Dispatcher):
         how: Any = scalar._compiler
-        return _adopted(type(scalar)(_named(scalar.py_func), how.locals, how.targetoptions, how.pipeline_class))
+        return _adopted(
+            type(scalar)(_named(scalar.py_func), how.locals, how.targetoptions, how.pipeline_class)
+        )
     return scalar if hasattr(scalar, "py_func") else part()(scalar)
 
 
 def _named(function: Callable[..., Any], *constants: object) -> Callable[..., Any]:
     """A twin of the function whose symbol says what it is made of.
 
-    Numba tells the versions of a function apart by counting them within a process; machine code of two processes then
-    meets under one symbol, and the linker takes either.
+    Numba tells the versions of a function apart by counting them within a process; machine code of
+    two processes then meets under one symbol, and the linker takes either.
     """
     contents = [cell.cell_contents for cell in function.__closure__ or ()]
-    parts = [getattr(getattr(part, "py_func", part), "__qualname__", repr(part)) for part in contents]
-    digest = hashlib.sha256(repr((function.__module__, function.__qualname__, parts, constants)).encode()).hexdigest()
+    parts = [
+        getattr(getattr(part, "py_func", part), "__qualname__", repr(part)) for part in contents
+    ]
+    digest = hashlib.sha256(
+        repr((function.__module__, function.__qualname__, parts, constants)).encode()
+    ).hexdigest()
     twin = types.FunctionType(
-        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
     )
-    twin.__module__, twin.__doc__ = function.__module__, function.__doc__
+    twin.__module__ = function.__module__
+    twin.__doc__ = function.__doc__
     twin.__qualname__ = f"{function.__qualname__}_{digest[:16]}"
     return twin
 
 
 class _OwnFileCache(FunctionCache):
-    """Numba's cache with one file per specialisation and signature, and a key that is equal in every process."""
+    """Numba's cache with one file per specialisation and signature, and a key that is equal in
+    every process.
+    """
 
     def __init__(self, function: Callable[..., Any], key: str) -> None:
         super().__init__(function)
@@ -142,15 +168,21 @@ class _OwnFileCache(FunctionCache):
     def _open_file(self, sig: Any, codegen: Any) -> None:
         name = hashlib.sha256(f"{self._key} {sig} {codegen.magic_tuple()}".encode()).hexdigest()
         self._cache_file = type(self._cache_file)(
-            cache_path=self._cache_path, filename_base=f"{self._impl.filename_base}-{name[:20]}", source_stamp=name
+            cache_path=self._cache_path,
+            filename_base=f"{self._impl.filename_base}-{name[:20]}",
+            source_stamp=name,
         )
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
         return (sig, codegen.magic_tuple(), self._key)
 
 
-def entry(fastmath: set[str] = SAFE_MATH, constants: tuple[object, ...] | None = ()) -> Callable[[Callable[..., Any]], Any]:
-    """Decorator for a loop called from Python; ``constants`` name what it closes over (None: not cached on disk)."""
+def entry(
+    fastmath: set[str] = SAFE_MATH, constants: tuple[object, ...] | None = ()
+) -> Callable[[Callable[..., Any]], Any]:
+    """Decorator for a loop called from Python; ``constants`` name what it closes over (None: not
+    cached on disk).
+    """
 
     def decorate(function: Callable[..., Any]) -> Any:
         twin = _named(function, *sorted(fastmath), constants)
@@ -163,7 +195,10 @@ def entry(fastmath: set[str] = SAFE_MATH, constants: tuple[object, ...] | None =
 
 
 def compile_function(
-    function: Callable[..., Any], signature: Any, constants: tuple[object, ...] | None, fastmath: set[str] = SAFE_MATH
+    function: Callable[..., Any],
+    signature: Any,
+    constants: tuple[object, ...] | None,
+    fastmath: set[str] = SAFE_MATH,
 ) -> Callable[..., Any]:
     """``function`` compiled for one signature, now."""
     with _lock:
@@ -186,5 +221,7 @@ def _attach_cache(dispatcher: Any, parts: tuple[object, ...]) -> None:
 def _source_hash() -> str:
     """Hash of every source file whose code ends up in compiled loops."""
     package = Path(__file__).parents[1]
-    files = [file for folder in COMPILED_FOLDERS for file in sorted((package / folder).glob("*.py"))]
+    files = [
+        file for folder in COMPILED_FOLDERS for file in sorted((package / folder).glob("*.py"))
+    ]
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()

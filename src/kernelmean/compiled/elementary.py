@@ -1,7 +1,9 @@
-"""exp, log1p, powers, sin and cos without a call to the C library, which would stop the vectorisation of the loop around it.
+"""exp, log1p, powers, sin and cos without a call to the C library, which would stop the
+vectorisation of the loop around it.
 
-Range reduction, a Chebyshev-fitted polynomial, and exponent bits. No reassociation here: adding and subtracting MAGIC
-rounds to an integer only while the compiler keeps the order. Errors are a few units in the last place.
+Range reduction, a Chebyshev-fitted polynomial, and exponent bits. No reassociation here: adding and
+subtracting MAGIC rounds to an integer only while the compiler keeps the order. Errors are a few
+units in the last place.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ MAGIC = 1.5 * 2.0**52  # added to a float64 it leaves the nearest integer in the
 LOG2_E = 1.4426950408889634
 LN2_HIGH = 6.93147180369123816490e-01
 LN2_LOW = 1.90821492927058770002e-10
-SMALLEST_EXPONENT = -708.0  # exp of less is flushed to zero: subnormal numbers would cost more than they carry
+SMALLEST_EXPONENT = (
+    -708.0
+)  # exp of less is flushed to zero: subnormal numbers would cost more than they carry
 SMALLEST_POWER = -1021.0  # the same, of two
 SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
 TWO_OVER_PI = 0.6366197723675814
@@ -86,7 +90,9 @@ def log(x):
     """log x for x positive and normal, or inf."""
     e, mantissa = exponent_and_mantissa(x)
     value = log_of_mantissa(e, mantissa - 1.0)
-    return value if x < np.inf else np.inf  # a choice between two values vectorises, one between two ways does not
+    return (
+        value if x < np.inf else np.inf
+    )  # a choice between two values vectorises, one between two ways does not
 
 
 @part(ORDERED_MATH)
@@ -102,8 +108,8 @@ def log1p(x):
 def power_of_mantissa(e, f, a):
     """(2ᵉ(1 + f))ᵃ = 2ⁿ 2ʳ,  n + r = a(e + log₂(1 + f)), |r| ≤ ½; zero below 2⁻¹⁰²¹.
 
-    In base 2 nothing is multiplied by log 2, and r = a log₂(1 + f) + (a e − n) loses nothing to a large a e. The
-    logarithm is within 2e-16 of itself and 2ʳ within 4e-16, rounding apart.
+    In base 2 nothing is multiplied by log 2, and r = a log₂(1 + f) + (a e − n) loses nothing to a
+    large a e. The logarithm is within 2e-16 of itself and 2ʳ within 4e-16, rounding apart.
     """
     s = f / (2.0 + f)
     z = s * s
@@ -144,7 +150,9 @@ def power_of_one_plus(x, a):
 
 @part(ORDERED_MATH)
 def small_power_of_one_plus(x, a):
-    """(1 + x)ᵃ for x ≥ 0 ≥ a, without what rounding takes from 1 + x: |a| half units in the last place."""
+    """(1 + x)ᵃ for x ≥ 0 ≥ a, without what rounding takes from 1 + x: |a| half units in the last
+    place.
+    """
     e, mantissa = exponent_and_mantissa(1.0 + x)
     return power_of_mantissa(e, mantissa - 1.0, a)
 
@@ -159,7 +167,8 @@ def sqrt(x):
 def cos_sin(x):
     """(cos x, sin x): x = nπ/2 + r, |r| ≤ π/4, the quadrant n mod 4 picks and signs.
 
-    To rounding for |x| up to about 2²⁰, to rounding of x beyond; where x no longer says which quadrant, still bounded.
+    To rounding for |x| up to about 2²⁰, to rounding of x beyond; where x no longer says which
+    quadrant, still bounded.
     """
     shifted = x * TWO_OVER_PI + MAGIC
     n = shifted - MAGIC

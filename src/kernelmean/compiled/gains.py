@@ -1,4 +1,6 @@
-"""What one more centre gains: formulas for arrays and for compiled loops alike, which pass their own ``sqrt`` and ``where``."""
+"""What one more centre gains: formulas for arrays and for compiled loops alike, which pass their
+own ``sqrt`` and ``where``.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,9 @@ def free_gain(r: Any, square: Any) -> Any:
 def unit_sum_gain(r: Any, u: Any, square: Any, wy: float, w2: float, sqrt: Any, where: Any) -> Any:
     """The decrease of −Σy² + (1 − Σwy)²/Σw²; −inf where the weight of x would be negative.
 
-    Divided by P instead of P²: the exact decrease trusts in neighbours of opposite sign, which valid weights may not
-    have. With P the simplex errors on eight data sets were up to twelve times smaller, and at most a quarter larger.
+    Divided by P instead of P²: the exact decrease trusts in neighbours of opposite sign, which
+    valid weights may not have. With P the simplex errors on eight data sets were up to twelve times
+    smaller, and at most a quarter larger.
     """
     P = sqrt(square)
     total = w2 + u * u / P

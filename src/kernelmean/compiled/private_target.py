@@ -1,7 +1,8 @@
 """Compiled code that can go: what is made of one user's function has an LLVM engine of its own.
 
-Numba's own engine keeps all code for ever, 9 MB for each function that a user passes. This module leans on what Numba and
-llvmlite do not promise to keep (as they are in Numba 0.68); where it is not there any more, code stays, and all else works.
+Numba's own engine keeps all code for ever, 9 MB for each function that a user passes. This module
+leans on what Numba and llvmlite do not promise to keep (as they are in Numba 0.68); where it is not
+there any more, code stays, and all else works.
 """
 
 from __future__ import annotations
@@ -19,11 +20,15 @@ from numba.core.runtime.nrt import rtsys
 
 from kernelmean.compiled.compiling import compile_lock, current_target
 
-_left: deque[Any] = deque()  # engines that nobody holds: freed under the lock, or a fork might copy LLVM amid that
+_left: deque[Any] = (
+    deque()
+)  # engines that nobody holds: freed under the lock, or a fork might copy LLVM amid that
 
 
 class _ModulePasses(newpassmanagers.ModulePassManager):  # type: ignore[misc]
-    """Passes that are freed after use: llvmlite's own inherit a method that frees nothing, half a megabyte for each."""
+    """Passes that are freed after use: llvmlite's own inherit a method that frees nothing, half a
+    megabyte for each.
+    """
 
     _dispose = newpassmanagers.NewPassManager._dispose
 
@@ -35,7 +40,9 @@ class _FunctionPasses(newpassmanagers.FunctionPassManager):  # type: ignore[misc
 
 
 class _OwnEngine(JITCPUCodegen):
-    """An LLVM engine beside Numba's, which keeps all code for ever: this one goes, and its code with it."""
+    """An LLVM engine beside Numba's, which keeps all code for ever: this one goes, and its code
+    with it.
+    """
 
     def _module_pass_manager(self, **options: Any) -> tuple[Any, Any]:
         passes, builder = super()._module_pass_manager(**options)
@@ -49,7 +56,8 @@ class _OwnEngine(JITCPUCodegen):
 
 
 class PrivateTarget(CPUTarget):
-    """Where all that is made of one user's function is compiled; the code lives as long as any part of it is held.
+    """Where all that is made of one user's function is compiled; the code lives as long as any part
+    of it is held.
 
     Each compiled function holds its target, so no code vanishes while a thread runs it.
     """
@@ -58,7 +66,9 @@ class PrivateTarget(CPUTarget):
         super().__init__("cpu")
         with compile_lock():
             _left.clear()
-            rtsys.initialize(cpu_target.target_context)  # what all private targets share is made outside of them
+            rtsys.initialize(
+                cpu_target.target_context
+            )  # what all private targets share is made outside of them
             engine = _OwnEngine("kernelmean")
             self._context = cpu_target.target_context.subtarget(_internal_codegen=engine)
         weakref.finalize(self, _left.append, engine).atexit = False

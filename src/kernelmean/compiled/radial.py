@@ -14,7 +14,14 @@ import numpy as np
 from kernelmean._types import Matrix, Vector
 from kernelmean.compiled import elementary
 from kernelmean.compiled.compiling import compile_lock, part, user_function
-from kernelmean.kernels.radials import Factor, Formula, LogFormula, RadialFunction, Table, log_student
+from kernelmean.kernels.radials import (
+    Factor,
+    Formula,
+    LogFormula,
+    RadialFunction,
+    Table,
+    log_student,
+)
 
 NO_TABLE = np.zeros((1, 6))
 SMALL_SHAPE = 8.0  # up to this α, what rounding takes from 1 + s may be left out of its power
@@ -24,7 +31,9 @@ MOST_HALVES = 64  # beyond, products underflow before their logarithm does
 
 T = TypeVar("T")
 
-_users: WeakKeyDictionary[Callable[[float], float], dict[tuple[LogFormula, bool], CompiledRadial]] = WeakKeyDictionary()
+_users: WeakKeyDictionary[
+    Callable[[float], float], dict[tuple[LogFormula, bool], CompiledRadial]
+] = WeakKeyDictionary()
 
 
 @part()
@@ -34,10 +43,12 @@ def nothing(r2: Vector, rate: float, shape: float, table: Matrix) -> None:
 
 @dataclass(frozen=True)
 class CompiledRadial:
-    """``value(r2, rate, shape, table)`` and ``log_value(…)`` for loops to call, with a name for the disk cache.
+    """``value(r2, rate, shape, table)`` and ``log_value(…)`` for loops to call, with a name for the
+    disk cache.
 
-    Loops with a buffer of r² call ``whole(buffer, rate, shape, table)`` and then ``rest`` or ``log_rest`` for each entry:
-    together the same, but a table is then looked up between two loops that vectorise, several times faster.
+    Loops with a buffer of r² call ``whole(buffer, rate, shape, table)`` and then ``rest`` or
+    ``log_rest`` for each entry: together the same, but a table is then looked up between two loops
+    that vectorise, several times faster.
     """
 
     value: Any
@@ -48,7 +59,9 @@ class CompiledRadial:
     rest: Any
     log_rest: Any
     target: Any = None  # of a user's function: the PrivateTarget that it is compiled in
-    made: dict[tuple[Hashable, ...], Any] = field(default_factory=dict, repr=False)  # loops of a user's function
+    made: dict[tuple[Hashable, ...], Any] = field(
+        default_factory=dict, repr=False
+    )  # loops of a user's function
 
     @property
     def in_steps(self) -> bool:
@@ -63,20 +76,28 @@ class CompiledRadial:
 
 
 def kept(maxsize: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
-    """``lru_cache`` for what is made of a compiled radial; what is made of a user's function goes with that function."""
+    """``lru_cache`` for what is made of a compiled radial; what is made of a user's function goes
+    with that function.
+    """
 
     def decorate(make: Callable[..., T]) -> Callable[..., T]:
         ordinary = functools.lru_cache(maxsize=maxsize)(make)
 
         def get(radial: CompiledRadial, *constants: Hashable) -> T:
-            return ordinary(radial, *constants) if radial.target is None else _made_once(make, radial, constants)
+            return (
+                ordinary(radial, *constants)
+                if radial.target is None
+                else _made_once(make, radial, constants)
+            )
 
         return functools.wraps(make)(get)
 
     return decorate
 
 
-def _made_once(make: Callable[..., T], radial: CompiledRadial, constants: tuple[Hashable, ...]) -> T:
+def _made_once(
+    make: Callable[..., T], radial: CompiledRadial, constants: tuple[Hashable, ...]
+) -> T:
     assert radial.target is not None, "only a user's function has a target"
     key = (make, *constants)
     if key not in radial.made:
@@ -91,16 +112,26 @@ def compiled(radial: RadialFunction) -> tuple[CompiledRadial, tuple[float, float
     """The compiled functions, and the numbers they take."""
     if isinstance(radial, Table):
         return _compiled_table(), (radial.rate, 1.0 / radial.step, radial.coefficients)
-    precise, scalar = radial.shape > SMALL_SHAPE, getattr(radial.factor, "scalar", None)
+    precise = radial.shape > SMALL_SHAPE
+    scalar = getattr(radial.factor, "scalar", None)
     if scalar is not None:
-        return _compiled_users(scalar, radial.log_value, precise), (radial.rate, radial.shape, NO_TABLE)
-    compiled_radial = _compiled_formula(radial.log_value, radial.factor, _half_powers(radial), precise)
+        return _compiled_users(scalar, radial.log_value, precise), (
+            radial.rate,
+            radial.shape,
+            NO_TABLE,
+        )
+    compiled_radial = _compiled_formula(
+        radial.log_value, radial.factor, _half_powers(radial), precise
+    )
     return compiled_radial, (radial.rate, radial.shape, NO_TABLE)
 
 
-def _compiled_users(scalar: Callable[[float], float], log_formula: LogFormula, precise: bool) -> CompiledRadial:
+def _compiled_users(
+    scalar: Callable[[float], float], log_formula: LogFormula, precise: bool
+) -> CompiledRadial:
     """The same of a user's function, kept as long as the function is."""
-    made, key = _users.get(scalar), (log_formula, precise)
+    made = _users.get(scalar)
+    key = (log_formula, precise)
     if made is None or key not in made:
         with compile_lock():
             made = _users.setdefault(scalar, {})
@@ -109,15 +140,22 @@ def _compiled_users(scalar: Callable[[float], float], log_formula: LogFormula, p
     return made[key]
 
 
-def _compiled_privately(scalar: Callable[[float], float], log_formula: LogFormula, precise: bool) -> CompiledRadial:
+def _compiled_privately(
+    scalar: Callable[[float], float], log_formula: LogFormula, precise: bool
+) -> CompiledRadial:
     target = _private_target()
     with nullcontext() if target is None else target.open():
         users = user_function(scalar)
-        return replace(_compiled_product(log_formula, part()(lambda s, shape, sqrt: users(s)), None, precise), target=target)
+        return replace(
+            _compiled_product(log_formula, part()(lambda s, shape, sqrt: users(s)), None, precise),
+            target=target,
+        )
 
 
 def _private_target() -> Any:
-    """A target of its own for one function; None where Numba has changed so that there can be none: then code is kept."""
+    """A target of its own for one function; None where Numba has changed so that there can be none:
+    then code is kept.
+    """
     try:
         from kernelmean.compiled.private_target import PrivateTarget
 
@@ -139,8 +177,10 @@ class CompiledDecay:
 @functools.lru_cache(maxsize=64)
 def compiled_decay(log_formula: LogFormula, factor: Factor) -> CompiledDecay:
     """The two parts of a decay, each compiled."""
-    log_g, factor_g = part()(log_formula), part()(factor)
-    sqrt, log1p = elementary.sqrt, elementary.log1p
+    log_g = part()(log_formula)
+    factor_g = part()(factor)
+    sqrt = elementary.sqrt
+    log1p = elementary.log1p
 
     def log_phi(s: float, shape: float) -> Any:
         return log_g(s, shape, sqrt, log1p)
@@ -149,25 +189,33 @@ def compiled_decay(log_formula: LogFormula, factor: Factor) -> CompiledDecay:
         return factor_g(s, shape, sqrt)
 
     kink = not factor(0.0, 1.0, np.sqrt) > 0.0
-    return CompiledDecay(part()(log_phi), part()(ratio), kink, f"{_name(log_formula)}·{_name(factor)}")
+    return CompiledDecay(
+        part()(log_phi), part()(ratio), kink, f"{_name(log_formula)}·{_name(factor)}"
+    )
 
 
 def _half_powers(radial: Formula) -> int | None:
-    """2α, where (1 + s)^{−α} is a few products and at most one root: three times faster than by logarithms."""
+    """2α, where (1 + s)^{−α} is a few products and at most one root: three times faster than by
+    logarithms.
+    """
     halves = 2.0 * radial.shape
     plain = radial.log_value is log_student and radial.factor is None
     return int(halves) if plain and halves.is_integer() and halves <= MOST_HALVES else None
 
 
 @functools.lru_cache(maxsize=64)
-def _compiled_formula(log_formula: LogFormula, factor: Factor | None, halves: int | None, precise: bool) -> CompiledRadial:
+def _compiled_formula(
+    log_formula: LogFormula, factor: Factor | None, halves: int | None, precise: bool
+) -> CompiledRadial:
     """g = factor(s) · exp(log_formula(s)), s = rate · r²."""
     if factor is not None:
         return _compiled_product(log_formula, part()(factor), _name(factor), precise)
     log_g = part()(log_formula)
     if halves is not None:
         return _compiled_power(log_g, halves, _name(log_formula))
-    profile, sqrt, log1p = _compiled_profile(log_formula, precise), elementary.sqrt, elementary.log1p
+    profile = _compiled_profile(log_formula, precise)
+    sqrt = elementary.sqrt
+    log1p = elementary.log1p
 
     def value(r2: float, rate: float, shape: float, table: Matrix) -> Any:
         return profile(rate * r2, shape)
@@ -179,16 +227,22 @@ def _compiled_formula(log_formula: LogFormula, factor: Factor | None, halves: in
 
 
 def _compiled_profile(log_formula: LogFormula, precise: bool) -> Any:
-    """exp(log_formula(s)); for the Student kernel, (1 + s)^{−α}, the logarithm and the exponential are one function."""
+    """exp(log_formula(s)); for the Student kernel, (1 + s)^{−α}, the logarithm and the exponential
+    are one function.
+    """
     if log_formula is log_student:
         power = elementary.power_of_one_plus if precise else elementary.small_power_of_one_plus
         return part()(lambda s, shape: power(s, -shape))
-    log_g, exp, sqrt, log1p = part()(log_formula), elementary.exp, elementary.sqrt, elementary.log1p
+    log_g = part()(log_formula)
+    exp = elementary.exp
+    sqrt = elementary.sqrt
+    log1p = elementary.log1p
     return part()(lambda s, shape: exp(log_g(s, shape, sqrt, log1p)))
 
 
 def _compiled_power(log_g: Any, halves: int, name: str) -> CompiledRadial:
-    sqrt, log1p = elementary.sqrt, elementary.log1p
+    sqrt = elementary.sqrt
+    log1p = elementary.log1p
 
     def value(r2: float, rate: float, shape: float, table: Matrix) -> Any:
         """(1 + s)^{−halves/2} by squaring."""
@@ -207,9 +261,14 @@ def _compiled_power(log_g: Any, halves: int, name: str) -> CompiledRadial:
     return _radial(value, log_value, f"{name}·{halves}/2")
 
 
-def _compiled_product(log_formula: LogFormula, factor_g: Any, factor_name: str | None, precise: bool) -> CompiledRadial:
-    log_g, profile = part()(log_formula), _compiled_profile(log_formula, precise)
-    log, sqrt, log1p = elementary.log, elementary.sqrt, elementary.log1p
+def _compiled_product(
+    log_formula: LogFormula, factor_g: Any, factor_name: str | None, precise: bool
+) -> CompiledRadial:
+    log_g = part()(log_formula)
+    profile = _compiled_profile(log_formula, precise)
+    log = elementary.log
+    sqrt = elementary.sqrt
+    log1p = elementary.log1p
 
     def value(r2: float, rate: float, shape: float, table: Matrix) -> Any:
         return factor_g(rate * r2, shape, sqrt) * profile(rate * r2, shape)
@@ -224,26 +283,39 @@ def _compiled_product(log_formula: LogFormula, factor_g: Any, factor_name: str |
 
 @functools.lru_cache(maxsize=1)
 def _compiled_table() -> CompiledRadial:
-    exp, sqrt, log1p = elementary.exp, elementary.sqrt, elementary.log1p
+    exp = elementary.exp
+    sqrt = elementary.sqrt
+    log1p = elementary.log1p
 
     def position(r2: float, rate: float, per_step: float) -> Any:
         """Cells from the start of the table."""
         return log1p(sqrt(rate * r2)) * per_step
 
     def looked_up(x: float, table: Matrix) -> Any:
-        """The quintic of the cell of x, in an order that leaves the processor little to wait for; a straight line beyond."""
+        """The quintic of the cell of x, in an order that leaves the processor little to wait for; a
+        straight line beyond.
+        """
         cells = np.uint64(len(table))
         inside = min(x, float(cells))
         i = min(np.uint64(inside), cells - np.uint64(1))
         f = inside - i
-        low, middle, high = table[i, 0] + f * table[i, 1], table[i, 2] + f * table[i, 3], table[i, 4] + f * table[i, 5]
+        low = table[i, 0] + f * table[i, 1]
+        middle = table[i, 2] + f * table[i, 3]
+        high = table[i, 4] + f * table[i, 5]
         value = low + f * f * (middle + f * f * high)
         if x > inside:
-            slope = table[i, 1] + 2.0 * table[i, 2] + 3.0 * table[i, 3] + 4.0 * table[i, 4] + 5.0 * table[i, 5]
+            slope = (
+                table[i, 1]
+                + 2.0 * table[i, 2]
+                + 3.0 * table[i, 3]
+                + 4.0 * table[i, 4]
+                + 5.0 * table[i, 5]
+            )
             value += (x - inside) * slope
         return value
 
-    where, look_up = part()(position), part()(looked_up)
+    where = part()(position)
+    look_up = part()(looked_up)
 
     def whole(r2: Vector, rate: float, per_step: float, table: Matrix) -> None:
         for j in range(len(r2)):
@@ -263,7 +335,8 @@ def _compiled_table() -> CompiledRadial:
     def log_rest(log_g: float, rate: float, per_step: float, table: Matrix) -> Any:
         return log_g
 
-    of_one, steps = (part()(value), part()(log_value)), (part()(whole), part()(rest), part()(log_rest))
+    of_one = (part()(value), part()(log_value))
+    steps = (part()(whole), part()(rest), part()(log_rest))
     return CompiledRadial(*of_one, "Table", FUSED, *steps)
 
 
@@ -275,7 +348,10 @@ def _name(function: Callable[..., Any]) -> str:
     return f"{function.__module__}.{function.__qualname__}"
 
 
-def _radial(value: Callable[..., Any], log_value: Callable[..., Any], name: str | None, fused: int = FUSED) -> CompiledRadial:
+def _radial(
+    value: Callable[..., Any], log_value: Callable[..., Any], name: str | None, fused: int = FUSED
+) -> CompiledRadial:
     """Of a formula: r² by r²."""
-    g, log_g = part()(value), part()(log_value)
+    g = part()(value)
+    log_g = part()(log_value)
     return CompiledRadial(g, log_g, name, fused, nothing, g, log_g)

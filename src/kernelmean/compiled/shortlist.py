@@ -1,4 +1,6 @@
-"""Picks from a shortlist of candidates, one by one: a few hundred numbers each time, which NumPy's calls would outweigh."""
+"""Picks from a shortlist of candidates, one by one: a few hundred numbers each time, which NumPy's
+calls would outweigh.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +16,17 @@ from kernelmean.compiled import gains as scores
 from kernelmean.compiled.compiling import compile_function, part
 from kernelmean.compiled.signatures import Loop, read, write
 
-FLOOR, NEVER = scores.FLOOR, scores.NEVER
+FLOOR = scores.FLOOR
+NEVER = scores.NEVER
 
 
 @functools.lru_cache(maxsize=1)
 def score() -> Any:
     """The gain of one candidate, −inf at the floor."""
-    free, unit_sum = part()(scores.free_gain), part()(scores.unit_sum_gain)
-    sqrt, where = elementary.sqrt, part()(lambda condition, a, b: a if condition else b)
+    free = part()(scores.free_gain)
+    unit_sum = part()(scores.unit_sum_gain)
+    sqrt = elementary.sqrt
+    where = part()(lambda condition, a, b: a if condition else b)
 
     def of_one(r, u, square, wy, w2, constrained):
         if square <= FLOOR:
@@ -35,9 +40,10 @@ def score() -> Any:
 def shortlisted() -> Loop:
     """Positions of the best picks, and their number; v = G_j/√G_jj for the residual Gram matrix G.
 
-    ``left`` are r, u and P² of the listed candidates, ``sums`` Σwy and Σw² of the centres so far; both are used up.
-    Ends where ``outside``, (r, u, P²) of the best candidate that is not listed, may be better. It is scored anew after each
-    pick, with the new sums: with weights that sum to one, a pick lowers all scores.
+    ``left`` are r, u and P² of the listed candidates, ``sums`` Σwy and Σw² of the centres so far;
+    both are used up. Ends where ``outside``, (r, u, P²) of the best candidate that is not listed,
+    may be better. It is scored anew after each pick, with the new sums: with weights that sum to
+    one, a pick lowers all scores.
     """
     gain = score()
 
@@ -45,15 +51,21 @@ def shortlisted() -> Loop:
         size = left.shape[1]
         rows = np.empty((len(chosen), size))
         for count in range(len(chosen)):
-            best, j = NEVER, -1
+            best = NEVER
+            j = -1
             for i in range(size):
                 value = gain(left[0, i], left[1, i], left[2, i], sums[0], sums[1], constrained)
                 if value > best:
-                    best, j = value, i
-            if j < 0 or (count and best < gain(outside[0], outside[1], outside[2], sums[0], sums[1], constrained)):
+                    best = value
+                    j = i
+            if j < 0 or (
+                count
+                and best < gain(outside[0], outside[1], outside[2], sums[0], sums[1], constrained)
+            ):
                 return count
             P = math.sqrt(left[2, j])
-            y, w = left[0, j] / P, left[1, j] / P
+            y = left[0, j] / P
+            w = left[1, j] / P
             for i in range(size):
                 rows[count, i] = G[j, i]
             for c in range(count):
@@ -72,5 +84,7 @@ def shortlisted() -> Loop:
             chosen[count] = j
         return len(chosen)
 
-    signature = types.int64(read(2), write(2), write(1), read(1), types.boolean, types.Array(types.int64, 1, "C"))
+    signature = types.int64(
+        read(2), write(2), write(1), read(1), types.boolean, types.Array(types.int64, 1, "C")
+    )
     return compile_function(shortlisted_loop, signature, ())

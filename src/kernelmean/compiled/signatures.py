@@ -1,4 +1,6 @@
-"""The types of compiled functions: arrays that are read, arrays that are written to, the numbers of a radial function."""
+"""The types of compiled functions: arrays that are read, arrays that are written to, the numbers of
+a radial function.
+"""
 
 from __future__ import annotations
 

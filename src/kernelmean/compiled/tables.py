@@ -1,4 +1,6 @@
-"""Many values of a radial function at once: a formula by NumPy, a table by a compiled loop, ten times faster."""
+"""Many values of a radial function at once: a formula by NumPy, a table by a compiled loop, ten
+times faster.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ def profile(radial: RadialFunction, r2: Matrix) -> Matrix:
 @kept(256)
 def _profile_loop(radial: CompiledRadial) -> Loop:
     """g(r²) in place of every r²."""
-    whole, g = radial.whole, radial.rest
+    whole = radial.whole
+    g = radial.rest
 
     def profile_loop(r2, rate, shape, table):
         for first in range(0, len(r2), STRETCH):

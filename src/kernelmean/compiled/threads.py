@@ -24,7 +24,9 @@ _limit: ContextVar[int | None] = ContextVar("_limit", default=None)
 
 @contextmanager
 def limited(count: int) -> Iterator[None]:
-    """Engines that are opened inside take so many threads by default: a worker of a cluster has its own number."""
+    """Engines that are opened inside take so many threads by default: a worker of a cluster has its
+    own number.
+    """
     token = _limit.set(count)
     try:
         yield
@@ -33,13 +35,17 @@ def limited(count: int) -> Iterator[None]:
 
 
 def default_count() -> int:
-    """KERNELMEAN_NUM_THREADS, or the cores this process may use; a worker's own number on a cluster."""
+    """KERNELMEAN_NUM_THREADS, or the cores this process may use; a worker's own number on a
+    cluster.
+    """
     if (limit := _limit.get()) is not None:
         return limit
     given = os.environ.get("KERNELMEAN_NUM_THREADS", "")
     if given:
         if not (given.isascii() and given.isdecimal()) or int(given) < 1:
-            raise ValueError(f"KERNELMEAN_NUM_THREADS must be a positive whole number, got {given!r}.")
+            raise ValueError(
+                f"KERNELMEAN_NUM_THREADS must be a positive whole number, got {given!r}."
+            )
         return int(given)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

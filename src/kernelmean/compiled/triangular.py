@@ -1,4 +1,6 @@
-"""Triangular solves and row deletion inside a larger array, where LAPACK's wrappers would copy the block each time."""
+"""Triangular solves and row deletion inside a larger array, where LAPACK's wrappers would copy the
+block each time.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,11 @@ def backward(factor, size, x):
 
 @entry(EXACT_MATH)
 def delete_row(factor, size, p, coordinates):
-    """Delete row p of L: shift the later rows up, restore the triangle and the coordinates by rotations."""
-    cosine, sine = np.empty(size), np.empty(size)
+    """Delete row p of L: shift the later rows up, restore the triangle and the coordinates by
+    rotations.
+    """
+    cosine = np.empty(size)
+    sine = np.empty(size)
     for i in range(p, size - 1):
         for j in range(p):
             factor[i, j] = factor[i + 1, j]
@@ -42,9 +47,11 @@ def delete_row(factor, size, p, coordinates):
             factor[i, j] = cosine[j] * carried + sine[j] * following
             carried = cosine[j] * following - sine[j] * carried
         pivot = np.hypot(carried, factor[i + 1, i + 1])
-        cosine[i], sine[i] = carried / pivot, factor[i + 1, i + 1] / pivot
+        cosine[i] = carried / pivot
+        sine[i] = factor[i + 1, i + 1] / pivot
         factor[i, i] = pivot
         for r in range(coordinates.shape[0]):
-            upper, lower = coordinates[r, i], coordinates[r, i + 1]
+            upper = coordinates[r, i]
+            lower = coordinates[r, i + 1]
             coordinates[r, i] = cosine[i] * upper + sine[i] * lower
             coordinates[r, i + 1] = cosine[i] * lower - sine[i] * upper

@@ -17,14 +17,18 @@ from kernelmean.samples import estimators as checking
 
 
 class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """The class of largest π_c f_c(x), f_c the sparse kernel density estimate of class c and π_c its prior.
+    """The class of largest π_c f_c(x), f_c the sparse kernel density estimate of class c and π_c
+    its prior.
 
     Parameters
     ----------
-    priors : class priors in the order of ``classes_``; by default the (weighted) share of each class.
-    bandwidth : a number for all classes, a rule applied to each class, or "jaakkola", one bandwidth from the labels.
+    priors : class priors in the order of ``classes_``; by default the (weighted) share of each
+        class.
+    bandwidth : a number for all classes, a rule applied to each class, or "jaakkola", one bandwidth
+        from the labels.
     scale : None, "std", "cov" or a matrix, common to all classes.
-    kernel, k, k_max, tol, patience, selection, refine, sparse, engine, random_state : see :class:`SparseKDE`.
+    kernel, k, k_max, tol, patience, selection, refine, sparse, engine, random_state : see
+        :class:`SparseKDE`.
 
     Attributes
     ----------
@@ -35,7 +39,8 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    Fitting costs O(n·k·d + k³) in all classes together, predicting O(Σk·d) per point; memory O(n·d + k²).
+    Fitting costs O(n·k·d + k³) in all classes together, predicting O(Σk·d) per point; memory O(n·d
+    + k²).
 
     Examples
     --------
@@ -93,7 +98,9 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict_log_proba(self, X: ArrayLike) -> Matrix:
-        """log P(class | x), (q, classes), computed in the log domain: no row is 0/0, however far out."""
+        """log P(class | x), (q, classes), computed in the log domain: no row is 0/0, however far
+        out.
+        """
         check_is_fitted(self)
         with np.errstate(divide="ignore"):  # a prior of zero
             log_priors = np.log(self.class_prior_)
@@ -116,5 +123,8 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return shares / float(shares.sum())
         given = np.asarray(self.priors, dtype=np.float64)
         if given.shape != (classes,) or (given < 0).any() or not np.isclose(given.sum(), 1.0):
-            raise ValueError(f"priors must be {classes} nonnegative numbers that sum to one, got {self.priors!r}.")
+            raise ValueError(
+                f"priors must be {classes} nonnegative numbers that sum to one, got "
+                f"{self.priors!r}."
+            )
         return given

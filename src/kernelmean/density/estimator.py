@@ -26,7 +26,9 @@ RESERVOIR = 10_000  # rows kept by partial_fit to know the quantiles of the log-
 
 def _is_sparse(estimator: SparseKDE) -> bool:
     if not estimator.sparse:
-        raise AttributeError("partial_fit needs sparse=True: a full density estimate would keep every batch.")
+        raise AttributeError(
+            "partial_fit needs sparse=True: a full density estimate would keep every batch."
+        )
     return True
 
 
@@ -37,24 +39,30 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    bandwidth : a positive number (the kernel's own length), or a rule that follows the data's scale: "scott", "silverman",
-        "iqr", "median", "mode", "likelihood"; "jaakkola" where ``fit`` is given labels.
-    kernel : "gaussian", "laplacian" (or "exponential"), "cauchy", or a kernel such as ``km.Student(3, 1.0)``.
-    scale : None, "std", "cov" or a matrix that maps the data first; log-densities carry its Jacobian.
+    bandwidth : a positive number (the kernel's own length), or a rule that follows the data's
+        scale: "scott", "silverman", "iqr", "median", "mode", "likelihood"; "jaakkola" where ``fit``
+        is given labels.
+    kernel : "gaussian", "laplacian" (or "exponential"), "cauchy", or a kernel such as
+        ``km.Student(3, 1.0)``.
+    scale : None, "std", "cov" or a matrix that maps the data first; log-densities carry its
+        Jacobian.
     k : "auto", or the number of centres.
     k_max : most that "auto" may take; by default below 3√n, but at least 600.
     tol, patience, selection, refine : see ``km.sparse_kernel_mean``.
-    sparse : False keeps every point as a centre: the exact kernel density estimate, through the same fast sums.
-    engine : "cpu", "gpu", "cluster", "naive", or an engine instance; threads are the engine's. Mapped files, ``km.read`` and
-        Dask collections are fitted where they are, with any.
+    sparse : False keeps every point as a centre: the exact kernel density estimate, through the
+        same fast sums.
+    engine : "cpu", "gpu", "cluster", "naive", or an engine instance; threads are the engine's.
+        Mapped files, ``km.read`` and Dask collections are fitted where they are, with any.
     random_state : the first centre, and whatever else the selection draws.
 
     Attributes
     ----------
-    mean_ : the fitted density, a :class:`SparseKernelMean` (a :class:`KernelMean` with ``sparse=False``)
+    mean_ : the fitted density, a :class:`SparseKernelMean` (a :class:`KernelMean` with
+        ``sparse=False``)
     bandwidth_ : length of the fitted kernel (σ, γ, √β)
     log_quantiles_ : (1001,) quantiles of the training points' log-density, at levels 0, .001, …, 1
-    merging_error_ : after ``partial_fit`` or ``merge``, what the merges have cost at most, in the L2 norm; files keep it
+    merging_error_ : after ``partial_fit`` or ``merge``, what the merges have cost at most, in the
+        L2 norm; files keep it
     n_features_in_, feature_names_in_ : as in scikit-learn.
 
     Notes
@@ -102,7 +110,9 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.engine = engine
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit to the rows of X, (n, d); y only serves the rule "jaakkola". Time O(n·k·d + k³)."""
         checked = checking.points(self, X, reset=True, least=checking.fewest(self.bandwidth))
         weights = checking.weights(sample_weight, len(checked))
@@ -116,26 +126,36 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         return self._become(fitted, density.log_quantiles(fitted, checked, weights))
 
     @available_if(_is_sparse)  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Add a batch: fitted on its own with the kernel of the first batch, and merged as in a balanced tree.
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Add a batch: fitted on its own with the kernel of the first batch, and merged as in a
+        balanced tree.
 
-        Memory does not grow with the number of batches (but for its logarithm): with ``k="auto"`` a merged density has at most
-        ``k_max`` centres, or as many as the largest batch's, at least 600. After ``load`` the stream goes on.
-        ``merging_error_`` bounds what the merges have cost, in the L2 norm.
+        Memory does not grow with the number of batches (but for its logarithm): with ``k="auto"`` a
+        merged density has at most ``k_max`` centres, or as many as the largest batch's, at least
+        600. After ``load`` the stream goes on. ``merging_error_`` bounds what the merges have cost,
+        in the L2 norm.
         """
         old: SparseKernelMean | None = getattr(self, "mean_", None)
         least = 1 if old else checking.fewest(self.bandwidth)
         checked = checking.points(self, X, reset=old is None, least=least, sample=True)
         weights = checking.weights(sample_weight, len(checked))
-        settings = fit_settings(self, checked, y, weights) if old is None else settings_of(self).like(old)
+        settings = (
+            fit_settings(self, checked, y, weights) if old is None else settings_of(self).like(old)
+        )
         batch = settings.fit(checked, weights, self.random_state)
         stream = self._streamed(batch).add(batch)
         _, present, positive = engines.present(checked, weights)
-        self._reservoir = self._drawn_rows(present, positive, batch.n_points / sum(mean.n_points for mean in stream.means))
+        self._reservoir = self._drawn_rows(
+            present, positive, batch.n_points / sum(mean.n_points for mean in stream.means)
+        )
         return self._go_on(stream)
 
     def merge(self, other: SparseKDE) -> Self:
-        """Take in what another estimator was fitted to, such as that of another machine; both with the same kernel."""
+        """Take in what another estimator was fitted to, such as that of another machine; both with
+        the same kernel.
+        """
         for estimator in (self, other):
             check_is_fitted(estimator)
             if not isinstance(estimator.mean_, SparseKernelMean):
@@ -163,21 +183,34 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Points:
         """(n_samples, d) random points of the fitted density."""
         check_is_fitted(self)
-        return sampling.draw(self.mean_, _checks.count(n_samples, "n_samples"), _checks.streams(random_state).of("sample"))
+        return sampling.draw(
+            self.mean_,
+            _checks.count(n_samples, "n_samples"),
+            _checks.streams(random_state).of("sample"),
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """One small file: centres, weights, column names and quantiles of the log-density; no pickle, no training data."""
+        """One small file: centres, weights, column names and quantiles of the log-density; no
+        pickle, no training data.
+        """
         check_is_fitted(self)
         if not isinstance(self.mean_, SparseKernelMean):
-            raise ValueError("a full density estimate is its data, and no model without it: fit with sparse=True to save one.")
+            raise ValueError(
+                "a full density estimate is its data, and no model without it: fit with "
+                "sparse=True to save one."
+            )
         self.mean_.save(path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, kernel: Any = None) -> Self:
-        """A fitted estimator from its file; ``kernel`` only for one that was fitted with a kernel of the user's own."""
+        """A fitted estimator from its file; ``kernel`` only for one that was fitted with a kernel
+        of the user's own.
+        """
         mean = load(path, kernel=kernel)
         if not mean.is_density:
-            raise ValueError(f"{os.fspath(path)} holds a kernel mean that is no density; use km.load(path).")
+            raise ValueError(
+                f"{os.fspath(path)} holds a kernel mean that is no density; use km.load(path)."
+            )
         fitted = cls(kernel=mean.kernel, scale=mean.scale, k=mean.k)
         fitted.n_features_in_ = mean.dimension
         if mean.columns is not None:
@@ -186,11 +219,14 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def _go_on(self, stream: MeanStream) -> Self:
         assert self._reservoir is not None
-        fitted, self._stream = stream.with_error(), stream
+        fitted = stream.with_error()
+        self._stream = stream
         return self._become(fitted, density.log_quantiles(fitted, self._reservoir))
 
     def _streamed(self, batch: SparseKernelMean) -> MeanStream:
-        """The stream so far, with room for the centres of this batch; after fit or load it begins with the fitted density."""
+        """The stream so far, with room for the centres of this batch; after fit or load it begins
+        with the fitted density.
+        """
         stream: MeanStream | None = getattr(self, "_stream", None)
         if stream is None:
             stream = MeanStream(constraint="simplex")
@@ -201,18 +237,28 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def _most_centers(self, largest: int) -> int:
         if self.k != "auto":
             return _checks.count(self.k, "k")
-        return max(largest, density.FEWEST) if self.k_max is None else _checks.count(self.k_max, "k_max")
+        return (
+            max(largest, density.FEWEST)
+            if self.k_max is None
+            else _checks.count(self.k_max, "k_max")
+        )
 
     def _remembered(self) -> Points:
-        """Rows of all batches so far; after fit or load, points drawn from the fitted density in their place."""
+        """Rows of all batches so far; after fit or load, points drawn from the fitted density in
+        their place.
+        """
         kept: Points | None = getattr(self, "_reservoir", None)
         if kept is None:
-            kept = sampling.draw(self.mean_, RESERVOIR, _checks.streams(self.random_state).of("reservoir"))
+            kept = sampling.draw(
+                self.mean_, RESERVOIR, _checks.streams(self.random_state).of("reservoir")
+            )
         return kept
 
     def _become(self, fitted: density.Density, log_quantiles: Vector | None) -> Self:
         if isinstance(fitted, SparseKernelMean):
-            fitted = replace(fitted, log_quantiles=log_quantiles, columns=checking.column_names(self))
+            fitted = replace(
+                fitted, log_quantiles=log_quantiles, columns=checking.column_names(self)
+            )
         self.__dict__.pop("merging_error_", None)  # of an earlier stream
         if isinstance(fitted, SparseKernelMean) and fitted.merging_error is not None:
             self.merging_error_ = fitted.merging_error
@@ -225,24 +271,36 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """Rows that stand for all batches so far: the new batch has its share of them."""
         old = self._remembered() if hasattr(self, "mean_") else X[:0]
         sample = Sample(X, weights)
-        most = int(sample.size) if sample.counted else len(X)  # integer weights are repeated rows here too
+        most = (
+            int(sample.size) if sample.counted else len(X)
+        )  # integer weights are repeated rows here too
         fresh = min(most, max(1, round(share * RESERVOIR)))
         kept = min(len(old), round((1.0 - share) * fresh / share))
         drawn = X[sample.locate((np.arange(fresh) + 0.5) / fresh)]
         return np.concatenate([self._kept_rows(old, kept), drawn])
 
     def _kept_rows(self, rows: Points, count: int) -> Points:
-        """Some of the rows of earlier batches; one order for every batch would keep the same places for ever."""
+        """Some of the rows of earlier batches; one order for every batch would keep the same places
+        for ever.
+        """
         batches = int(self.mean_.n_points) if hasattr(self, "mean_") else 0
-        return _checks.streams(self.random_state).of("reservoir rows", batches).permutation(rows)[:count]
+        return (
+            _checks.streams(self.random_state)
+            .of("reservoir rows", batches)
+            .permutation(rows)[:count]
+        )
 
 
 def settings_of(estimator: Any) -> density.Settings:
     """The parameters of an estimator that say how a density is fitted."""
-    return density.Settings(**{name: getattr(estimator, name) for name in density.Settings.__dataclass_fields__})
+    return density.Settings(
+        **{name: getattr(estimator, name) for name in density.Settings.__dataclass_fields__}
+    )
 
 
-def fit_settings(estimator: Any, X: Points, y: ArrayLike | None, weights: Vector | None) -> density.Settings:
+def fit_settings(
+    estimator: Any, X: Points, y: ArrayLike | None, weights: Vector | None
+) -> density.Settings:
     """The same with the rule "jaakkola" turned into a kernel, where there are labels."""
     settings = settings_of(estimator)
     if y is None or settings.bandwidth != "jaakkola":

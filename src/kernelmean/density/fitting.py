@@ -18,7 +18,8 @@ from kernelmean.mean.value import SparseKernelMean
 
 Density = SparseKernelMean | KernelMean
 
-FEWEST = 600  # centres that "auto" may take however few the points: fewer would save no time that anybody notices
+# centres that "auto" may take however few the points: fewer would save no time that anybody notices
+FEWEST = 600
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,15 @@ class Settings:
     refine: int = 0
     engine: Any = "cpu"
 
-    def fit(self, X: Points, weights: Vector | None = None, random_state: RandomState = None) -> SparseKernelMean:
-        """A valid density on k centres: α ≥ 0, Σα = 1, the exact optimum in L2. Rows of weight zero are as absent.
+    def fit(
+        self, X: Points, weights: Vector | None = None, random_state: RandomState = None
+    ) -> SparseKernelMean:
+        """A valid density on k centres: α ≥ 0, Σα = 1, the exact optimum in L2. Rows of weight zero
+        are as absent.
 
-        The centres are those for Scott's bandwidth, whatever the bandwidth: a search over bandwidths selects once (the
-        paper's amortisation). Narrower kernels do no better with centres of their own; refined centres do.
+        The centres are those for Scott's bandwidth, whatever the bandwidth: a search over
+        bandwidths selects once (the paper's amortisation). Narrower kernels do no better with
+        centres of their own; refined centres do.
         """
         own = self.resolved(X, weights)
         _, present, positive = engines.present(X, weights)
@@ -49,10 +54,16 @@ class Settings:
         chosen_for = kernel if self.refine else _at_scotts_bandwidth(kernel, room)
         most = max(default_limit(room.summary.size), FEWEST) if self.k_max is None else self.k_max
         reference = replace(own, kernel=chosen_for, bandwidth=DEFAULT_RULE, k_max=most)
-        mean = recall(reference, X, weights, random_state, lambda: reference._select(X, weights, random_state))
-        return mean if mean.kernel == kernel else mean.refit(X, kernel=kernel, sample_weight=weights)
+        mean = recall(
+            reference, X, weights, random_state, lambda: reference._select(X, weights, random_state)
+        )
+        return (
+            mean if mean.kernel == kernel else mean.refit(X, kernel=kernel, sample_weight=weights)
+        )
 
-    def _select(self, X: Points, weights: Vector | None, random_state: RandomState) -> SparseKernelMean:
+    def _select(
+        self, X: Points, weights: Vector | None, random_state: RandomState
+    ) -> SparseKernelMean:
         return sparse_density(X, sample_weight=weights, random_state=random_state, **vars(self))
 
     def full(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> KernelMean:
@@ -65,12 +76,18 @@ class Settings:
         if self.scale is None:
             return self
         _, present, positive = engines.present(X, weights)
-        return replace(self, scale=resolve(self.scale, _room(present, positive, self.engine).summary))
+        return replace(
+            self, scale=resolve(self.scale, _room(present, positive, self.engine).summary)
+        )
 
     def labelled(self, X: Points, y: ArrayLike, weights: Vector | None) -> Settings:
-        """The same with the kernel whose bandwidth is Jaakkola's for these labels, in the coordinates of the kernel."""
+        """The same with the kernel whose bandwidth is Jaakkola's for these labels, in the
+        coordinates of the kernel.
+        """
         own = self.resolved(X, weights)
-        origin = engines.present(X, weights)[1][0]  # of a row that counts: absent ones may be far away
+        origin = engines.present(X, weights)[1][
+            0
+        ]  # of a row that counts: absent ones may be far away
         kernel = labelled_kernel(self.kernel, apply(own.scale, X, origin), y, weights, self.engine)
         return replace(own, kernel=kernel, bandwidth=DEFAULT_RULE)
 

@@ -19,15 +19,18 @@ LOW_DIMENSION = 4
 
 
 class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
-    """Outliers are the points whose log-density lies below that quantile of the training points' log-density.
+    """Outliers are the points whose log-density lies below that quantile of the training points'
+    log-density.
 
     Parameters
     ----------
     contamination : share of the training points taken for outliers, in (0, 0.5].
-    bandwidth : a number or a rule, as in :class:`SparseKDE`, or "auto": Scott's rule up to four dimensions; beyond, "iqr", the
-        scale of the data. In high dimension Scott's bandwidth leaves most points nothing but their own kernel, in an exact
-        density too, and says little about which of them lie apart.
-    kernel, scale, k, k_max, tol, patience, selection, refine, sparse, engine, random_state : see :class:`SparseKDE`.
+    bandwidth : a number or a rule, as in :class:`SparseKDE`, or "auto": Scott's rule up to four
+        dimensions; beyond, "iqr", the scale of the data. In high dimension Scott's bandwidth leaves
+        most points nothing but their own kernel, in an exact density too, and says little about
+        which of them lie apart.
+    kernel, scale, k, k_max, tol, patience, selection, refine, sparse, engine, random_state : see
+        :class:`SparseKDE`.
 
     Attributes
     ----------
@@ -79,16 +82,26 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         self.engine = engine
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit the density, and the threshold from the training points; y is ignored."""
         share = _checks.number(self.contamination, "contamination", above=0.0)
         if share > 0.5:
             raise ValueError(f"contamination must be at most 0.5, got {self.contamination!r}.")
         checked = checking.points(self, X, reset=True, least=checking.fewest(self.bandwidth))
         weights = checking.weights(sample_weight, len(checked))
-        own = {name: value for name, value in self.get_params(deep=False).items() if name != "contamination"}
+        own = {
+            name: value
+            for name, value in self.get_params(deep=False).items()
+            if name != "contamination"
+        }
         if isinstance(self.bandwidth, str) and self.bandwidth == "auto":
-            own["bandwidth"] = DEFAULT_RULE if checked.shape[1] <= LOW_DIMENSION or not isinstance(self.kernel, str) else "iqr"
+            own["bandwidth"] = (
+                DEFAULT_RULE
+                if checked.shape[1] <= LOW_DIMENSION or not isinstance(self.kernel, str)
+                else "iqr"
+            )
         self.density_ = SparseKDE(**own).fit(checked, sample_weight=weights)
         self.log_quantiles_ = self.density_.log_quantiles_
         assert self.log_quantiles_ is not None

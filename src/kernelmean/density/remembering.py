@@ -1,6 +1,7 @@
 """The selections of the last few data sets, so that a search over bandwidths does not repeat them.
 
-Only what is a function of its key is remembered: the data, the settings and the seed. Without a seed every fit selects anew.
+Only what is a function of its key is remembered: the data, the settings and the seed. Without a
+seed every fit selects anew.
 """
 
 from __future__ import annotations
@@ -20,10 +21,15 @@ _memory: dict[tuple[Any, ...], SparseKernelMean] = {}
 
 
 def recall(
-    settings: Any, X: Points, weights: Vector | None, random_state: RandomState, select: Callable[[], SparseKernelMean]
+    settings: Any,
+    X: Points,
+    weights: Vector | None,
+    random_state: RandomState,
+    select: Callable[[], SparseKernelMean],
 ) -> SparseKernelMean:
     """What ``select`` gave for the same data, settings and seed, or gives now."""
-    # Points in a file or on a cluster may change; without a seed, or with a generator, every fit draws anew.
+    # Points in a file or on a cluster may change; without a seed, or with a generator, every fit
+    # draws anew.
     seeded = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
     parts = [_key(value) for value in vars(settings).values()]
     if not isinstance(X, np.ndarray) or not seeded or None in parts:
@@ -41,7 +47,8 @@ def recall(
 def _key(value: Any) -> tuple[Any, Any] | None:
     """What tells a setting from others; None where nothing does.
 
-    The type belongs to it: 20.0 and True are no numbers of centres, though they equal some that are.
+    The type belongs to it: 20.0 and True are no numbers of centres, though they equal some that
+    are.
     """
     try:
         hash(value)
@@ -52,4 +59,6 @@ def _key(value: Any) -> tuple[Any, Any] | None:
 
 
 def _digest(A: np.ndarray[Any, Any]) -> bytes:
-    return hashlib.blake2b(np.ascontiguousarray(A).data, digest_size=16, key=repr(A.shape).encode()[:64]).digest()
+    return hashlib.blake2b(
+        np.ascontiguousarray(A).data, digest_size=16, key=repr(A.shape).encode()[:64]
+    ).digest()

@@ -25,26 +25,37 @@ class Samples(NamedTuple):
 
 
 def collect(
-    samples: Any, group: Hashable = None, groups: ArrayLike | None = None, fitted: int | None = None, engine: Any = "cpu"
+    samples: Any,
+    group: Hashable = None,
+    groups: ArrayLike | None = None,
+    fitted: int | None = None,
+    engine: Any = "cpu",
 ) -> Samples:
-    """Names and arrays from a list of tables, a mapping, a frame with a group column, or one table with a group per row.
+    """Names and arrays from a list of tables, a mapping, a frame with a group column, or one table
+    with a group per row.
 
     ``fitted`` is the number of columns that new samples must have.
     """
     named = _split(samples, group, groups, engine)
     if not named:
         raise ValueError("samples is empty: give a list of arrays, one per sample.")
-    arrays = [engines.points(X.X if isinstance(X, _Part) else X, engine, f"sample {name!r}", fitted) for name, X in named]
+    arrays = [
+        engines.points(X.X if isinstance(X, _Part) else X, engine, f"sample {name!r}", fitted)
+        for name, X in named
+    ]
     for (name, _), X in zip(named, arrays, strict=True):
         if X.shape[1] != arrays[0].shape[1]:
             raise ValueError(
-                f"all samples need the same columns: sample {named[0][0]!r} has {arrays[0].shape[1]}, "
+                f"all samples need the same columns: sample {named[0][0]!r} has "
+                f"{arrays[0].shape[1]}, "
                 f"but sample {name!r} has {X.shape[1]}."
             )
     return Samples([name for name, _ in named], arrays, _column_names(named))
 
 
-def _split(samples: Any, group: Hashable, groups: ArrayLike | None, engine: Any) -> list[tuple[Any, Any]]:
+def _split(
+    samples: Any, group: Hashable, groups: ArrayLike | None, engine: Any
+) -> list[tuple[Any, Any]]:
     if groups is not None:
         return _by_group(samples, groups, engine)
     if isinstance(samples, Mapping):
@@ -55,34 +66,53 @@ def _split(samples: Any, group: Hashable, groups: ArrayLike | None, engine: Any)
         return list(enumerate(samples))
     if isinstance(samples, Sequence) and not isinstance(samples, (str, bytes)):
         return list(enumerate(samples))
-    shape = f"one table of shape {samples.shape}" if isinstance(samples, np.ndarray) else f"a {type(samples).__name__}"
+    shape = (
+        f"one table of shape {samples.shape}"
+        if isinstance(samples, np.ndarray)
+        else f"a {type(samples).__name__}"
+    )
     raise TypeError(
-        "samples must be a list of arrays, a mapping from names to arrays, or a table with a group per row (groups=), "
+        "samples must be a list of arrays, a mapping from names to arrays, or a table with a "
+        "group per row (groups=), "
         f"got {shape}."
     )
 
 
 def _by_column(frame: Any, group: Hashable, engine: Any) -> list[tuple[Any, Any]]:
     if group is None:
-        raise ValueError("samples is one table: name the column that tells its samples apart, group='...', or give groups=.")
+        raise ValueError(
+            "samples is one table: name the column that tells its samples apart, group='...', or "
+            "give groups=."
+        )
     if group not in list(frame.columns):
-        raise ValueError(f"the table has no group column {group!r}; its columns are {', '.join(map(repr, frame.columns))}.")
+        raise ValueError(
+            f"the table has no group column {group!r}; its columns are "
+            f"{', '.join(map(repr, frame.columns))}."
+        )
     rest = [name for name in frame.columns if name != group]
     return _by_group(frame[rest], frame[group], engine)
 
 
 def _by_group(table: Any, groups: ArrayLike, engine: Any) -> list[tuple[Any, Any]]:
     """Rows of equal group, in the order of the sorted groups."""
-    labels, X = np.asarray(groups), engines.points(table, engine, "samples")
+    labels = np.asarray(groups)
+    X = engines.points(table, engine, "samples")
     if labels.ndim != 1 or len(labels) != len(X):
-        raise ValueError(f"groups has shape {labels.shape}, but one group per row is needed: ({len(X)},).")
-    if any(label is None or label != label for label in (labels if labels.dtype.kind in "Of" else ())):  # noqa: PLR0124
+        raise ValueError(
+            f"groups has shape {labels.shape}, but one group per row is needed: ({len(X)},)."
+        )
+    if any(
+        label is None or label != label for label in (labels if labels.dtype.kind in "Of" else ())
+    ):
         raise ValueError("some groups are missing (None or NaN); drop those rows or name them.")
     unique, inverse = np.unique(labels, return_inverse=True)
     order = np.argsort(inverse, kind="stable")
     parts = np.split(order, np.cumsum(np.bincount(inverse))[:-1])
     columns = list(table.columns) if _is_frame(table) else None
-    return [(name, _Part(engines.keep(X, rows), columns)) for name, rows in zip(unique.tolist(), parts, strict=True)]
+    return [
+        (name, _Part(engines.keep(X, rows), columns))
+        for name, rows in zip(unique.tolist(), parts, strict=True)
+    ]
 
 
 class _Part:
@@ -101,11 +131,18 @@ def _column_names(named: list[tuple[Any, Any]]) -> list[str] | None:
     """Names that every sample has, in the same order; None where any has none."""
     found = [None if getattr(X, "columns", None) is None else list(X.columns) for _, X in named]
     first = found[0]
-    if first is None or any(names is None for names in found) or not all(isinstance(name, str) for name in first):
+    if (
+        first is None
+        or any(names is None for names in found)
+        or not all(isinstance(name, str) for name in first)
+    ):
         return None
     for (name, _), names in zip(named, found, strict=True):
         if names != first:
-            raise ValueError(f"all samples need the same columns: sample {name!r} has {names}, the first has {first}.")
+            raise ValueError(
+                f"all samples need the same columns: sample {name!r} has {names}, the first has "
+                f"{first}."
+            )
     return first
 
 

@@ -1,4 +1,6 @@
-"""Distances to coordinates: shortest paths along a neighbour graph, and classical scaling; new points by the same formulas."""
+"""Distances to coordinates: shortest paths along a neighbour graph, and classical scaling; new
+points by the same formulas.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,12 @@ class Configuration:
     mean_squares: Vector  # (N,) mean over j of d²_ij
 
     def place(self, D: Matrix) -> Points:
-        """Gower (1968): y_t = (1/2λ_t) Σ_i z_it (mean_j d²_ij − δ²_i), from distances δ of new points to the old, (M, N)."""
-        inverse = np.divide(1.0, self.eigenvalues, out=np.zeros_like(self.eigenvalues), where=self.eigenvalues > 0)
+        """Gower (1968): y_t = (1/2λ_t) Σ_i z_it (mean_j d²_ij − δ²_i), from distances δ of new
+        points to the old, (M, N).
+        """
+        inverse = np.divide(
+            1.0, self.eigenvalues, out=np.zeros_like(self.eigenvalues), where=self.eigenvalues > 0
+        )
         placed: Points = 0.5 * ((self.mean_squares - D**2) @ self.coordinates) * inverse
         return placed
 
@@ -34,7 +40,9 @@ class Geodesics:
     n_neighbors: int  # that were needed to connect all
 
     def extend(self, D: Matrix) -> Matrix:
-        """(M, N) geodesics of new points: through their nearest old ones j, min_j δ_j + geodesic_ji."""
+        """(M, N) geodesics of new points: through their nearest old ones j, min_j δ_j +
+        geodesic_ji.
+        """
         near = nearest(D, self.n_neighbors)
         through = np.take_along_axis(D, near, axis=1)[:, :, None] + self.matrix[near]
         shortest: Matrix = through.min(axis=1)
@@ -42,38 +50,46 @@ class Geodesics:
 
 
 def classical_mds(D: Matrix, n_components: int) -> Configuration:
-    """Classical scaling (Torgerson 1952): B = −½ J D² J = Σ λ_t v_t v_tᵀ, z_t = √λ_t v_t for the largest λ_t.
+    """Classical scaling (Torgerson 1952): B = −½ J D² J = Σ λ_t v_t v_tᵀ, z_t = √λ_t v_t for the
+    largest λ_t.
 
-    Coordinates of eigenvalues that are not positive, to rounding, are 0. The sign makes the largest entry positive.
+    Coordinates of eigenvalues that are not positive, to rounding, are 0. The sign makes the largest
+    entry positive.
     """
     squares: Matrix = D**2
     means = squares.mean(axis=1)
     B = -0.5 * (squares - means[:, None] - means[None, :] + means.mean())
     values, vectors = np.linalg.eigh(B)
     count = min(n_components, len(D))
-    values, vectors = values[::-1][:count], vectors[:, ::-1][:, :count]
+    values = values[::-1][:count]
+    vectors = vectors[:, ::-1][:, :count]
     kept = np.where(values > len(D) * EPS * max(float(np.abs(values).max()), 0.0), values, 0.0)
     largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(count)]
     coordinates = vectors * np.where(largest < 0, -1.0, 1.0) * np.sqrt(kept)
     missing = n_components - count
-    return Configuration(np.pad(coordinates, ((0, 0), (0, missing))), np.pad(kept, (0, missing)), means)
+    return Configuration(
+        np.pad(coordinates, ((0, 0), (0, missing))), np.pad(kept, (0, missing)), means
+    )
 
 
 def geodesics(D: Matrix, n_neighbors: int) -> Geodesics:
-    """ISOMAP's distances (Tenenbaum et al. 2000): shortest paths in the graph that joins i and j if either is near the other.
+    """ISOMAP's distances (Tenenbaum et al. 2000): shortest paths in the graph that joins i and j if
+    either is near the other.
 
     A graph in several parts is repaired by more neighbours, with a warning.
     """
     most = len(D) - 1
     wanted = min(n_neighbors, most)
     graph, parts = _graph(D, wanted)
-    used, first_parts = wanted, parts
+    used = wanted
+    first_parts = parts
     while parts > 1:
         used += 1
         graph, parts = _graph(D, used)
     if used > wanted:
         warnings.warn(
-            f"with n_neighbors={wanted} the neighbour graph of the samples falls into {first_parts} parts; "
+            f"with n_neighbors={wanted} the neighbour graph of the samples falls into "
+            f"{first_parts} parts; "
             f"it was connected with {used} neighbours.",
             UserWarning,
             stacklevel=2,
@@ -88,7 +104,8 @@ def _warn_of_collapse(D: Matrix, lengths: Matrix) -> None:
     lost = np.count_nonzero(np.triu((lengths <= 0) & (D > 0)))
     if lost:
         warnings.warn(
-            f"{lost} pairs of samples at a positive distance are joined by paths of length 0 and fall on one point; "
+            f"{lost} pairs of samples at a positive distance are joined by paths of length 0 and "
+            "fall on one point; "
             "embedding='mds', metric='mmd' or larger samples keep them apart.",
             UserWarning,
             stacklevel=3,

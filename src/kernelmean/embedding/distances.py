@@ -1,4 +1,6 @@
-"""Samples to distances: maximum mean discrepancy, L2 distance of densities, symmetrised Kullback–Leibler divergence."""
+"""Samples to distances: maximum mean discrepancy, L2 distance of densities, symmetrised
+Kullback–Leibler divergence.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +27,14 @@ class Comparison:
     metric: str
     recipe: Recipe
     means: list[AnyMean]
-    held_out: list[Points] | None  # second halves, which the Kullback–Leibler divergence is averaged over
+    held_out: (
+        list[Points] | None
+    )  # second halves, which the Kullback–Leibler divergence is averaged over
 
     def distances(self) -> tuple[Matrix, Divergences | None]:
-        """(N, N) distances between the samples, and what they are made of where they are divergences."""
+        """(N, N) distances between the samples, and what they are made of where they are
+        divergences.
+        """
         if self.held_out is None:
             return distance_matrix(self.means), None
         found = divergences(self.means, self.held_out)
@@ -48,15 +54,24 @@ class Comparison:
         return compare(self.metric, self.recipe, samples, names)
 
     def errors(self, samples: Sequence[Points]) -> Vector:
-        """Certified ‖z̄_l − z_l‖: |D_ab − D0_ab| is at most the sum of two, by the triangle inequality (not for "kl")."""
+        """Certified ‖z̄_l − z_l‖: |D_ab − D0_ab| is at most the sum of two, by the triangle
+        inequality (not for "kl").
+        """
         return self.recipe.certified_errors(samples, self.means)
 
 
-def compare(metric: str, recipe: Recipe, samples: Sequence[Points], names: Sequence[Any]) -> Comparison:
+def compare(
+    metric: str, recipe: Recipe, samples: Sequence[Points], names: Sequence[Any]
+) -> Comparison:
     """Fit a mean to every sample, in the space that the metric asks for."""
     if _checks.choice(metric, "metric", METRICS) != "kl":
         suited = replace(recipe, space="rkhs" if metric == "mmd" else "l2")
         return Comparison(metric, suited, suited.means(samples), None)
     suited = recipe.for_densities()
-    pairs = [halves(X, suited.streams, f"sample {name!r}") for X, name in zip(samples, names, strict=True)]
-    return Comparison(metric, suited, suited.means([first for first, _ in pairs]), [second for _, second in pairs])
+    pairs = [
+        halves(X, suited.streams, f"sample {name!r}")
+        for X, name in zip(samples, names, strict=True)
+    ]
+    return Comparison(
+        metric, suited, suited.means([first for first, _ in pairs]), [second for _, second in pairs]
+    )

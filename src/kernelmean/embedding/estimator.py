@@ -22,36 +22,40 @@ EMBEDDINGS = ("isomap", "mds", None)
 
 
 class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Samples as points in a plane, near where their distributions are alike (the paper's first application).
+    """Samples as points in a plane, near where their distributions are alike (the paper's first
+    application).
 
-    Every sample gets a sparse kernel mean with one common kernel; the distances between the means, O(N²k²), are embedded
-    by ISOMAP or classical scaling. N samples of n points cost N selections, O(N·n·k·d); memory is
-    O(n·d + k²) for a fit, and O(N·k·d + N²) for what is kept.
+    Every sample gets a sparse kernel mean with one common kernel; the distances between the means,
+    O(N²k²), are embedded by ISOMAP or classical scaling. N samples of n points cost N selections,
+    O(N·n·k·d); memory is O(n·d + k²) for a fit, and O(N·k·d + N²) for what is kept.
 
-    Samples are a list of (n_l, d) arrays, a mapping from names to arrays, a pandas or polars table with a ``group`` column,
-    or one table with ``groups``, a label per row.
+    Samples are a list of (n_l, d) arrays, a mapping from names to arrays, a pandas or polars table
+    with a ``group`` column, or one table with ``groups``, a label per row.
 
     Parameters
     ----------
     n_components : coordinates of the embedding.
-    metric : "mmd" (distance of the kernel means in the RKHS), "l2" (of the densities), or "kl" (Kullback–Leibler
-        divergence, both directions added: densities with nonnegative weights fitted on one half of each sample, averaged
-        over the other half in the log domain, and 0 where chance takes it below).
-    embedding : "isomap", "mds" (classical scaling), or None for the distances only, which ``fit_transform`` then returns
-        (for UMAP, t-SNE or clustering with precomputed distances).
-    n_neighbors : of the graph of ISOMAP, at most N − 1; more are taken, with a warning, where it would fall into parts.
+    metric : "mmd" (distance of the kernel means in the RKHS), "l2" (of the densities), or "kl"
+        (Kullback–Leibler divergence, both directions added: densities with nonnegative weights
+        fitted on one half of each sample, averaged over the other half in the log domain, and 0
+        where chance takes it below).
+    embedding : "isomap", "mds" (classical scaling), or None for the distances only, which
+        ``fit_transform`` then returns (for UMAP, t-SNE or clustering with precomputed distances).
+    n_neighbors : of the graph of ISOMAP, at most N − 1; more are taken, with a warning, where it
+        would fall into parts.
     kernel : a name with ``bandwidth``, or an instance such as ``km.Gaussian(0.5)``.
-    bandwidth : one for all samples. A number, or a rule that is read on each sample and averaged over the samples that
-        have any spread; "iqr" is the paper's for cytometry.
+    bandwidth : one for all samples. A number, or a rule that is read on each sample and averaged
+        over the samples that have any spread; "iqr" is the paper's for cytometry.
     scale : None, "std" or "cov" (of the pooled points), or a matrix.
     sparse : False for the full kernel means: what sparsity costs can be checked.
-    k, k_max, tol, patience, selection : of each sample's mean, as in :func:`sparse_kernel_mean`; at most the largest
-        integer below 3√n_l centres.
-    error_bars : measure each mean's error by its certificate, so that |distances_ − full distances| ≤ distance_errors_.
-        None is known for "kl".
+    k, k_max, tol, patience, selection : of each sample's mean, as in :func:`sparse_kernel_mean`; at
+        most the largest integer below 3√n_l centres.
+    error_bars : measure each mean's error by its certificate, so that |distances_ − full distances|
+        ≤ distance_errors_. None is known for "kl".
     group : the column of a table that tells samples apart.
     engine : "cpu", "naive", or an engine instance.
-    random_state : first centres and halves. All samples share one seed, so that none depends on the others.
+    random_state : first centres and halves. All samples share one seed, so that none depends on the
+        others.
 
     Attributes
     ----------
@@ -59,11 +63,13 @@ class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[mi
     embedding_ : (N, n_components), or None.
     names_ : list of N names.
     means_ : list of N kernel means.
-    kernel_, bandwidth_, scale_ : common to all; ``bandwidth_`` is the kernel's own length (σ, γ, √β).
+    kernel_, bandwidth_, scale_ : common to all; ``bandwidth_`` is the kernel's own length (σ, γ,
+        √β).
     n_neighbors_ : that connected the graph; None without ISOMAP.
-    sample_errors_, distance_errors_ : (N,) and (N, N) with ``error_bars``, else None; two standard errors up where a
-        certificate is an estimate.
-    divergences_ : with "kl", D(p_a|p_b) one way as (values, standard_errors, largest_terms), (N, N) each; else None.
+    sample_errors_, distance_errors_ : (N,) and (N, N) with ``error_bars``, else None; two standard
+        errors up where a certificate is an estimate.
+    divergences_ : with "kl", D(p_a|p_b) one way as (values, standard_errors, largest_terms), (N, N)
+        each; else None.
 
     Examples
     --------
@@ -119,41 +125,69 @@ class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[mi
         self._check()
         found = collect(samples, self.group, groups, engine=self.engine)
         if len(found.arrays) < 2:
-            raise ValueError("an embedding compares samples: give at least two, got one (1 sample).")
+            raise ValueError(
+                "an embedding compares samples: give at least two, got one (1 sample)."
+            )
         kernel, matrix = common(found.arrays, self.kernel, self.bandwidth, self.scale, self.engine)
-        options = {name: getattr(self, name) for name in ("k", "k_max", "tol", "patience", "selection")}
+        options = {
+            name: getattr(self, name) for name in ("k", "k_max", "tol", "patience", "selection")
+        }
         recipe = Recipe(
-            kernel, matrix, sparse=self.sparse, engine=self.engine, streams=_checks.streams(self.random_state), options=options
+            kernel,
+            matrix,
+            sparse=self.sparse,
+            engine=self.engine,
+            streams=_checks.streams(self.random_state),
+            options=options,
         )
         self._comparison = compare(self.metric, recipe, found.arrays, found.names)
         self.distances_, self.divergences_ = self._comparison.distances()
-        self.names_, self.means_, self.n_features_in_ = found.names, self._comparison.means, found.dimension
-        self.kernel_, self.bandwidth_, self.scale_ = kernel, kernel.length, matrix
+        self.names_ = found.names
+        self.means_ = self._comparison.means
+        self.n_features_in_ = found.dimension
+        self.kernel_ = kernel
+        self.bandwidth_ = kernel.length
+        self.scale_ = matrix
         self._remember_columns(found.columns)
         self.sample_errors_ = self._comparison.errors(found.arrays) if self.error_bars else None
-        self.distance_errors_ = None if self.sample_errors_ is None else _pair_sums(self.sample_errors_)
+        self.distance_errors_ = (
+            None if self.sample_errors_ is None else _pair_sums(self.sample_errors_)
+        )
         self._embed()
         return self
 
-    def fit_transform(self, samples: Any, y: Any = None, *, groups: ArrayLike | None = None) -> Points:
-        """The coordinates of the samples, (N, n_components); the distances, (N, N), with ``embedding=None``."""
+    def fit_transform(
+        self, samples: Any, y: Any = None, *, groups: ArrayLike | None = None
+    ) -> Points:
+        """The coordinates of the samples, (N, n_components); the distances, (N, N), with
+        ``embedding=None``.
+        """
         self.fit(samples, y, groups=groups)
         return self.distances_ if self.embedding_ is None else self.embedding_
 
     def transform(self, new_samples: Any, *, groups: ArrayLike | None = None) -> Points:
-        """Coordinates of new samples, the old ones not fitted again; without embedding the distances to the old, (M, N).
+        """Coordinates of new samples, the old ones not fitted again; without embedding the
+        distances to the old, (M, N).
 
-        Classical scaling places by Gower's formula, ISOMAP by the same on the shortest paths through a new sample's nearest
-        neighbours. A sample of the fit comes out where it was.
+        Classical scaling places by Gower's formula, ISOMAP by the same on the shortest paths
+        through a new sample's nearest neighbours. A sample of the fit comes out where it was.
         """
         check_is_fitted(self)
         new = collect(new_samples, self.group, groups, self.n_features_in_, self.engine)
-        if new.columns is not None and list(getattr(self, "feature_names_in_", new.columns)) != new.columns:
-            raise ValueError(f"the columns are {new.columns}, but {list(self.feature_names_in_)} were fitted, in this order.")
+        if (
+            new.columns is not None
+            and list(getattr(self, "feature_names_in_", new.columns)) != new.columns
+        ):
+            raise ValueError(
+                f"the columns are {new.columns}, but {list(self.feature_names_in_)} were fitted, "
+                "in this order."
+            )
         D = self._comparison.distances_from(self._comparison.add(new.arrays, new.names))
         if self._configuration is None:
             return D
-        return self._configuration.place(D if self._geodesics is None else self._geodesics.extend(D))
+        return self._configuration.place(
+            D if self._geodesics is None else self._geodesics.extend(D)
+        )
 
     def _check(self) -> None:
         _checks.choice(self.metric, "metric", METRICS)
@@ -162,7 +196,8 @@ class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[mi
         _checks.count(self.n_neighbors, "n_neighbors")
         if self.error_bars and self.metric == "kl":
             raise ValueError(
-                "error_bars=True needs a norm (metric='mmd' or 'l2'): no bound is known for the Kullback–Leibler divergence; "
+                "error_bars=True needs a norm (metric='mmd' or 'l2'): no bound is known for the "
+                "Kullback–Leibler divergence; "
                 "compare with sparse=False instead."
             )
 
@@ -173,9 +208,13 @@ class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[mi
             del self.feature_names_in_
 
     def _embed(self) -> None:
-        self._geodesics = geodesics(self.distances_, self.n_neighbors) if self.embedding == "isomap" else None
+        self._geodesics = (
+            geodesics(self.distances_, self.n_neighbors) if self.embedding == "isomap" else None
+        )
         D = self.distances_ if self._geodesics is None else self._geodesics.matrix
-        self._configuration = None if self.embedding is None else classical_mds(D, self.n_components)
+        self._configuration = (
+            None if self.embedding is None else classical_mds(D, self.n_components)
+        )
         self.embedding_ = None if self._configuration is None else self._configuration.coordinates
         self.n_neighbors_ = None if self._geodesics is None else self._geodesics.n_neighbors
 

@@ -36,10 +36,11 @@ class Procrustes(NamedTuple):
 
 
 def procrustes(A: ArrayLike, B: ArrayLike, *, scaling: bool = True) -> Procrustes:
-    """The similarity that takes B closest to A: min ‖A − (s·B·R + t)‖_F over rotations and reflections R, scales s, shifts t.
+    """The similarity that takes B closest to A: min ‖A − (s·B·R + t)‖_F over rotations and
+    reflections R, scales s, shifts t.
 
-    With A and B centred and BᵀA = UΣVᵀ: R = UVᵀ, s = tr Σ/‖B‖² (1 without ``scaling``). Schönemann (1966), as the paper
-    compares embeddings. Coordinates that one configuration lacks count as 0.
+    With A and B centred and BᵀA = UΣVᵀ: R = UVᵀ, s = tr Σ/‖B‖² (1 without ``scaling``). Schönemann
+    (1966), as the paper compares embeddings. Coordinates that one configuration lacks count as 0.
 
     Parameters
     ----------
@@ -59,15 +60,20 @@ def procrustes(A: ArrayLike, B: ArrayLike, *, scaling: bool = True) -> Procruste
     >>> bool(km.procrustes(A, turned).residual < 1e-12)
     True
     """
-    P, Q = _checks.points(A, "A"), _checks.points(B, "B")
+    P = _checks.points(A, "A")
+    Q = _checks.points(B, "B")
     if len(P) != len(Q):
-        raise ValueError(f"A has {len(P)} points and B has {len(Q)}; row i of both must be the same point.")
+        raise ValueError(
+            f"A has {len(P)} points and B has {len(Q)}; row i of both must be the same point."
+        )
     width = max(P.shape[1], Q.shape[1])
     P, Q = (np.pad(np.ascontiguousarray(M), ((0, 0), (0, width - M.shape[1]))) for M in (P, Q))
     centers = P.mean(axis=0), Q.mean(axis=0)
-    P0, Q0 = P - centers[0], Q - centers[1]
+    P0 = P - centers[0]
+    Q0 = Q - centers[1]
     U, singular, Vt = np.linalg.svd(Q0.T @ P0)
-    rotation, squared = U @ Vt, float((Q0**2).sum())
+    rotation = U @ Vt
+    squared = float((Q0**2).sum())
     factor = float(singular.sum()) / squared if scaling and squared > 0 else 1.0
     translation = centers[0] - factor * centers[1] @ rotation
     fitted = factor * Q0 @ rotation

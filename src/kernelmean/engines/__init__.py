@@ -1,7 +1,7 @@
 """Engines are rooms that hold the n points; what leaves a room is small and NumPy.
 
-Every room has the same few doors. The k × k algebra is not done here: it has one home for all engines. Adding hardware
-means adding one module with these methods.
+Every room has the same few doors. The k × k algebra is not done here: it has one home for all
+engines. Adding hardware means adding one module with these methods.
 
 Examples
 --------
@@ -24,13 +24,29 @@ import numpy as np
 from kernelmean import _checks
 from kernelmean._types import ArrayLike, IntVector, Points, Vector
 from kernelmean.engines.arrays import Distances, Summary
-from kernelmean.engines.protocols import Directions, Elimination, Engine, Nearest, Picks, Room, Shares, Shift, Traversal
+from kernelmean.engines.protocols import (
+    Directions,
+    Elimination,
+    Engine,
+    Nearest,
+    Picks,
+    Room,
+    Shares,
+    Shift,
+    Traversal,
+)
 from kernelmean.engines.rounds import Frontier, RoomFrontier
 from kernelmean.kernels import RadialFunction
 
 ENGINES = ("naive", "cpu", "gpu", "cluster", "auto")
-EXTRAS = {"torch": "gpu", "dask": "cluster", "distributed": "cluster"}  # which extra brings a package
-WORTH = 1e10  # kernel values from which "auto" wakes a device up: some seconds of work for a few cores
+EXTRAS = {
+    "torch": "gpu",
+    "dask": "cluster",
+    "distributed": "cluster",
+}  # which extra brings a package
+WORTH = (
+    1e10  # kernel values from which "auto" wakes a device up: some seconds of work for a few cores
+)
 
 __all__ = [
     "ENGINES",
@@ -65,7 +81,8 @@ __all__ = [
 def open(engine: str | Engine, **options: Any) -> Engine:
     """An engine by name (heavy imports happen here and nowhere else), or the instance given.
 
-    "auto" is "gpu" where torch and a CUDA device are present, else "cpu"; :func:`choose` also asks whether it is worth it.
+    "auto" is "gpu" where torch and a CUDA device are present, else "cpu"; :func:`choose` also asks
+    whether it is worth it.
 
     Parameters
     ----------
@@ -85,7 +102,10 @@ def open(engine: str | Engine, **options: Any) -> Engine:
     """
     if not isinstance(engine, str):
         if not callable(getattr(engine, "load", None)):
-            raise TypeError(f"engine must be a name ({', '.join(map(repr, ENGINES))}) or an engine, got {engine!r}.")
+            raise TypeError(
+                f"engine must be a name ({', '.join(map(repr, ENGINES))}) or an engine, got "
+                f"{engine!r}."
+            )
         return engine
     name = _checks.choice(engine, "engine", ENGINES)
     if name == "auto":
@@ -97,14 +117,16 @@ def open(engine: str | Engine, **options: Any) -> Engine:
         if package not in EXTRAS:
             raise
         raise ImportError(
-            f"engine={name!r} needs {package}, which is not installed: pip install 'kernelmean[{name}]', or use engine='cpu'."
+            f"engine={name!r} needs {package}, which is not installed: pip install "
+            f"'kernelmean[{name}]', or use engine='cpu'."
         ) from error
     opened: Engine = module.Engine(**options)
     return opened
 
 
 def choose(engine: str | Engine, X: object, count: float) -> Engine:
-    """:func:`open`, where "auto" takes a device if the points are on one, or if ``count`` kernel values are worth one.
+    """:func:`open`, where "auto" takes a device if the points are on one, or if ``count`` kernel
+    values are worth one.
 
     A sample in parts gets an engine that asks every part's own room.
     """
@@ -124,14 +146,18 @@ def precise(engine: Engine) -> Engine:
 
 
 def elimination(room: Room, radial: RadialFunction, size: int) -> Elimination | None:
-    """What a room offers for the k × k algebra of up to ``size`` centres; None where that is better done on the host."""
+    """What a room offers for the k × k algebra of up to ``size`` centres; None where that is better
+    done on the host.
+    """
     offer = getattr(room, "elimination", None)
     offered: Elimination | None = None if offer is None else offer(radial, size)
     return offered
 
 
 def directions(room: Room, radial: RadialFunction, size: int) -> Directions | None:
-    """What a room offers for greedy selection of up to ``size`` centres; None where that is better done on the host."""
+    """What a room offers for greedy selection of up to ``size`` centres; None where that is better
+    done on the host.
+    """
     offer = getattr(room, "directions", None)
     offered: Directions | None = None if offer is None else offer(radial, size)
     return offered
@@ -140,48 +166,67 @@ def directions(room: Room, radial: RadialFunction, size: int) -> Directions | No
 def frontier(room: Room, squared: Vector | None = None) -> Frontier:
     """Distances to centres from anywhere, in rounds: the room's own way, or by its nearest centres.
 
-    With ``squared``, the distances to earlier centres, these are lowered in place and nothing else is kept.
+    With ``squared``, the distances to earlier centres, these are lowered in place and nothing else
+    is kept.
     """
     offer = getattr(room, "frontier", None)
     if offer is not None:
         offered: Frontier = offer(squared)
         return offered
-    near, p = np.full(room.summary.count, np.inf) if squared is None else squared, room.summary.sample.p
+    near = np.full(room.summary.count, np.inf) if squared is None else squared
+    p = room.summary.sample.p
     return RoomFrontier(room, p if isinstance(p, np.ndarray) else p.cpu().numpy(), near)
 
 
-def points(X: ArrayLike, engine: str | Engine, name: str = "X", columns: int | None = None) -> Points:
-    """:func:`kernelmean._checks.points` for an engine: what is on a device, in a file or on a cluster stays there.
+def points(
+    X: ArrayLike, engine: str | Engine, name: str = "X", columns: int | None = None
+) -> Points:
+    """:func:`kernelmean._checks.points` for an engine: what is on a device, in a file or on a
+    cluster stays there.
 
-    Where that is not in one piece, what comes back stands in for an array (:class:`kernelmean.engines.parts.protocol.Table`).
+    Where that is not in one piece, what comes back stands in for an array
+    (:class:`kernelmean.engines.parts.protocol.Table`).
     """
     if _is_table(X):
         _checks.table_shape(X.shape, name, columns)  # type: ignore[union-attr]
         return X  # type: ignore[return-value]
-    if _checks.is_collection(X) or (isinstance(engine, str) and engine == "cluster") or _is_cluster(engine):
+    if (
+        _checks.is_collection(X)
+        or (isinstance(engine, str) and engine == "cluster")
+        or _is_cluster(engine)
+    ):
         return _spread(X, engine, name, columns)
     return queries(X, engine, name, columns)
 
 
-def queries(X: ArrayLike, engine: str | Engine, name: str = "Q", columns: int | None = None) -> Points:
-    """:func:`points` that are no sample but places to evaluate at: arrays stay here whatever the engine."""
+def queries(
+    X: ArrayLike, engine: str | Engine, name: str = "Q", columns: int | None = None
+) -> Points:
+    """:func:`points` that are no sample but places to evaluate at: arrays stay here whatever the
+    engine.
+    """
     if _is_table(X):
         return X  # type: ignore[return-value]
     if _checks.is_collection(X):
         lazily: Points = _cluster().queries(X, name, columns)
         return lazily
     if _checks.is_streamed(X):
-        streamed: Points = importlib.import_module("kernelmean.samples.files").take_in(X, name, columns)
+        streamed: Points = importlib.import_module("kernelmean.samples.files").take_in(
+            X, name, columns
+        )
         return streamed
     if not _checks.on_device(X):
         return _checks.points(X, name, columns)
     where = engine if isinstance(engine, str) else getattr(engine, "name", None)
     if where not in ("gpu", "auto"):
         raise TypeError(
-            f"{name} is on a device, but engine={where!r} works on the host: use engine='gpu', or copy {name} to NumPy."
+            f"{name} is on a device, but engine={where!r} works on the host: use engine='gpu', "
+            f"or copy {name} to NumPy."
         )
     open("gpu")  # says what is missing, if anything is
-    taken: Points = importlib.import_module("kernelmean.engines.gpu.arrays").take_in(X, name, columns)
+    taken: Points = importlib.import_module("kernelmean.engines.gpu.arrays").take_in(
+        X, name, columns
+    )
     return taken
 
 
@@ -194,9 +239,11 @@ def keep(X: Points, rows: IntVector | None) -> Points:
 
 
 def present(X: Points, weights: Vector | None) -> tuple[IntVector | None, Points, Vector | None]:
-    """The rows of checked points that count (None: all), the points and their weights: a weight of zero means an absent row.
+    """The rows of checked points that count (None: all), the points and their weights: a weight of
+    zero means an absent row.
 
-    Every public function passes here before it looks at a point, so that absent rows have no part in any result.
+    Every public function passes here before it looks at a point, so that absent rows have no part
+    in any result.
     """
     rows, positive = _checks.positive_rows(weights)
     return rows, keep(X, rows), positive
@@ -204,7 +251,13 @@ def present(X: Points, weights: Vector | None) -> tuple[IntVector | None, Points
 
 def in_parts(X: object, engine: str | Engine = "cpu") -> bool:
     """Whether :func:`points` leaves X where it is, in a file or on a cluster."""
-    return _is_table(X) or _checks.is_collection(X) or _checks.is_streamed(X) or engine == "cluster" or _is_cluster(engine)
+    return (
+        _is_table(X)
+        or _checks.is_collection(X)
+        or _checks.is_streamed(X)
+        or engine == "cluster"
+        or _is_cluster(engine)
+    )
 
 
 def together(samples: Sequence[Points]) -> Points:
@@ -217,7 +270,9 @@ def together(samples: Sequence[Points]) -> Points:
 
 
 def over(X: Points, function: Callable[[Points], Any]) -> Any:
-    """function(X), part by part where X is not in one piece; a Dask collection gives a Dask array, computed when asked for."""
+    """function(X), part by part where X is not in one piece; a Dask collection gives a Dask array,
+    computed when asked for.
+    """
     return X.over(function) if _is_table(X) else function(X)  # type: ignore[attr-defined]
 
 
@@ -225,7 +280,8 @@ def host(X: Points) -> Points:
     """Checked points as a NumPy array: themselves, or a copy from the device."""
     if _is_table(X):
         raise TypeError(
-            "this needs all points in memory, but they are in a file or on a cluster: use a sparse mean, or load them first."
+            "this needs all points in memory, but they are in a file or on a cluster: use a "
+            "sparse mean, or load them first."
         )
     return X if isinstance(X, np.ndarray) else X.double().cpu().numpy()
 
@@ -248,12 +304,18 @@ def _is_cluster(engine: str | Engine) -> bool:
 
 def _is_table(X: object) -> bool:
     """Whether X is in parts and has passed the door."""
-    if isinstance(X, np.ndarray) or _checks.is_collection(X):  # what Dask delays has every attribute
+    if isinstance(X, np.ndarray) or _checks.is_collection(
+        X
+    ):  # what Dask delays has every attribute
         return False
     return callable(getattr(X, "over", None)) and callable(getattr(X, "mapped", None))
 
 
 @functools.cache
 def _device_present() -> bool:
-    """Whether torch is installed and finds a CUDA device; torch is imported only where it is installed."""
-    return importlib.util.find_spec("torch") is not None and bool(importlib.import_module("torch").cuda.is_available())
+    """Whether torch is installed and finds a CUDA device; torch is imported only where it is
+    installed.
+    """
+    return importlib.util.find_spec("torch") is not None and bool(
+        importlib.import_module("torch").cuda.is_available()
+    )

@@ -1,4 +1,6 @@
-"""What every room on the host knows of its points without touching a kernel: rows, weights, moments, quantiles."""
+"""What every room on the host knows of its points without touching a kernel: rows, weights,
+moments, quantiles.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ BLOCK = 65536  # rows whose offsets are held at a time
 MAPPED = 512  # rows that are mapped at a time, in the cache
 MAPPED_BY_BLAS = 64  # the same by BLAS: a single query pays for as many
 FEW_COORDINATES = 16  # up to which a map is faster without BLAS
-STRIP = 8192  # numbers of which a function is taken at a time: 64 KiB, which allocators keep at hand between two strips
+# numbers of which a function is taken at a time: 64 KiB, which allocators keep at hand between two
+# strips
+STRIP = 8192
 
 
 @dataclass(frozen=True)
@@ -29,14 +33,20 @@ class Sample:
     def p(self) -> Vector:
         """Weights normalised to Σp = 1."""
         if self.raw_weights is None:
-            return np.broadcast_to(1.0 / len(self.X), len(self.X))  # one number, however many points
+            return np.broadcast_to(
+                1.0 / len(self.X), len(self.X)
+            )  # one number, however many points
         p: Vector = self.raw_weights / self.raw_weights.sum()
         return p
 
     @lazy
     def counted(self) -> bool:
-        """Whether every weight is an integer, so that rows are repeated; an effective size may be an integer by chance."""
-        return self.raw_weights is None or bool((self.raw_weights == np.rint(self.raw_weights)).all())
+        """Whether every weight is an integer, so that rows are repeated; an effective size may be
+        an integer by chance.
+        """
+        return self.raw_weights is None or bool(
+            (self.raw_weights == np.rint(self.raw_weights)).all()
+        )
 
     @lazy
     def size(self) -> float:
@@ -66,13 +76,17 @@ class Sample:
         return masses
 
     def group_means(self, labels: IntVector, centers: Points) -> Points:
-        """Weighted mean of each group, about its centre; the centre itself where the group is empty."""
+        """Weighted mean of each group, about its centre; the centre itself where the group is
+        empty.
+        """
         sums = np.zeros(centers.shape)
         for start in range(0, len(labels), BLOCK):
             some = slice(start, start + BLOCK)
             offsets = self.p[some, None] * (self.X[some] - centers[labels[some]])
             slots = labels[some, None] * centers.shape[1] + np.arange(centers.shape[1])
-            sums += np.bincount(slots.ravel(), offsets.ravel(), minlength=sums.size).reshape(sums.shape)
+            sums += np.bincount(slots.ravel(), offsets.ravel(), minlength=sums.size).reshape(
+                sums.shape
+            )
         masses = self.group_masses(labels, len(centers))[:, None]
         means: Points = centers + np.divide(sums, masses, out=np.zeros_like(sums), where=masses > 0)
         return means
@@ -116,14 +130,21 @@ class Summary:
 
     @lazy
     def moments(self) -> tuple[Vector, Vector]:
-        """Σ p_j x_j and Σ p_j (x_j − mean)² per coordinate, about the first point so that a far origin costs no digits."""
-        X, p, rows = self.sample.X, self.sample.p, max(1, STRIP // self.dimension)
-        first, strips = X[0].astype(np.float64), [slice(start, start + rows) for start in range(0, len(X), rows)]
+        """Σ p_j x_j and Σ p_j (x_j − mean)² per coordinate, about the first point so that a far
+        origin costs no digits.
+        """
+        X = self.sample.X
+        p = self.sample.p
+        rows = max(1, STRIP // self.dimension)
+        first = X[0].astype(np.float64)
+        strips = [slice(start, start + rows) for start in range(0, len(X), rows)]
         weights = np.array([p[s].sum() for s in strips])
         means, squares = np.empty((2, len(strips), self.dimension))
         for i, s in enumerate(strips):
             w = p[s] * (1.0 / weights[i] if weights[i] > 0.0 else 0.0)
-            offsets = np.subtract(X[s], first, order="C")  # the same bits however the points lie in memory
+            offsets = np.subtract(
+                X[s], first, order="C"
+            )  # the same bits however the points lie in memory
             means[i] = w @ offsets
             offsets -= means[i]
             squares[i] = w @ (offsets * offsets)
@@ -145,15 +166,23 @@ class Summary:
         total = np.zeros((self.dimension, self.dimension))
         for start in range(0, len(self.sample.X), BLOCK):
             part = np.subtract(self.sample.X[start : start + BLOCK], place, order="C")
-            total += np.einsum("i,ij,ik->jk", self.sample.p[start : start + BLOCK], part, part, optimize=False)
+            total += np.einsum(
+                "i,ij,ik->jk", self.sample.p[start : start + BLOCK], part, part, optimize=False
+            )
         return total
 
     def quantiles(self, levels: Vector) -> Matrix:
-        """(levels, d) quantiles by linear interpolation; integer weights give those of the repeated rows."""
-        return np.stack([self._column_quantiles(column, levels) for column in self.sample.X.T], axis=1)
+        """(levels, d) quantiles by linear interpolation; integer weights give those of the repeated
+        rows.
+        """
+        return np.stack(
+            [self._column_quantiles(column, levels) for column in self.sample.X.T], axis=1
+        )
 
     def quantile_range(self, low: float, high: float) -> Vector:
-        """Distance of two quantiles in each coordinate, about the first point so that a far origin costs no digits."""
+        """Distance of two quantiles in each coordinate, about the first point so that a far origin
+        costs no digits.
+        """
         levels = np.array([low, high])
         ends = [self._column_quantiles(column - column[0], levels) for column in self.sample.X.T]
         return np.array([b - a for a, b in ends])
@@ -182,19 +211,25 @@ class Summary:
 def mapped(X: Points, matrix: Matrix, origin: Vector) -> Points:
     """A(x − origin) for every row, by the same sums however many rows there are.
 
-    A centre mapped alone must coincide with its row, mapped among others; BLAS adds in another order for another number of
-    rows. So few coordinates are added one after the other, and many by BLAS over blocks of equal shape, the last one filled up.
+    A centre mapped alone must coincide with its row, mapped among others; BLAS adds in another
+    order for another number of rows. So few coordinates are added one after the other, and many by
+    BLAS over blocks of equal shape, the last one filled up.
     """
     diagonal = np.diagonal(matrix)
     if np.count_nonzero(matrix) == np.count_nonzero(diagonal):
         return np.subtract(X, origin, order="C") * diagonal
-    return _by_blocks(X, matrix, origin) if len(origin) > FEW_COORDINATES else _in_order(X, matrix, origin)
+    return (
+        _by_blocks(X, matrix, origin)
+        if len(origin) > FEW_COORDINATES
+        else _in_order(X, matrix, origin)
+    )
 
 
 def _in_order(X: Points, matrix: Matrix, origin: Vector) -> Points:
     result = np.empty((len(X), len(matrix)))
     for start in range(0, len(X), MAPPED):
-        offsets, part = X[start : start + MAPPED] - origin, result[start : start + MAPPED]
+        offsets = X[start : start + MAPPED] - origin
+        part = result[start : start + MAPPED]
         np.multiply(offsets[:, :1], matrix[:, 0], out=part)
         for t in range(1, len(origin)):
             part += offsets[:, t, None] * matrix[:, t]
@@ -202,7 +237,8 @@ def _in_order(X: Points, matrix: Matrix, origin: Vector) -> Points:
 
 
 def _by_blocks(X: Points, matrix: Matrix, origin: Vector) -> Points:
-    result, block = np.empty((len(X), len(matrix))), np.zeros((MAPPED_BY_BLAS, len(origin)))
+    result = np.empty((len(X), len(matrix)))
+    block = np.zeros((MAPPED_BY_BLAS, len(origin)))
     for start in range(0, len(X), MAPPED_BY_BLAS):
         part = result[start : start + MAPPED_BY_BLAS]
         np.subtract(X[start : start + MAPPED_BY_BLAS], origin, out=block[: len(part)])
@@ -217,17 +253,20 @@ def rounded_counts(cumulative: Vector, size: float) -> Vector:
 
 
 def window_means(values: Vector, cumulative: Vector, position: Vector) -> Vector:
-    """∫ x(t) dt from ``position`` to one more, x(t) the value whose weight lies at t: values ascend, and their weights add up.
+    """∫ x(t) dt from ``position`` to one more, x(t) the value whose weight lies at t: values
+    ascend, and their weights add up.
 
-    Linear interpolation for weights of one, and the same for −x from above, which steps from below are not where weights are
-    no counts (Akinshin 2023).
+    Linear interpolation for weights of one, and the same for −x from above, which steps from below
+    are not where weights are no counts (Akinshin 2023).
     """
-    last, ends = len(values) - 1, np.append(0.0, cumulative)
+    last = len(values) - 1
+    ends = np.append(0.0, cumulative)
     first = np.minimum(np.searchsorted(cumulative, position, side="right"), last)
     final = np.minimum(np.searchsorted(cumulative, position + 1.0, side="left"), last)
     found = np.empty(len(position))
     for i, (a, b, h) in enumerate(zip(first, final, position, strict=True)):
-        x, cuts = values[a : b + 1], np.clip(ends[a : b + 2], h, h + 1.0)
+        x = values[a : b + 1]
+        cuts = np.clip(ends[a : b + 2], h, h + 1.0)
         cuts[-1] = h + 1.0  # rounding at the end
         found[i] = x[0] + np.diff(cuts) @ (x - x[0])
     return found
@@ -236,7 +275,8 @@ def window_means(values: Vector, cumulative: Vector, position: Vector) -> Vector
 def pooled(p: Vector, means: Matrix, variances: Matrix) -> tuple[Vector, Vector]:
     """Mean and variance of groups of weight p, Σp = 1, together (Chan, Golub & LeVeque 1983).
 
-    m = Σ_l p_l m_l, about the first so that a far origin costs no digits, and Σ_l p_l (v_l + (m_l − m)²).
+    m = Σ_l p_l m_l, about the first so that a far origin costs no digits, and Σ_l p_l (v_l + (m_l −
+    m)²).
     """
     mean: Vector = means[0] + (p[:, None] * (means - means[0])).sum(axis=0)
     variance: Vector = (p[:, None] * (variances + (means - mean) ** 2)).sum(axis=0)
@@ -247,7 +287,8 @@ def pooled(p: Vector, means: Matrix, variances: Matrix) -> tuple[Vector, Vector]
 class Distances:
     """Squared nearest-centre distances D² of all points, handed out as reductions only.
 
-    Where ``squared`` are in another order than the rows, ``order`` says of which row each is: few reductions need them sorted.
+    Where ``squared`` are in another order than the rows, ``order`` says of which row each is: few
+    reductions need them sorted.
     """
 
     squared: Vector
@@ -276,7 +317,9 @@ class Distances:
         return float(sum(np.sum(self._weights(s) * function(self.squared[s])) for s in strips))
 
     def draw(self, u: float) -> int | None:
-        """The point at position u of the cumulative p_j D²_j (D² sampling); None when every D² is zero."""
+        """The point at position u of the cumulative p_j D²_j (D² sampling); None when every D² is
+        zero.
+        """
         drawn = self.draws(np.array([u]))
         return int(drawn[0]) if len(drawn) else None
 
@@ -295,7 +338,9 @@ class Distances:
             some = np.flatnonzero(blocks == b)
             within = np.cumsum(mass[b * block : (b + 1) * block])
             rest = positions[some] - (cumulative[b] - sums[b])
-            rows[some] = b * block + np.minimum(np.searchsorted(within, rest, side="right"), len(within) - 1)
+            rows[some] = b * block + np.minimum(
+                np.searchsorted(within, rest, side="right"), len(within) - 1
+            )
         empty = ~(mass[rows] > 0.0)
         if empty.any():  # rounding at the end of a block
             rows[empty] = np.argmax(mass)

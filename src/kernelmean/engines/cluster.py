@@ -1,7 +1,8 @@
-"""Many machines: samples stay in parts on the workers of a Dask cluster, each in a room of the worker's own engine.
+"""Many machines: samples stay in parts on the workers of a Dask cluster, each in a room of the
+worker's own engine.
 
-A worker's engine is "gpu" where it has a device, else "cpu" with the worker's number of threads. Only offers, sums and centres
-travel; see :mod:`kernelmean.engines.parts` for how they combine.
+A worker's engine is "gpu" where it has a device, else "cpu" with the worker's number of threads.
+Only offers, sums and centres travel; see :mod:`kernelmean.engines.parts` for how they combine.
 """
 
 from __future__ import annotations
@@ -22,12 +23,15 @@ __all__ = ["Engine"]
 
 @dataclass(frozen=True)
 class Engine:
-    """Opens rooms on the workers of a cluster; arrays that come without a cluster, such as centres, get a room here.
+    """Opens rooms on the workers of a cluster; arrays that come without a cluster, such as centres,
+    get a room here.
 
     Parameters
     ----------
-    client : a ``distributed.Client``, or the address of a scheduler; None for the current client, or else a local one.
-    local : the engine of the workers: "auto" ("gpu" where there is a device, else "cpu"), or the name of one.
+    client : a ``distributed.Client``, or the address of a scheduler; None for the current client,
+        or else a local one.
+    local : the engine of the workers: "auto" ("gpu" where there is a device, else "cpu"), or the
+        name of one.
     """
 
     client: Any = None
@@ -37,11 +41,18 @@ class Engine:
     def __post_init__(self) -> None:
         _checks.choice(self.local, "local", LOCALS)
         if not (self.client is None or isinstance(self.client, str | distributed.Client)):
-            raise TypeError(f"client must be a distributed.Client or the address of a scheduler, got {self.client!r}.")
+            raise TypeError(
+                "client must be a distributed.Client or the address of a scheduler, got "
+                f"{self.client!r}."
+            )
 
     def load(self, X: Points, weights: Vector | None = None) -> engines.Room:
-        """A room on this machine, for centres and other arrays; samples in parts have rooms of their own."""
-        return engines.precise(engines.open("cpu" if self.local == "auto" else self.local)).load(X, weights)
+        """A room on this machine, for centres and other arrays; samples in parts have rooms of
+        their own.
+        """
+        return engines.precise(engines.open("cpu" if self.local == "auto" else self.local)).load(
+            X, weights
+        )
 
 
 assert dask  # both packages are needed, and named where they are missing

@@ -16,7 +16,9 @@ BLOCK = 4096
 
 
 def squared_distances(Q: Points, X: Points) -> Matrix:
-    """‖q_i − x_j‖² by direct differences, added in coordinate order: no digit lost far from the origin."""
+    """‖q_i − x_j‖² by direct differences, added in coordinate order: no digit lost far from the
+    origin.
+    """
     total = np.zeros((len(Q), len(X)))
     for t in range(Q.shape[1]):
         total += (Q[:, t, None] - X[None, :, t]) ** 2
@@ -65,10 +67,13 @@ class Room:
         return f
 
     def kernel_moments(self, radial: RadialFunction, Q: Points) -> Matrix:
-        """(q, 1 + d): Σ_j p_j g(‖q_i − x_j‖²), and the same with (x_j − q_i), by direct differences."""
+        """(q, 1 + d): Σ_j p_j g(‖q_i − x_j‖²), and the same with (x_j − q_i), by direct
+        differences.
+        """
         f = np.zeros((len(Q), 1 + Q.shape[1]))
         for rows in self._blocks():
-            X, terms = self.sample.X[rows], radial(squared_distances(Q, self.sample.X[rows])) * self.sample.p[rows]
+            X = self.sample.X[rows]
+            terms = radial(squared_distances(Q, self.sample.X[rows])) * self.sample.p[rows]
             f[:, 0] += terms.sum(axis=1)
             for t in range(Q.shape[1]):
                 f[:, 1 + t] += (terms * (X[None, :, t] - Q[:, t, None])).sum(axis=1)
@@ -85,16 +90,21 @@ class Room:
         return f
 
     def shift(self, decay: Formula, Q: Points, w: Vector | None = None) -> Shift:
-        """Σ w_j ψ_j (x_j − q) / Σ w_j ψ_j by logarithms, query by query.  Time O(qnd), memory O(nd)."""
-        phi, X = replace(decay, factor=None), self.sample.X
+        """Σ w_j ψ_j (x_j − q) / Σ w_j ψ_j by logarithms, query by query.  Time O(qnd), memory
+        O(nd).
+        """
+        phi = replace(decay, factor=None)
+        X = self.sample.X
         value, pull, held, step = *np.full((3, len(Q)), -np.inf), np.zeros(Q.shape)
         with np.errstate(divide="ignore", over="ignore"):
             log_w = np.log(self.sample.p if w is None else w)
             for i, q in enumerate(Q):
                 r2 = squared_distances(q[None], X)[0]
-                terms, pulls = log_w + phi.log(r2), log_w + decay.log(r2)
+                terms = log_w + phi.log(r2)
+                pulls = log_w + decay.log(r2)
                 kink = (r2 == 0.0) & np.isneginf(decay.log(r2))
-                value[i], pull[i] = np.logaddexp.reduce(terms), np.logaddexp.reduce(pulls)
+                value[i] = np.logaddexp.reduce(terms)
+                pull[i] = np.logaddexp.reduce(pulls)
                 held[i] = np.logaddexp.reduce(terms[kink], initial=-np.inf)
                 if pull[i] > -np.inf:
                     share = np.exp(pulls - pulls.max())
@@ -103,7 +113,10 @@ class Room:
 
     def quadratic(self, radial: RadialFunction) -> float:
         """Σ_ij p_i p_j g(‖x_i − x_j‖²)."""
-        parts = [self.sample.p[rows] @ self.kernel_sum(radial, self.sample.X[rows]) for rows in self._blocks()]
+        parts = [
+            self.sample.p[rows] @ self.kernel_sum(radial, self.sample.X[rows])
+            for rows in self._blocks()
+        ]
         return float(np.sum(parts))
 
     def fourier_sum(self, frequencies: Points, origin: Vector) -> Matrix:
@@ -111,7 +124,9 @@ class Room:
         f = np.zeros((len(frequencies), 2))
         for rows in self._blocks():
             phase = frequencies @ (self.sample.X[rows] - origin).T
-            f += np.stack([np.cos(phase) @ self.sample.p[rows], np.sin(phase) @ self.sample.p[rows]], axis=1)
+            f += np.stack(
+                [np.cos(phase) @ self.sample.p[rows], np.sin(phase) @ self.sample.p[rows]], axis=1
+            )
         return f
 
     def _blocks(self) -> Iterator[slice]:
@@ -127,7 +142,9 @@ class Traversal:
     squared: Vector | None = field(default=None, init=False)
 
     def take(self, m: int) -> Picks:
-        """The next m of: j = argmax D² (lowest index on ties), radius √D²_j, D² ← min(D², ‖x − x_j‖²)."""
+        """The next m of: j = argmax D² (lowest index on ties), radius √D²_j, D² ← min(D², ‖x −
+        x_j‖²).
+        """
         indices: list[int] = []
         radii: list[float] = []
         while len(indices) < m:
@@ -156,7 +173,8 @@ class Nearest:
     squared: Vector = field(init=False)
 
     def __post_init__(self) -> None:
-        centers, self.centers = self.centers, self.centers[:0]
+        centers = self.centers
+        self.centers = self.centers[:0]
         self.squared = np.full(len(self.sample.X), np.inf)
         self.labels = np.zeros(len(self.sample.X), dtype=np.intp)
         self.add(centers)

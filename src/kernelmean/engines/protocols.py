@@ -17,12 +17,18 @@ class Picks(NamedTuple):
 
 
 class Shift(NamedTuple):
-    """One step of mean shift from each query, in the log domain: φ the kernel, ψ = −dφ/ds, s = rate · r²."""
+    """One step of mean shift from each query, in the log domain: φ the kernel, ψ = −dφ/ds, s = rate
+    · r².
+    """
 
     log_value: Vector  # (q,)   log Σ_j w_j φ_j
     log_pull: Vector  # (q,)   log Σ_j w_j ψ_j, without the points at a kink
-    log_held: Vector  # (q,)   log Σ_j w_j φ_j over the points at a kink, where ψ has no value; −inf for smooth kernels
-    step: Points  # (q, d) Σ_j w_j ψ_j (x_j − q) / Σ_j w_j ψ_j, without the points at a kink; 0 where nothing pulls
+    # (q,)   log Σ_j w_j φ_j over the points at a kink, where ψ has no value; −inf for smooth
+    # kernels
+    log_held: Vector
+    # (q, d) Σ_j w_j ψ_j (x_j − q) / Σ_j w_j ψ_j, without the points at a kink; 0 where nothing
+    # pulls
+    step: Points
 
 
 class Traversal(Protocol):
@@ -48,7 +54,9 @@ class Nearest(Protocol):
         """Total weight of the points nearest to each centre."""
 
     def means(self) -> Points:
-        """Weighted mean of the points nearest to each centre; the centre itself where there are none."""
+        """Weighted mean of the points nearest to each centre; the centre itself where there are
+        none.
+        """
 
 
 class Room(Protocol):
@@ -61,23 +69,31 @@ class Room(Protocol):
         """Some of the points themselves."""
 
     def locate(self, u: Vector) -> IntVector:
-        """Rows at the positions u ∈ [0, 1) of the cumulative weight: chance is drawn outside, on the host."""
+        """Rows at the positions u ∈ [0, 1) of the cumulative weight: chance is drawn outside, on
+        the host.
+        """
 
     def traverse(self, first: int) -> Traversal: ...
 
     def nearest(self, centers: Points) -> Nearest: ...
 
     def kernel_sum(self, radial: RadialFunction, Q: Points, W: Matrix | None = None) -> Matrix:
-        """f_ic = Σ_j W_jc g(‖q_i − x_j‖²); (q,) for W of shape (n,) or None (the weights p), (q, c) for (n, c)."""
+        """f_ic = Σ_j W_jc g(‖q_i − x_j‖²); (q,) for W of shape (n,) or None (the weights p), (q, c)
+        for (n, c).
+        """
 
     def kernel_moments(self, radial: RadialFunction, Q: Points) -> Matrix:
-        """(q, 1 + d): Σ_j p_j g(‖q_i − x_j‖²), then Σ_j p_j g(‖q_i − x_j‖²)(x_j − q_i): a kernel mean and its pull."""
+        """(q, 1 + d): Σ_j p_j g(‖q_i − x_j‖²), then Σ_j p_j g(‖q_i − x_j‖²)(x_j − q_i): a kernel
+        mean and its pull.
+        """
 
     def log_kernel_sum(self, radial: RadialFunction, Q: Points, w: Vector | None = None) -> Vector:
         """log Σ_j w_j g(‖q_i − x_j‖²) without underflow, w ≥ 0."""
 
     def shift(self, decay: Formula, Q: Points, w: Vector | None = None) -> Shift:
-        """Where mean shift goes from each query, w ≥ 0: ``decay`` is a kernel's φ = exp(log_value) times its −d log φ/ds."""
+        """Where mean shift goes from each query, w ≥ 0: ``decay`` is a kernel's φ = exp(log_value)
+        times its −d log φ/ds.
+        """
 
     def quadratic(self, radial: RadialFunction) -> float:
         """Σ_ij p_i p_j g(‖x_i − x_j‖²), without n outputs."""
@@ -87,10 +103,14 @@ class Room(Protocol):
 
 
 class Elimination(Protocol):
-    """The cubic part of a growing Cholesky factor, for rooms on hardware that does it better than the host."""
+    """The cubic part of a growing Cholesky factor, for rooms on hardware that does it better than
+    the host.
+    """
 
     def __call__(self, old: Points, new: Points, jitter: Vector) -> tuple[Matrix, Matrix]:
-        """(Xᵀ, M) for new centres after the old ones: X = L⁻¹K₁₂, MMᵀ = K₂₂ + Λ₂ − XᵀX; K + Λ = LLᵀ for the old ones."""
+        """(Xᵀ, M) for new centres after the old ones: X = L⁻¹K₁₂, MMᵀ = K₂₂ + Λ₂ − XᵀX; K + Λ = LLᵀ
+        for the old ones.
+        """
 
 
 class Shares(NamedTuple):
@@ -101,13 +121,17 @@ class Shares(NamedTuple):
 
 
 class Directions(Protocol):
-    """Orthonormal directions V of the span of the picks so far, as (m, P) products with P candidates that may grow.
+    """Orthonormal directions V of the span of the picks so far, as (m, P) products with P
+    candidates that may grow.
 
-    What greedy selection spends its time on, for rooms on hardware that does it better than the host: V never leaves it.
+    What greedy selection spends its time on, for rooms on hardware that does it better than the
+    host: V never leaves it.
     """
 
     def extend(self, points: Points, picks: IntVector, coordinates: Matrix) -> Shares:
-        """New candidates, and what the directions, which span the picks, hold of them; ``coordinates`` (m, c) of the sides."""
+        """New candidates, and what the directions, which span the picks, hold of them;
+        ``coordinates`` (m, c) of the sides.
+        """
 
     def residual_gram(self, listed: IntVector) -> Matrix:
         """K − VᵀV among some candidates."""
@@ -115,8 +139,8 @@ class Directions(Protocol):
     def include(self, chosen: IntVector, sides: Matrix) -> tuple[Matrix, Shares]:
         """Further directions for the chosen: R = K(J, ·) − V_JᵀV, MMᵀ = R_J, V ← [V; M⁻¹R].
 
-        ``sides`` (b, c) are what is left of them at the chosen; their coordinates M⁻¹ sides are returned with the shares. A
-        LinAlgError where R_J is not positive.
+        ``sides`` (b, c) are what is left of them at the chosen; their coordinates M⁻¹ sides are
+        returned with the shares. A LinAlgError where R_J is not positive.
         """
 
 

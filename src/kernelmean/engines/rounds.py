@@ -1,7 +1,9 @@
-"""Farthest-first traversal in rounds, seen from one part of the points: hear of centres, and offer the farthest points.
+"""Farthest-first traversal in rounds, seen from one part of the points: hear of centres, and offer
+the farthest points.
 
-Whoever holds the offers of all parts picks among them as long as the best beats every point that was not offered (farther,
-or as far with a lower row): these picks are exactly those of the sequential loop, ties included.
+Whoever holds the offers of all parts picks among them as long as the best beats every point that
+was not offered (farther, or as far with a lower row): these picks are exactly those of the
+sequential loop, ties included.
 """
 
 from __future__ import annotations
@@ -41,27 +43,37 @@ class Frontier(Protocol):
 def farthest(X: Any, nearest: Vector, m: int) -> Pool:
     """The m farthest points, lower rows first on ties, and the best point outside."""
     n = len(nearest)
-    bound, rival, rows = -1.0, n, np.arange(n, dtype=np.int64)
+    bound = -1.0
+    rival = n
+    rows = np.arange(n, dtype=np.int64)
     if n > m:
         bound = float(np.partition(nearest, n - m)[n - m])
-        above, level = np.flatnonzero(nearest > bound), np.flatnonzero(nearest == bound)
+        above = np.flatnonzero(nearest > bound)
+        level = np.flatnonzero(nearest == bound)
         room = m - len(above)
         rows = np.sort(np.concatenate([above, level[:room]])).astype(np.int64)
         if len(level) > room:
             rival = int(level[room])
-        # Else every other point is strictly nearer than the last one offered, which may itself still be picked.
+        # Else every other point is strictly nearer than the last one offered, which may itself
+        # still be picked.
     return Pool(rows, np.ascontiguousarray(X[rows].T), nearest[rows], bound, rival)
 
 
 class RoomFrontier:
-    """The frontier of any room, by its nearest centres; ``squared`` are the distances to centres met before."""
+    """The frontier of any room, by its nearest centres; ``squared`` are the distances to centres
+    met before.
+    """
 
     def __init__(self, room: Any, p: Vector, squared: Vector) -> None:
-        self._room, self._p, self._squared = room, p, squared
+        self._room = room
+        self._p = p
+        self._squared = squared
 
     def meet(self, centers: Points) -> None:
         """D² ← min(D², min_a ‖x − c_a‖²)."""
-        np.minimum(self._squared, self._room.nearest(centers).distances().values(), out=self._squared)
+        np.minimum(
+            self._squared, self._room.nearest(centers).distances().values(), out=self._squared
+        )
 
     def farthest(self, m: int) -> Pool:
         """The m points of largest distance."""

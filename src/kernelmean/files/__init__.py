@@ -1,4 +1,6 @@
-"""Files in: every format as rows of numbers, streamed where the format allows it. Files out: whole or absent."""
+"""Files in: every format as rows of numbers, streamed where the format allows it. Files out: whole
+or absent.
+"""
 
 from __future__ import annotations
 
@@ -44,29 +46,36 @@ def read(
     labels: str | None = None,
     drop_na: bool = False,
 ) -> Source:
-    """A file as a sample that every fit takes: read in batches, again in every pass, never all at once unless asked for.
+    """A file as a sample that every fit takes: read in batches, again in every pass, never all at
+    once unless asked for.
 
-    Formats by the name's ending: npy (mapped), npz, csv and tsv (also .gz, .bz2, .zst), parquet (a file or a folder of them),
-    feather and arrow, FCS 2.0 to 3.1, idx (MNIST, also .gz), and png, jpg, tiff, webp as one row per pixel. Csv, parquet
-    and arrow are streamed. ``file.npz:NAME`` is one array of several. Arrays, idx, csv and tsv need nothing but the core;
-    the others, and .zst, the extra ``files``.
+    Formats by the name's ending: npy (mapped), npz, csv and tsv (also .gz, .bz2, .zst), parquet (a
+    file or a folder of them), feather and arrow, FCS 2.0 to 3.1, idx (MNIST, also .gz), and png,
+    jpg, tiff, webp as one row per pixel. Csv, parquet and arrow are streamed. ``file.npz:NAME`` is
+    one array of several. Arrays, idx, csv and tsv need nothing but the core; the others, and .zst,
+    the extra ``files``.
 
     Parameters
     ----------
-    path : a file, or a folder of parquet files, which are taken in the natural order of their names.
-    columns : names of the coordinates, as a list or separated by commas (a name with a comma in quotes), in the order wanted;
-        all by default, but for weights and labels. Without names in the file, "0", "1", …. FCS channels go by $PnN or by
-        marker, $PnS.
-    transform : "arcsinh:150" (x ↦ arcsinh(x/150); any positive number), "log", or "none": done to every coordinate.
+    path : a file, or a folder of parquet files, which are taken in the natural order of their
+        names.
+    columns : names of the coordinates, as a list or separated by commas (a name with a comma in
+        quotes), in the order wanted; all by default, but for weights and labels. Without names in
+        the file, "0", "1", …. FCS channels go by $PnN or by marker, $PnS.
+    transform : "arcsinh:150" (x ↦ arcsinh(x/150); any positive number), "log", or "none": done to
+        every coordinate.
     weights : the column of sample weights; see ``Source.weights``.
-    labels : a column of labels of any kind, or a file with one label per row; see ``Source.labels``.
-    drop_na : leave out rows with a value that is missing or not finite, which are an error otherwise.
+    labels : a column of labels of any kind, or a file with one label per row; see
+        ``Source.labels``.
+    drop_na : leave out rows with a value that is missing or not finite, which are an error
+        otherwise.
 
     Returns
     -------
     Source
-        ``shape``, ``columns``, ``batches(rows)``, ``load()``; iterating gives (m, d) float64 blocks, ``np.asarray`` the whole.
-        A pass takes O(n·d) time, and memory for one block where the format is streamed.
+        ``shape``, ``columns``, ``batches(rows)``, ``load()``; iterating gives (m, d) float64
+        blocks, ``np.asarray`` the whole. A pass takes O(n·d) time, and memory for one block where
+        the format is streamed.
 
     Examples
     --------
@@ -84,7 +93,11 @@ def read(
     known = _Names(reader, name)
     weight = None if weights is None else known.find(weights)
     label, given = (None, None) if labels is None else known.labels(labels)
-    chosen = [column for column in reader.names if column not in (weight, label)] if columns is None else known.listed(columns)
+    chosen = (
+        [column for column in reader.names if column not in (weight, label)]
+        if columns is None
+        else known.listed(columns)
+    )
     asked = chosen if columns is None else _split(columns)
     refused = reader.refused([*chosen, *([] if weight is None else [weight])])
     if refused is not None:
@@ -92,7 +105,9 @@ def read(
     if not chosen:
         raise ValueError(f"{name} has no columns left for coordinates.")
     own = asked if reader.named else None
-    return Source(name, reader, chosen, own, transforms.parse(transform), weight, label, given, bool(drop_na))
+    return Source(
+        name, reader, chosen, own, transforms.parse(transform), weight, label, given, bool(drop_na)
+    )
 
 
 def column_names(path: str | os.PathLike[str]) -> list[str] | None:
@@ -101,25 +116,33 @@ def column_names(path: str | os.PathLike[str]) -> list[str] | None:
     return reader.names if reader.named else None
 
 
-def read_columns(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> dict[str, Labels]:
+def read_columns(
+    path: str | os.PathLike[str], columns: Sequence[str] | None = None
+) -> dict[str, Labels]:
     """Whole columns of any kind, by name: small tables that describe samples."""
     reader = open_reader(path)
     known = _Names(reader, os.fspath(path))
-    return {name: column_values(reader, known.find(name)) for name in (reader.names if columns is None else columns)}
+    return {
+        name: column_values(reader, known.find(name))
+        for name in (reader.names if columns is None else columns)
+    }
 
 
 class _Names:
     """The columns of a file by name."""
 
     def __init__(self, reader: Reader, path: str) -> None:
-        self._reader, self._path = reader, path
+        self._reader = reader
+        self._path = path
         self._names = {*reader.names, *reader.extras}
 
     def find(self, name: str) -> str:
         """The column of this name or alias."""
         name = self._reader.aliases.get(name, name)
         if name not in self._names:
-            raise ValueError(f"{self._path} has no column {name!r}; its columns are {self._known()}.")
+            raise ValueError(
+                f"{self._path} has no column {name!r}; its columns are {self._known()}."
+            )
         return name
 
     def listed(self, columns: Sequence[str] | str) -> list[str]:
@@ -136,7 +159,9 @@ class _Names:
             return self.find(name), None
         other = open_reader(name)
         if len(other.names) != 1:
-            raise ValueError(f"{name} has {len(other.names)} columns, but a file of labels has one.")
+            raise ValueError(
+                f"{name} has {len(other.names)} columns, but a file of labels has one."
+            )
         return None, column_values(other, other.names[0])
 
     def _known(self) -> str:
@@ -151,7 +176,9 @@ def _split(columns: Sequence[str] | str) -> list[str]:
     else:
         names = list(map(str, columns))
     if not names or "" in names:
-        raise ValueError(f"columns must be names separated by commas, or a list of names, got {columns!r}.")
+        raise ValueError(
+            f"columns must be names separated by commas, or a list of names, got {columns!r}."
+        )
     return names
 
 

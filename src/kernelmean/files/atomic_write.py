@@ -13,7 +13,9 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # only writing ends so
 
 
 def refuse_other_than_files(path: Path) -> None:
-    """A ValueError where something is there that a file must not take the place of: a folder, a device, a pipe."""
+    """A ValueError where something is there that a file must not take the place of: a folder, a
+    device, a pipe.
+    """
     if path.is_dir():
         raise ValueError(f"{path} is a folder, but a file is to be written there.")
     if path.exists() and not path.is_file():
@@ -22,7 +24,9 @@ def refuse_other_than_files(path: Path) -> None:
 
 @contextmanager
 def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A path to write to; it takes the place of ``path`` if nothing fails, and vanishes if anything does, Ctrl-C included."""
+    """A path to write to; it takes the place of ``path`` if nothing fails, and vanishes if anything
+    does, Ctrl-C included.
+    """
     target = Path(path)
     refuse_other_than_files(target)
     beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
@@ -34,7 +38,9 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     except OSError as error:
         if error.errno not in FULL:
             raise
-        raise OSError(error.errno, os.strerror(error.errno), str(target)) from error  # libraries leave out which file it was
+        raise OSError(
+            error.errno, os.strerror(error.errno), str(target)
+        ) from error  # libraries leave out which file it was
     finally:
         with suppress(FileNotFoundError):
             beside.unlink()

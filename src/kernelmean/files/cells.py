@@ -1,6 +1,8 @@
-"""Rows of text as numbers and labels, by the standard library and NumPy: where pyarrow is not installed.
+"""Rows of text as numbers and labels, by the standard library and NumPy: where pyarrow is not
+installed.
 
-What is a field, a number or a missing value follows pyarrow's CSV reader to the letter; tests compare the two.
+What is a field, a number or a missing value follows pyarrow's CSV reader to the letter; tests
+compare the two.
 """
 
 from __future__ import annotations
@@ -19,10 +21,13 @@ from kernelmean.files.faults import Faults
 from kernelmean.files.reader import Labels
 
 MISSING = frozenset(
-    b"|#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|N/A|NA|NULL|NaN|n/a|nan|null".split(b"|")
+    b"|#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|N/A|NA|NULL|NaN|n/a|nan|null".split(
+        b"|"
+    )
 )  # pyarrow's
 NUMBER = re.compile(
-    rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|(?P<inf>inf(?:inity)?)|(?P<nan>nan(?:\([a-z0-9_]*\))?))", re.IGNORECASE
+    rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|(?P<inf>inf(?:inity)?)|(?P<nan>nan(?:\([a-z0-9_]*\))?))",
+    re.IGNORECASE,
 )
 PLAIN = b"0123456789+-.eE"  # of these alone, float() takes what pyarrow takes
 BOM = b"\xef\xbb\xbf"
@@ -36,13 +41,20 @@ class Stream(Protocol):
         """At most so many; none at the end."""
 
 
-def blocks(stream: Stream, fault: Faults, columns: Sequence[int], label: int | None) -> Iterator[tuple[Points, Labels | None]]:
-    """The numbers of these columns and the values of that one, block by block; a row is no longer than ``faults.BYTES``."""
-    rest, size, start = b"", max(1, faults.BYTES // PARTS), True
+def blocks(
+    stream: Stream, fault: Faults, columns: Sequence[int], label: int | None
+) -> Iterator[tuple[Points, Labels | None]]:
+    """The numbers of these columns and the values of that one, block by block; a row is no longer
+    than ``faults.BYTES``.
+    """
+    rest = b""
+    size = max(1, faults.BYTES // PARTS)
+    start = True
     while data := stream.read(size):
         block = rest + (data.removeprefix(BOM) if start else data)
         values, used = _parsed(block, fault, columns, label, final=False)
-        rest, start = block[used:], False
+        rest = block[used:]
+        start = False
         if len(rest) > faults.BYTES:
             raise fault.long()
         yield values
@@ -50,9 +62,14 @@ def blocks(stream: Stream, fault: Faults, columns: Sequence[int], label: int | N
         yield _parsed(rest, fault, columns, label, final=True)[0]
 
 
-def record(block: bytes, start: int, delimiter: bytes, final: bool) -> tuple[list[bytes], int] | None:
-    """The fields of the row at ``start`` and where the next one begins; None where the block ends before it does."""
-    row, match = [], _field(delimiter).match(block, start)
+def record(
+    block: bytes, start: int, delimiter: bytes, final: bool
+) -> tuple[list[bytes], int] | None:
+    """The fields of the row at ``start`` and where the next one begins; None where the block ends
+    before it does.
+    """
+    row = []
+    match = _field(delimiter).match(block, start)
     while match is not None:
         quoted, plain, end = match.groups()
         row.append(plain if quoted is None else quoted.replace(b'""', b'"') + plain)
@@ -68,7 +85,9 @@ def record(block: bytes, start: int, delimiter: bytes, final: bool) -> tuple[lis
 
 @lru_cache(maxsize=8)
 def _field(delimiter: bytes) -> re.Pattern[bytes]:
-    """A field and what ends it: quotes count at its beginning, twice where they are meant, and text may follow them."""
+    """A field and what ends it: quotes count at its beginning, twice where they are meant, and text
+    may follow them.
+    """
     mark = re.escape(delimiter)
     return re.compile(rb'(?:"((?:[^"]++|"")*+)"|(?!"))([^%s\r\n]*+)(%s|\r\n?|\n)' % (mark, mark))
 
@@ -94,11 +113,19 @@ def _parsed(
 
 
 def _all_numbers(block: bytes, delimiter: bytes, width: int) -> Points | None:
-    """All columns at once, by NumPy, where nothing but plain numbers is there; None where something is to be looked at."""
+    """All columns at once, by NumPy, where nothing but plain numbers is there; None where something
+    is to be looked at.
+    """
     if not block.strip(b"\r\n") or block.translate(None, PLAIN + delimiter + b"\r\n"):
         return None
     try:
-        values: Points = np.loadtxt(io.BytesIO(block), delimiter=delimiter.decode(), comments=None, ndmin=2, encoding="latin-1")
+        values: Points = np.loadtxt(
+            io.BytesIO(block),
+            delimiter=delimiter.decode(),
+            comments=None,
+            ndmin=2,
+            encoding="latin-1",
+        )
     except ValueError:
         return None
     return values if values.shape[1] == width else None
@@ -113,7 +140,9 @@ def _split(block: bytes, delimiter: bytes, fault: Faults) -> list[bytes]:
     return delimiter.join(lines).split(delimiter) if lines else []
 
 
-def _unquoted(block: bytes, delimiter: bytes, fault: Faults, final: bool) -> tuple[list[bytes], int]:
+def _unquoted(
+    block: bytes, delimiter: bytes, fault: Faults, final: bool
+) -> tuple[list[bytes], int]:
     """The fields of rows with quotes, and where the last whole row ends."""
     cells: list[bytes] = []
     used = 0

@@ -13,13 +13,14 @@ from kernelmean.files.faults import first_line
 from kernelmean.files.optional_imports import need
 from kernelmean.files.reader import ArrayReader
 
-# Instruments whose header and text disagree: the text is right. Of several data sets the first is read, and the way to the
-# others, which may lead in a circle, is not followed.
+# Instruments whose header and text disagree: the text is right. Of several data sets the first is
+# read, and the way to the others, which may lead in a circle, is not followed.
 LENIENT = {"ignore_offset_discrepancy": True, "nextdata_offset": 0}
 
 
 def read_fcs(path: Path) -> ArrayReader:
-    """Events by channel, gains and logarithmic amplifiers undone; a channel has its name ($PnN) and its marker ($PnS).
+    """Events by channel, gains and logarithmic amplifiers undone; a channel has its name ($PnN) and
+    its marker ($PnS).
 
     Of several data sets in one file it is the first.
     """
@@ -32,8 +33,14 @@ def read_fcs(path: Path) -> ArrayReader:
     except Exception as error:  # flowio believes what it reads, and fails in many ways
         raise ValueError(f"{path} cannot be read as FCS: {first_line(error)}.") from error
     names = [name.strip() for name in file.pnn_labels]
-    markers = {marker.strip(): name for name, marker in zip(names, file.pns_labels, strict=True) if marker.strip()}
-    return ArrayReader(events, names, {marker: name for marker, name in markers.items() if marker not in names})
+    markers = {
+        marker.strip(): name
+        for name, marker in zip(names, file.pns_labels, strict=True)
+        if marker.strip()
+    }
+    return ArrayReader(
+        events, names, {marker: name for marker, name in markers.items() if marker not in names}
+    )
 
 
 def _events(file: Any) -> Any:
@@ -43,16 +50,25 @@ def _events(file: Any) -> Any:
         raise ValueError("its integers have an unusual number of bits")
     events = file.as_array(preprocess=True)
     if events.shape[1] != len(file.pnn_labels) or not len(events):
-        raise ValueError(f"it has {len(file.pnn_labels)} names for {events.shape[1]} channels and {len(events)} events")
+        raise ValueError(
+            f"it has {len(file.pnn_labels)} names for {events.shape[1]} channels and "
+            f"{len(events)} events"
+        )
     return events
 
 
 class _Bounded:
-    """An open file that reads no more than it has, however much is asked for: memory is taken before the end is met."""
+    """An open file that reads no more than it has, however much is asked for: memory is taken
+    before the end is met.
+    """
 
     def __init__(self, handle: BinaryIO) -> None:
-        self._handle, self._size = handle, os.fstat(handle.fileno()).st_size
-        self.name, self.seek, self.tell, self.close = "the file", handle.seek, handle.tell, handle.close
+        self._handle = handle
+        self._size = os.fstat(handle.fileno()).st_size
+        self.name = "the file"
+        self.seek = handle.seek
+        self.tell = handle.tell
+        self.close = handle.close
 
     def read(self, size: int = -1) -> bytes:
         """At most so many bytes."""

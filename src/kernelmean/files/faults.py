@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 BYTES = 1 << 23  # of a text file per block: no row may be longer
-COMMAS = re.compile(r"\s*[+-]?\d[\d.,' ]*\s*")  # a number as some countries and spreadsheets write it
+COMMAS = re.compile(
+    r"\s*[+-]?\d[\d.,' ]*\s*"
+)  # a number as some countries and spreadsheets write it
 SHOWN = 60  # characters of a row or a value in a sentence
 
 
@@ -20,13 +22,18 @@ class Faults(NamedTuple):
 
     @property
     def closing(self) -> str:
-        """A row of missing values, to be read after the last: what does not end with it ends within quotes."""
+        """A row of missing values, to be read after the last: what does not end with it ends within
+        quotes.
+        """
         return "\n" + self.delimiter.join(["NA"] * len(self.names)) + "\n"
 
     def ragged(self, found: int, row: str) -> ValueError:
         """A row of another length."""
         shown = (row.splitlines() or [""])[0][:SHOWN]
-        return ValueError(f"{self.path} cannot be read: Expected {len(self.names)} columns, got {found}: {shown!r}.")
+        return ValueError(
+            f"{self.path} cannot be read: Expected {len(self.names)} columns, got {found}: "
+            f"{shown!r}."
+        )
 
     def number(self, column: int, value: str) -> ValueError:
         """A value of a coordinate that is no number."""
@@ -34,25 +41,37 @@ class Faults(NamedTuple):
             return self.unclosed()
         what = f"column {self.names[column]!r} holds {value[:SHOWN]!r}"
         if COMMAS.fullmatch(value):
-            return ValueError(f"{self.path}: {what}; numbers need a point for the decimals and no other mark.")
+            return ValueError(
+                f"{self.path}: {what}; numbers need a point for the decimals and no other mark."
+            )
         return ValueError(not_numeric(self.path, what))
 
     def text(self, column: int) -> ValueError:
         """A label in another encoding."""
-        return ValueError(f"{self.path}: column {self.names[column]!r} holds text that is not UTF-8.")
+        return ValueError(
+            f"{self.path}: column {self.names[column]!r} holds text that is not UTF-8."
+        )
 
     def long(self) -> ValueError:
         """A row without an end."""
-        return ValueError(f"{self.path} cannot be read: a row is longer than {BYTES} bytes, or a quote is never closed.")
+        return ValueError(
+            f"{self.path} cannot be read: a row is longer than {BYTES} bytes, or a quote is "
+            "never closed."
+        )
 
     def unclosed(self) -> ValueError:
         """A file that ends within a value."""
-        return ValueError(f"{self.path} cannot be read: it ends within quotes, so one is never closed.")
+        return ValueError(
+            f"{self.path} cannot be read: it ends within quotes, so one is never closed."
+        )
 
 
 def not_numeric(path: Path | str, what: str) -> str:
     """What to do about a column that holds something else."""
-    return f"{path}: {what}, but coordinates are numbers: name the numeric columns (columns=[...], --columns A,B)."
+    return (
+        f"{path}: {what}, but coordinates are numbers: name the numeric columns "
+        "(columns=[...], --columns A,B)."
+    )
 
 
 def first_line(error: BaseException) -> str:

@@ -14,9 +14,18 @@ from kernelmean.files.faults import first_line
 from kernelmean.files.optional_imports import need
 from kernelmean.files.reader import ArrayReader
 
-FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".tif": "TIFF", ".tiff": "TIFF", ".webp": "WEBP"}
+FORMATS = {
+    ".png": "PNG",
+    ".jpg": "JPEG",
+    ".jpeg": "JPEG",
+    ".tif": "TIFF",
+    ".tiff": "TIFF",
+    ".webp": "WEBP",
+}
 SMALL = 1 << 24  # bytes that any picture may take in memory
-PACKED = 1500  # bytes of a picture for one of its file, at most: zlib reaches 1032, of channels that take three bytes of four
+# bytes of a picture for one of its file, at most: zlib reaches 1032, of channels that take three
+# bytes of four
+PACKED = 1500
 PLAIN = ("1", "L", "I", "F", "I;16", "RGB", "RGBA")  # modes whose arrays mean what they say
 
 
@@ -29,18 +38,30 @@ def read_pixels(path: Path) -> ArrayReader:
 
 
 def read_image(path: str | Path) -> np.ndarray[Any, Any]:
-    """(rows, columns) or (rows, columns, channels); the array of an npy or npz file is taken as a picture too."""
+    """(rows, columns) or (rows, columns, channels); the array of an npy or npz file is taken as a
+    picture too.
+    """
     path = Path(path)
     if path.suffix.lower() == ".npy":
         return np.asarray(load_npy(path))
     if path.suffix.lower() == ".npz":
         archive = Archive(path)
-        pictures = [name for name, header in archive.headers.items() if len(header.shape) == 3 and header.shape[2] in (3, 4)]
+        pictures = [
+            name
+            for name, header in archive.headers.items()
+            if len(header.shape) == 3 and header.shape[2] in (3, 4)
+        ]
         if len(pictures) != 1:
-            raise ValueError(f"{path} holds {len(pictures)} arrays of shape (rows, columns, 3), but one picture is needed.")
+            raise ValueError(
+                f"{path} holds {len(pictures)} arrays of shape (rows, columns, 3), but one "
+                "picture is needed."
+            )
         return archive.load(pictures[0])
     if path.suffix.lower() not in FORMATS:
-        raise ValueError(f"{path} is no picture that can be read; the formats are {', '.join(FORMATS)}, .npy and .npz.")
+        raise ValueError(
+            f"{path} is no picture that can be read; the formats are {', '.join(FORMATS)}, .npy "
+            "and .npz."
+        )
     return _decoded(path)
 
 
@@ -48,12 +69,18 @@ def _decoded(path: Path) -> np.ndarray[Any, Any]:
     pillow = need("PIL.Image", f"reading {path}")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of large pictures, which are looked at here, and of damage that does no harm
+            warnings.simplefilter(
+                "ignore"
+            )  # of large pictures, which are looked at here, and of damage that does no harm
             with pillow.open(path) as image:
                 _refuse_hollow(image, path)
                 palette = image.mode not in PLAIN
                 turned = need("PIL.ImageOps", f"reading {path}").exif_transpose(image)
-                return np.asarray(turned.convert("RGBA" if image.has_transparency_data else "RGB") if palette else turned)
+                return np.asarray(
+                    turned.convert("RGBA" if image.has_transparency_data else "RGB")
+                    if palette
+                    else turned
+                )
     except (FileNotFoundError, PermissionError, IsADirectoryError):
         raise
     except Exception as error:  # decoders meet damage with errors of every kind
@@ -62,9 +89,13 @@ def _decoded(path: Path) -> np.ndarray[Any, Any]:
 
 def _refuse_hollow(image: Any, path: Path) -> None:
     """A ValueError, before memory is taken, where a picture is far larger than its file can hold."""
-    decoded, held = 4 * image.width * image.height, path.stat().st_size
+    decoded = 4 * image.width * image.height
+    held = path.stat().st_size
     if decoded > max(SMALL, PACKED * held):
-        raise ValueError(f"it should have {image.width} times {image.height} pixels, far more than {held} bytes can hold")
+        raise ValueError(
+            f"it should have {image.width} times {image.height} pixels, far more than {held} "
+            "bytes can hold"
+        )
 
 
 def write_image(path: str | Path, pixels: np.ndarray[Any, Any]) -> None:
@@ -80,5 +111,8 @@ def image_format(path: str | Path) -> str:
     """What a picture of this name is written as."""
     kind = FORMATS.get(Path(path).suffix.lower())
     if kind is None:
-        raise ValueError(f"{path} names no picture format that can be written; the endings are {', '.join(FORMATS)}.")
+        raise ValueError(
+            f"{path} names no picture format that can be written; the endings are "
+            f"{', '.join(FORMATS)}."
+        )
     return kind

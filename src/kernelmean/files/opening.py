@@ -46,12 +46,16 @@ def open_reader(path: str | os.PathLike[str]) -> Reader:
 
 
 def readable(name: str) -> str:
-    """A name, or text with names in it, that can be shown and written: U+FFFD for every byte that is not UTF-8."""
+    """A name, or text with names in it, that can be shown and written: U+FFFD for every byte that
+    is not UTF-8.
+    """
     return ODD.sub("\ufffd", name)
 
 
 def short_name(path: str | os.PathLike[str]) -> str:
-    """The name of a file without its folder and without the ending that says its format; other dots belong to the name."""
+    """The name of a file without its folder and without the ending that says its format; other dots
+    belong to the name.
+    """
     file = Path(path)
     if file.suffix.lower() in text.COMPRESSIONS:
         file = file.with_suffix("")
@@ -79,5 +83,8 @@ def _by_name(file: Path) -> Callable[[Path], Reader]:
     found = next((reader for start, reader in STARTS.items() if head.startswith(start)), None)
     if found is None:
         known = sorted({".npz", ".csv.gz", *ENDINGS} - {".pq", ".txt", ".jpeg", ".tif"})
-        raise ValueError(f"{file} has no ending that says what it is; known are {', '.join(known)} and MNIST's idx.")
+        raise ValueError(
+            f"{file} has no ending that says what it is; known are {', '.join(known)} and "
+            "MNIST's idx."
+        )
     return found

@@ -1,4 +1,6 @@
-"""Libraries that only some files need: imported when such a file is met, and named where they are missing."""
+"""Libraries that only some files need: imported when such a file is met, and named where they are
+missing.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,15 @@ def need(module: str, task: str) -> Any:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         package = {"PIL": "Pillow"}.get(module.partition(".")[0], module.partition(".")[0])
-        raise ImportError(f"{task} needs {package}, which is not installed: pip install 'kernelmean[files]'.") from error
+        raise ImportError(
+            f"{task} needs {package}, which is not installed: pip install 'kernelmean[files]'."
+        ) from error
 
 
 def has_arrow() -> bool:
-    """Whether text can be read and written by pyarrow, which is several times as fast as the standard library."""
+    """Whether text can be read and written by pyarrow, which is several times as fast as the
+    standard library.
+    """
     try:
         importlib.import_module("pyarrow.csv")
     except ImportError:

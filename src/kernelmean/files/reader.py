@@ -21,7 +21,8 @@ def refuse_beyond_memory(nbytes: int, name: str) -> None:
     limit = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     if nbytes > limit:
         raise ValueError(
-            f"{name} takes {min(nbytes, 10**18) // 10**9} GB or more, and {limit // 10**9} GB can be held in memory."
+            f"{name} takes {min(nbytes, 10**18) // 10**9} GB or more, and {limit // 10**9} GB "
+            "can be held in memory."
         )
 
 
@@ -75,7 +76,9 @@ class ArrayReader:
     @property
     def names(self) -> list[str]:
         """Names of the columns."""
-        return list(map(str, range(self.values.shape[1]) if self.given_names is None else self.given_names))
+        return list(
+            map(str, range(self.values.shape[1]) if self.given_names is None else self.given_names)
+        )
 
     @property
     def named(self) -> bool:
@@ -94,7 +97,11 @@ class ArrayReader:
 
     def refused(self, columns: Sequence[str]) -> str | None:
         """A further column may hold anything."""
-        wrong = (name for name in columns if name in self.others and self.others[name].dtype.kind not in "biuf")
+        wrong = (
+            name
+            for name in columns
+            if name in self.others and self.others[name].dtype.kind not in "biuf"
+        )
         name = next(wrong, None)
         return None if name is None else f"column {name!r} holds {self.others[name].dtype} values"
 
@@ -106,12 +113,22 @@ class ArrayReader:
         step = max(1, BLOCK // max(1, self.values.shape[1]))
         for start in range(0, len(self.values), step):
             rows = slice(start, min(start + step, len(self.values)))
-            numbers = np.asarray(self.values[rows] if everything else self.values[rows][:, inside], dtype=np.float64)
-            outside = [np.asarray(self.others[name][rows], dtype=np.float64) for name in columns if name in self.others]
+            numbers = np.asarray(
+                self.values[rows] if everything else self.values[rows][:, inside], dtype=np.float64
+            )
+            outside = [
+                np.asarray(self.others[name][rows], dtype=np.float64)
+                for name in columns
+                if name in self.others
+            ]
             if outside:
                 numbers = np.column_stack([numbers, *outside])
             labels = None if label is None else self._labels(label, rows)
             yield Block(numbers, labels, rows.stop / len(self.values))
 
     def _labels(self, name: str, rows: slice) -> Labels:
-        return np.asarray(self.others[name][rows] if name in self.others else self.values[rows, self.names.index(name)])
+        return np.asarray(
+            self.others[name][rows]
+            if name in self.others
+            else self.values[rows, self.names.index(name)]
+        )

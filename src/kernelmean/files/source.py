@@ -20,7 +20,9 @@ Mask = np.ndarray[Any, np.dtype[np.bool_]]  # (m,)
 
 BATCH = 1 << 21  # numbers in a batch, by default: 16 MiB
 LEAST = 1024  # rows in a batch, however wide
-WIDTH = 1 << 24  # characters that labels may take as an array of text, however unequal their lengths
+WIDTH = (
+    1 << 24
+)  # characters that labels may take as an array of text, however unequal their lengths
 EXPANSION = 16  # how much larger than its file a table may be in memory, compressed or in few bits
 
 
@@ -44,13 +46,16 @@ class Table(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """Rows of a file as finite float64 points, read anew in every pass; made by :func:`kernelmean.read`.
+    """Rows of a file as finite float64 points, read anew in every pass; made by
+    :func:`kernelmean.read`.
 
-    Every fit takes it in the place of an array. ``np.asarray`` reads all of it; :meth:`batches` keeps one block in memory.
+    Every fit takes it in the place of an array. ``np.asarray`` reads all of it; :meth:`batches`
+    keeps one block in memory.
 
     Attributes
     ----------
-    path, reader, wanted, columns : the file, how it is read, its columns that are coordinates, their names if it has names.
+    path, reader, wanted, columns : the file, how it is read, its columns that are coordinates,
+        their names if it has names.
     transform, weight, label, given_labels, drop_na : as given to :func:`read`.
 
     Examples
@@ -78,7 +83,9 @@ class Source:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(n, d); a pass over the file where it does not say how many rows there are, or where rows are dropped."""
+        """(n, d); a pass over the file where it does not say how many rows there are, or where rows
+        are dropped.
+        """
         return self._rows, len(self.wanted)
 
     @property
@@ -106,7 +113,9 @@ class Source:
         """(n,) the column of weights, or None."""
         if self.weight is None:
             return None
-        return np.concatenate([batch.weights for batch in self._kept() if batch.weights is not None])
+        return np.concatenate(
+            [batch.weights for batch in self._kept() if batch.weights is not None]
+        )
 
     @property
     def labels(self) -> Labels | None:
@@ -124,7 +133,9 @@ class Source:
 
     def numbered(self, rows: int | None = None) -> Iterator[Batch]:
         """The same with the places of the rows in the file, their weights and labels."""
-        size = max(LEAST, BATCH // len(self.wanted)) if rows is None else _checks.count(rows, "rows")
+        size = (
+            max(LEAST, BATCH // len(self.wanted)) if rows is None else _checks.count(rows, "rows")
+        )
         return _regrouped(self._kept(), size)
 
     def load(self) -> Table:
@@ -145,9 +156,14 @@ class Source:
                 progress.reach(batch.done)
 
     def sample(self) -> tuple[Points | Source, Vector | None]:
-        """What to fit, and its weights: all points where they take a quarter of the free memory or less, else this source."""
+        """What to fit, and its weights: all points where they take a quarter of the free memory or
+        less, else this source.
+        """
         limit = _free_memory() // 4
-        if _bytes_on_disk(self.path) * EXPANSION > limit and 8 * self.shape[0] * self.shape[1] > limit:
+        if (
+            _bytes_on_disk(self.path) * EXPANSION > limit
+            and 8 * self.shape[0] * self.shape[1] > limit
+        ):
             return self, self.weights
         batches = []
         for batch, held in self._gathered():
@@ -163,7 +179,9 @@ class Source:
         if count is None or self.drop_na:
             count = sum(len(batch.rows) for batch in self._kept())
         if count == 0:
-            raise ValueError(f"{self.path} has no rows{' without missing values' if self.drop_na else ''}.")
+            raise ValueError(
+                f"{self.path} has no rows{' without missing values' if self.drop_na else ''}."
+            )
         return count
 
     def _kept(self) -> Iterator[Batch]:
@@ -178,15 +196,19 @@ class Source:
             else:
                 raise ValueError(self._about_missing())
         if not some:
-            raise ValueError(f"{self.path} has no rows{' without missing values' if self.drop_na else ''}.")
+            raise ValueError(
+                f"{self.path} has no rows{' without missing values' if self.drop_na else ''}."
+            )
 
     def _pieces(self) -> Iterator[tuple[Batch, Mask]]:
         """Blocks as the file has them, and which of their rows are whole."""
-        columns, start = [*self.wanted, *([] if self.weight is None else [self.weight])], 0
+        columns = [*self.wanted, *([] if self.weight is None else [self.weight])]
+        start = 0
         for numbers, labels, done in self.reader.blocks(columns, self.label):
             rows = np.arange(start, start + len(numbers))
             start += len(numbers)
-            points, weights = numbers[:, : len(self.wanted)], None if self.weight is None else numbers[:, -1]
+            points = numbers[:, : len(self.wanted)]
+            weights = None if self.weight is None else numbers[:, -1]
             if self.transform is not None:
                 points = self.transform(points)
             whole: Mask = np.asarray(np.isfinite(points).all(axis=1))
@@ -201,8 +223,13 @@ class Source:
 
     def _labels_at(self, rows: IntVector, whole_file: bool = False) -> Labels:
         assert self.given_labels is not None
-        if (len(rows) and rows[-1] >= len(self.given_labels)) or (whole_file and len(rows) != len(self.given_labels)):
-            raise ValueError(f"{self.path} needs one label per row, but there are {len(self.given_labels)} labels.")
+        if (len(rows) and rows[-1] >= len(self.given_labels)) or (
+            whole_file and len(rows) != len(self.given_labels)
+        ):
+            raise ValueError(
+                f"{self.path} needs one label per row, but there are {len(self.given_labels)} "
+                "labels."
+            )
         return self.given_labels[rows]
 
     def _about_missing(self) -> str:
@@ -212,7 +239,10 @@ class Source:
             else f"values that are missing or not finite after {self.transform}"
         )
         rows = "1 row has" if self.missing == 1 else f"{self.missing} rows have"
-        return f"{self.path}: {rows} {what}; leave them out by drop_na=True (--drop-na), or fill them in first."
+        return (
+            f"{self.path}: {rows} {what}; leave them out by drop_na=True (--drop-na), or fill "
+            "them in first."
+        )
 
 
 def _table(batches: list[Batch]) -> Table:
@@ -237,26 +267,37 @@ def _bytes_on_disk(path: str) -> int:
 
 def column_values(reader: Reader, name: str) -> Labels:
     """One column of any kind, whole."""
-    return _natural(np.concatenate([block.labels for block in reader.blocks([], name) if block.labels is not None]))
+    return _natural(
+        np.concatenate(
+            [block.labels for block in reader.blocks([], name) if block.labels is not None]
+        )
+    )
 
 
 def _selected(batch: Batch, rows: Mask | slice) -> Batch:
-    weights, labels = (None if part is None else part[rows] for part in (batch.weights, batch.labels))
+    weights, labels = (
+        None if part is None else part[rows] for part in (batch.weights, batch.labels)
+    )
     return Batch(batch.rows[rows], batch.points[rows], weights, labels, batch.done)
 
 
 def _regrouped(batches: Iterable[Batch], size: int) -> Iterator[Batch]:
     """The same rows in batches of equal size."""
     held: list[Batch] = []
-    count, done = 0, 0.0
+    count = 0
+    done = 0.0
     for batch in batches:
         held.append(batch)
-        count, done = count + len(batch.rows), batch.done
+        count = count + len(batch.rows)
+        done = batch.done
         if count >= size:
             joined = _joined(held, done)
             full = count - count % size
-            yield from (_selected(joined, slice(start, start + size)) for start in range(0, full, size))
-            held, count = [_selected(joined, slice(full, None))], count - full
+            yield from (
+                _selected(joined, slice(start, start + size)) for start in range(0, full, size)
+            )
+            held = [_selected(joined, slice(full, None))]
+            count = count - full
     if count:
         yield _joined(held, done)
 
@@ -264,10 +305,17 @@ def _regrouped(batches: Iterable[Batch], size: int) -> Iterator[Batch]:
 def _joined(batches: list[Batch], done: float) -> Batch:
     if len(batches) == 1:
         return batches[0]
-    rows, points = np.concatenate([batch.rows for batch in batches]), np.concatenate([batch.points for batch in batches])
+    rows = np.concatenate([batch.rows for batch in batches])
+    points = np.concatenate([batch.points for batch in batches])
     weights = [batch.weights for batch in batches if batch.weights is not None]
     labels = [batch.labels for batch in batches if batch.labels is not None]
-    return Batch(rows, points, np.concatenate(weights) if weights else None, np.concatenate(labels) if labels else None, done)
+    return Batch(
+        rows,
+        points,
+        np.concatenate(weights) if weights else None,
+        np.concatenate(labels) if labels else None,
+        done,
+    )
 
 
 def _present(labels: Labels) -> Mask:
@@ -278,7 +326,9 @@ def _present(labels: Labels) -> Mask:
 
 
 def _natural(labels: Labels) -> Labels:
-    """Text as text, and as whole numbers where every label is one (all that a csv says of its types)."""
+    """Text as text, and as whole numbers where every label is one (all that a csv says of its
+    types).
+    """
     if labels.dtype.kind != "O":
         return labels
     words = list(map(str, labels.tolist()))

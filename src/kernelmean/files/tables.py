@@ -1,4 +1,6 @@
-"""Tables with types that are streamed, through pyarrow: parquet (a file or a folder), feather and arrow."""
+"""Tables with types that are streamed, through pyarrow: parquet (a file or a folder), feather and
+arrow.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ class ArrowReader(ABC):
             return None
         wrong = (name for name in columns if not _is_number(self.schema.field(name).type))
         name = next(wrong, None)
-        return None if name is None else f"column {name!r} has the type {self.schema.field(name).type}"
+        return (
+            None if name is None else f"column {name!r} has the type {self.schema.field(name).type}"
+        )
 
     def blocks(self, columns: Sequence[str], label: str | None) -> Iterator[Block]:
         """The record batches as numbers."""
@@ -68,13 +72,17 @@ class ParquetReader(ArrowReader):
 
     def pieces(self, columns: Sequence[str], label: str | None) -> Iterator[Piece]:
         """Only the columns asked for are decoded."""
-        wanted, read = _distinct(columns, label), 0
+        wanted = _distinct(columns, label)
+        read = 0
         for path in parquet_files(self.path):
             for batch in _parquet_batches(path, wanted, label):
                 read += batch.num_rows
                 yield Piece(batch, read / max(1, self.count or 0))
         if read != self.count:
-            raise ValueError(f"{self.path} is damaged or incomplete: it should hold {self.count} rows and has {read}.")
+            raise ValueError(
+                f"{self.path} is damaged or incomplete: it should hold {self.count} rows and has "
+                f"{read}."
+            )
 
 
 class IpcReader(ArrowReader):
@@ -87,14 +95,19 @@ class IpcReader(ArrowReader):
             _, batches = _ipc_batches(source, self.path)
             for batch, done in batches:
                 part = batch.select(wanted)
-                part.validate(full=True)  # pyarrow follows offsets and indices that it has not looked at
+                part.validate(
+                    full=True
+                )  # pyarrow follows offsets and indices that it has not looked at
                 yield Piece(part, done)
 
 
 def read_parquet(path: Path) -> ParquetReader:
     """Columns and rows are in the footer of each file."""
-    parquet, files = need("pyarrow.parquet", f"reading {path}"), parquet_files(path)
-    footers, schemas, names = [], [], []
+    parquet = need("pyarrow.parquet", f"reading {path}")
+    files = parquet_files(path)
+    footers = []
+    schemas = []
+    names = []
     for file in files:
         with _opening(file), _mapped(file) as source:
             footers.append(parquet.read_metadata(source))
@@ -102,23 +115,31 @@ def read_parquet(path: Path) -> ParquetReader:
             names.append(schemas[-1].names)
     odd = next((i for i, listed in enumerate(names) if listed != names[0]), None)
     if odd is not None:
-        raise ValueError(f"the files of {path} differ in their columns: {files[0].name} and {files[odd].name}.")
-    return ParquetReader(path, names[0], count=sum(footer.num_rows for footer in footers), schema=schemas[0])
+        raise ValueError(
+            f"the files of {path} differ in their columns: {files[0].name} and {files[odd].name}."
+        )
+    return ParquetReader(
+        path, names[0], count=sum(footer.num_rows for footer in footers), schema=schemas[0]
+    )
 
 
 def _parquet_batches(path: Path, columns: list[str], label: str | None) -> Iterator[Any]:
     """Record batches, one row group after the other.
 
-    pyarrow keeps what it has read of all the row groups it was asked for until the last one: so it is asked for one at a time.
-    The file is mapped, and opened anew for each: the pages of a row group are the system's to take back, however large it is.
-    Labels that the file keeps once for many rows are kept so here.
+    pyarrow keeps what it has read of all the row groups it was asked for until the last one: so it
+    is asked for one at a time. The file is mapped, and opened anew for each: the pages of a row
+    group are the system's to take back, however large it is. Labels that the file keeps once for
+    many rows are kept so here.
     """
     parquet = need("pyarrow.parquet", f"reading {path}")
     shared = [] if label is None else [label]
     with _mapped(path) as source:
         footer = parquet.read_metadata(source)
     for group in range(footer.num_row_groups):
-        with _mapped(path) as source, parquet.ParquetFile(source, metadata=footer, read_dictionary=shared) as file:
+        with (
+            _mapped(path) as source,
+            parquet.ParquetFile(source, metadata=footer, read_dictionary=shared) as file,
+        ):
             yield from file.iter_batches(ROWS, row_groups=[group], columns=columns)
 
 
@@ -129,7 +150,9 @@ def _mapped(path: Path) -> Iterator[Any]:
     with path.open("rb") as file:
         if os.fstat(file.fileno()).st_size == 0:
             raise ValueError(f"{path} is empty.")
-        with arrow.BufferReader(arrow.py_buffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))) as source:
+        with arrow.BufferReader(
+            arrow.py_buffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        ) as source:
             yield source
 
 
@@ -140,7 +163,12 @@ def parquet_files(path: Path) -> list[Path]:
     found = [file for pattern in ("*.parquet", "*.pq") for file in path.rglob(pattern)]
     if not found:
         raise ValueError(f"{path} is a folder without parquet files.")
-    return sorted(found, key=lambda file: [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in _runs(file)])
+    return sorted(
+        found,
+        key=lambda file: [
+            (part.isdigit(), int(part) if part.isdigit() else 0, part) for part in _runs(file)
+        ],
+    )
 
 
 def read_ipc(path: Path) -> IpcReader:
@@ -156,7 +184,9 @@ def _ipc_batches(source: Any, path: Path) -> tuple[Any, Iterator[Piece]]:
     if source.read(6) == b"ARROW1":
         file = ipc.open_file(source)
         last = max(1, file.num_record_batches)
-        return file.schema, (Piece(file.get_batch(i), (i + 1) / last) for i in range(file.num_record_batches))
+        return file.schema, (
+            Piece(file.get_batch(i), (i + 1) / last) for i in range(file.num_record_batches)
+        )
     source.seek(0)
     stream = ipc.open_stream(source)
     return stream.schema, (Piece(batch, source.tell() / max(1, source.size())) for batch in stream)

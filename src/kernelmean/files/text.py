@@ -1,4 +1,6 @@
-"""Csv and tsv, also compressed: rows of values, streamed; by pyarrow where it is installed, else by the standard library."""
+"""Csv and tsv, also compressed: rows of values, streamed; by pyarrow where it is installed, else by
+the standard library.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,12 @@ COMPRESSIONS = (".gz", ".bz2", ".zst")
 ENDINGS = (".csv", ".tsv", ".txt")  # of text, also compressed
 DELIMITERS = ",;\t|"
 DECIMAL_COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:[.' ]\d{3})+),\d+")
-COLUMNS = 4096  # that pyarrow is given: each takes kilobytes, though the file may have a byte for it
-LINE = re.compile(rb"[^\r\n]+")  # as pyarrow and the standard library cut them: nothing else ends a line
+COLUMNS = (
+    4096  # that pyarrow is given: each takes kilobytes, though the file may have a byte for it
+)
+LINE = re.compile(
+    rb"[^\r\n]+"
+)  # as pyarrow and the standard library cut them: nothing else ends a line
 WIDE = (b"\xff\xfe", b"\xfe\xff")  # UTF-16
 
 Parsed = tuple[Points, Labels | None]
@@ -49,15 +55,21 @@ class TextReader:
         return None
 
     def blocks(self, columns: Sequence[str], label: str | None) -> Iterator[Block]:
-        """Numbers are read as numbers, and labels as text, from the first row on: nothing depends on what comes first."""
-        fault, size = Faults(self.path, self.names, self.delimiter), max(1, self.path.stat().st_size)
+        """Numbers are read as numbers, and labels as text, from the first row on: nothing depends
+        on what comes first.
+        """
+        fault = Faults(self.path, self.names, self.delimiter)
+        size = max(1, self.path.stat().st_size)
         known = {name: j for j, name in enumerate(self.names)}
-        places, place = [known[name] for name in columns], None if label is None else known[label]
+        places = [known[name] for name in columns]
+        place = None if label is None else known[label]
         with _damaged(self.path), self.path.open("rb") as raw:
             stream = decompressed(raw, self.path)
             stream.read(self.offset)
             parse = _by_arrow if len(self.names) <= COLUMNS and has_arrow() else cells.blocks
-            for numbers, labels in _to_the_end(parse(_Closed(stream, fault.closing.encode()), fault, places, place), fault):
+            for numbers, labels in _to_the_end(
+                parse(_Closed(stream, fault.closing.encode()), fault, places, place), fault
+            ):
                 yield Block(numbers, labels, raw.tell() / size)
 
 
@@ -69,8 +81,14 @@ def read_text(path: Path) -> TextReader:
         raise ValueError(f"{path} cannot be read: it is in UTF-16; save it as UTF-8.")
     final = len(head) < faults.BYTES
     start = _first_line(head, path, final)
-    tabs = path.name.lower().removesuffix(path.suffix.lower() if path.suffix.lower() in COMPRESSIONS else "").endswith(".tsv")
-    delimiter, row, end = _first_row(head, start, "\t" if tabs else DELIMITERS, Faults(path, []), final)
+    tabs = (
+        path.name.lower()
+        .removesuffix(path.suffix.lower() if path.suffix.lower() in COMPRESSIONS else "")
+        .endswith(".tsv")
+    )
+    delimiter, row, end = _first_row(
+        head, start, "\t" if tabs else DELIMITERS, Faults(path, []), final
+    )
     headed = not all(map(_is_value, row))
     names = [cell.strip() for cell in row] if headed else list(map(str, range(len(row))))
     return TextReader(path, names, headed, delimiter, end if headed else start)
@@ -95,11 +113,17 @@ def _first_line(head: bytes, path: Path, final: bool) -> int:
     for line in LINE.finditer(head, start):
         if line.group().decode("utf-8", "replace").strip():
             return line.start()
-    raise ValueError(f"{path} is empty." if final else f"{path} begins with {len(head)} bytes of empty lines.")
+    raise ValueError(
+        f"{path} is empty." if final else f"{path} begins with {len(head)} bytes of empty lines."
+    )
 
 
-def _first_row(head: bytes, start: int, delimiters: str, fault: Faults, final: bool) -> tuple[str, list[str], int]:
-    """The delimiter that makes a row of numbers of the first line, or else the most fields; these; where they end."""
+def _first_row(
+    head: bytes, start: int, delimiters: str, fault: Faults, final: bool
+) -> tuple[str, list[str], int]:
+    """The delimiter that makes a row of numbers of the first line, or else the most fields; these;
+    where they end.
+    """
     best: tuple[str, list[str], int] | None = None
     for delimiter in delimiters:
         found = cells.record(head, start, delimiter.encode(), final)
@@ -117,28 +141,37 @@ def _likeness(row: list[str]) -> tuple[bool, int]:
 
 
 def _is_value(cell: str) -> bool:
-    """Whether a cell of the first line could be a value, though perhaps of a kind that is refused, rather than a name."""
+    """Whether a cell of the first line could be a value, though perhaps of a kind that is refused,
+    rather than a name.
+    """
     text = cell.strip()
     try:
         float(text)
     except ValueError:
-        return text.encode("utf-8", "replace") in cells.MISSING or DECIMAL_COMMA.fullmatch(text) is not None
+        return (
+            text.encode("utf-8", "replace") in cells.MISSING
+            or DECIMAL_COMMA.fullmatch(text) is not None
+        )
     return True
 
 
 class _Closed:
-    """The rows of a stream and one more, of missing values: where that is not the last to come out, a quote was left open."""
+    """The rows of a stream and one more, of missing values: where that is not the last to come out,
+    a quote was left open.
+    """
 
     closed = False
 
     def __init__(self, stream: Any, end: bytes) -> None:
-        self._stream, self._end = stream, end
+        self._stream = stream
+        self._end = end
 
     def read(self, size: int) -> bytes:
         """At most so many bytes."""
         data: bytes = self._stream.read(size)
         if not data:
-            data, self._end = self._end[:size], self._end[size:]
+            data = self._end[:size]
+            self._end = self._end[size:]
         return data
 
     def readable(self) -> bool:
@@ -163,22 +196,35 @@ def _to_the_end(parts: Iterator[Parsed], fault: Faults) -> Iterator[Parsed]:
     yield numbers[:-1], None if labels is None else labels[:-1]
 
 
-def _by_arrow(stream: Any, fault: Faults, columns: Sequence[int], label: int | None) -> Iterator[Parsed]:
+def _by_arrow(
+    stream: Any, fault: Faults, columns: Sequence[int], label: int | None
+) -> Iterator[Parsed]:
     """The same as ``cells.blocks``, several times as fast."""
-    arrow, text = need("pyarrow", f"reading {fault.path}"), need("pyarrow.csv", f"reading {fault.path}")
+    arrow = need("pyarrow", f"reading {fault.path}")
+    text = need("pyarrow.csv", f"reading {fault.path}")
     names = list(map(str, range(len(fault.names))))
-    types = {names[j]: arrow.float64() for j in columns} | ({} if label is None else {names[label]: arrow.string()})
+    types = {names[j]: arrow.float64() for j in columns} | (
+        {} if label is None else {names[label]: arrow.string()}
+    )
     how = (
         text.ReadOptions(column_names=names, block_size=faults.BYTES),
         text.ParseOptions(delimiter=fault.delimiter, newlines_in_values=True),
-        text.ConvertOptions(column_types=types, include_columns=list(types), strings_can_be_null=True),
+        text.ConvertOptions(
+            column_types=types, include_columns=list(types), strings_can_be_null=True
+        ),
     )
     try:
         for batch in text.open_csv(arrow.PythonFile(stream, mode="r"), *how):
             numbers = np.empty((batch.num_rows, len(columns)))
             for place, j in enumerate(columns):
-                numbers[:, place] = batch.column(names[j]).cast("float64").to_numpy(zero_copy_only=False)
-            labels = None if label is None else np.array(batch.column(names[label]).to_pylist(), dtype=object)
+                numbers[:, place] = (
+                    batch.column(names[j]).cast("float64").to_numpy(zero_copy_only=False)
+                )
+            labels = (
+                None
+                if label is None
+                else np.array(batch.column(names[label]).to_pylist(), dtype=object)
+            )
             yield numbers, labels
     except arrow.ArrowInvalid as error:
         raise _translated(str(error), fault) from error
@@ -186,7 +232,9 @@ def _by_arrow(stream: Any, fault: Faults, columns: Sequence[int], label: int | N
 
 def _translated(said: str, fault: Faults) -> ValueError:
     """What pyarrow says, in the words that are used without it."""
-    if found := re.search(r"CSV column #(\d+):.*conversion error to double: invalid value '(.*)'", said, re.DOTALL):
+    if found := re.search(
+        r"CSV column #(\d+):.*conversion error to double: invalid value '(.*)'", said, re.DOTALL
+    ):
         return fault.number(int(found[1]), found[2])
     if found := re.search(r"CSV column #(\d+):.*invalid UTF8 data", said):
         return fault.text(int(found[1]))
@@ -199,7 +247,9 @@ def _translated(said: str, fault: Faults) -> ValueError:
 
 @contextmanager
 def _damaged(path: Path) -> Iterator[None]:
-    """What is wrong with a compressed file, under its name; what the system says of any file has it already."""
+    """What is wrong with a compressed file, under its name; what the system says of any file has it
+    already.
+    """
     try:
         yield
     except (OSError, EOFError, zlib.error) as error:

@@ -1,4 +1,6 @@
-"""Tables out, row block by row block: parquet, feather or arrow, csv or tsv (also .gz); the latter two without pyarrow too."""
+"""Tables out, row block by row block: parquet, feather or arrow, csv or tsv (also .gz); the latter
+two without pyarrow too.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,11 @@ class TableWriter(Protocol):
 def table_writer(path: str | os.PathLike[str]) -> Iterator[TableWriter]:
     """A function that appends rows to a file which appears, whole, at the end."""
     target = Path(path)
-    begin = _by_csv if table_format(target).startswith((".csv", ".tsv")) and not has_arrow() else _by_arrow
+    begin = (
+        _by_csv
+        if table_format(target).startswith((".csv", ".tsv")) and not has_arrow()
+        else _by_arrow
+    )
     if begin is _by_arrow:
         need("pyarrow", f"writing {target}")  # said before there is anything to write
     begun: list[TableWriter] = []
@@ -52,17 +58,24 @@ def table_format(path: str | os.PathLike[str]) -> str:
     name = Path(path).name.lower()
     found = next((ending for ending in ENDINGS if name.endswith(ending)), None)
     if found is None:
-        raise ValueError(f"{path} names no table format that can be written; the endings are {', '.join(ENDINGS)}.")
+        raise ValueError(
+            f"{path} names no table format that can be written; the endings are "
+            f"{', '.join(ENDINGS)}."
+        )
     return found
 
 
 def _by_csv(target: Path, file: Any, stack: ExitStack) -> TableWriter:
-    """Numbers with all their digits, text in quotes where it needs them, nothing where a value is missing."""
+    """Numbers with all their digits, text in quotes where it needs them, nothing where a value is
+    missing.
+    """
     ending = table_format(target)
     if ending.endswith(".gz"):
         file = stack.enter_context(gzip.GzipFile(fileobj=file, mode="wb", filename=""))
     text = stack.enter_context(io.TextIOWrapper(file, encoding="utf-8", newline=""))
-    writer = csv.writer(text, delimiter="\t" if ending.startswith(".tsv") else ",", lineterminator="\n")
+    writer = csv.writer(
+        text, delimiter="\t" if ending.startswith(".tsv") else ",", lineterminator="\n"
+    )
     headed: list[str] = []
 
     def write(columns: Columns) -> None:
@@ -87,8 +100,12 @@ def _by_arrow(target: Path, file: Any, stack: ExitStack) -> TableWriter:
     def write(columns: Columns) -> None:
         batch = arrow.record_batch({name: arrow.array(values) for name, values in columns.items()})
         if not opened:
-            opened.append(stack.enter_context(_arrow_writer(arrow, target, file, batch.schema, stack)))
-        opened[0].write_batch(batch) if hasattr(opened[0], "write_batch") else opened[0].write(batch)
+            opened.append(
+                stack.enter_context(_arrow_writer(arrow, target, file, batch.schema, stack))
+            )
+        opened[0].write_batch(batch) if hasattr(opened[0], "write_batch") else opened[0].write(
+            batch
+        )
 
     return write
 
@@ -103,4 +120,6 @@ def _arrow_writer(arrow: Any, target: Path, file: Any, schema: Any, stack: ExitS
     delimiter = "\t" if ending.startswith(".tsv") else ","
     compression = "gzip" if ending.endswith(".gz") else None
     stream = stack.enter_context(arrow.output_stream(file, compression=compression))
-    return text.CSVWriter(stream, schema, write_options=text.WriteOptions(delimiter=delimiter, quoting_style="needed"))
+    return text.CSVWriter(
+        stream, schema, write_options=text.WriteOptions(delimiter=delimiter, quoting_style="needed")
+    )

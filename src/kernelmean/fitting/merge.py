@@ -23,15 +23,21 @@ from kernelmean.selection import KCenter, Listed
 from kernelmean.selection.auto import Choice
 from kernelmean.selection.listed import distinct_rows
 
-CANDIDATES = 4  # per centre of the merged mean, those of largest weight: its algebra takes O(k³), whatever is merged
+# per centre of the merged mean, those of largest weight: its algebra takes O(k³), whatever is
+# merged
+CANDIDATES = 4
 
 
-def merge(means: Sequence[SparseKernelMean], k: int | None = None, *, constraint: Constraint = None) -> SparseKernelMean:
-    """The mean of the union of samples, Σ_l (n_l/N) z_l, on k of the centres of all, with optimal weights.
+def merge(
+    means: Sequence[SparseKernelMean], k: int | None = None, *, constraint: Constraint = None
+) -> SparseKernelMean:
+    """The mean of the union of samples, Σ_l (n_l/N) z_l, on k of the centres of all, with optimal
+    weights.
 
-    The target is exact: signed weights stay signed. Without ``k``, the largest integer below 3√N; with k at least the
-    number of distinct centres the merged mean equals the target. Else the centres are those of a greedy selection among them,
-    or farthest-first where that reaches a smaller error.
+    The target is exact: signed weights stay signed. Without ``k``, the largest integer below 3√N;
+    with k at least the number of distinct centres the merged mean equals the target. Else the
+    centres are those of a greedy selection among them, or farthest-first where that reaches a
+    smaller error.
 
     Parameters
     ----------
@@ -58,9 +64,11 @@ def merge(means: Sequence[SparseKernelMean], k: int | None = None, *, constraint
     limit = default_limit(total) if k is None else _checks.count(k, "k")
     engine = engines.precise(engines.open(first.engine))
     mapped = scaling.apply(first.scale, points, first.centers[0])
-    room, radial = engine.load(mapped), first.kernel.radial(first.dimension, first.space)
+    room = engine.load(mapped)
+    radial = first.kernel.radial(first.dimension, first.space)
     choice = _best(_Union(room, radial, mapped, target), limit, constraint)
-    path, facts = choice.path, path_facts(choice.path, room, engine)
+    path = choice.path
+    facts = path_facts(choice.path, room, engine)
     assert path.indices is not None
     return SparseKernelMean(
         centers=points[path.indices],
@@ -87,9 +95,13 @@ class _Union:
     weights: Vector
 
     def sources(self, limit: int, unit_sum: bool) -> Iterator[Source]:
-        """Farthest-first, which takes them all where there are no more; else the greedy selection too."""
+        """Farthest-first, which takes them all where there are no more; else the greedy selection
+        too.
+        """
         yield KCenter(self.room, int(np.argmax(np.abs(self.weights))))
-        rows = np.fromiter(distinct_rows(self.room, [self._heaviest(CANDIDATES * limit)]), dtype=np.intp)
+        rows = np.fromiter(
+            distinct_rows(self.room, [self._heaviest(CANDIDATES * limit)]), dtype=np.intp
+        )
         if limit < len(rows):
             kappa = self.room.kernel_sum(self.radial, self.points[rows], self.weights)
             directions = engines.directions(self.room, self.radial, limit)
@@ -105,7 +117,9 @@ def _best(union: _Union, limit: int, constraint: Constraint) -> Choice:
     """The selection whose weights reach the smallest error."""
     found: tuple[float, Choice] | None = None
     for source in union.sources(limit, constraint is not None):
-        path = coefficients.grow(union.room, union.radial, source, Stopping(limit, limit, 0.0, 1), union.weights)
+        path = coefficients.grow(
+            union.room, union.radial, source, Stopping(limit, limit, 0.0, 1), union.weights
+        )
         alpha = coefficients.weights(path.factor, path.k, constraint, "cholesky")
         objective = path.factor.objective(alpha)
         if found is None or objective < found[0]:
@@ -117,7 +131,9 @@ def _best(union: _Union, limit: int, constraint: Constraint) -> Choice:
 def merging_error(means: Sequence[SparseKernelMean], merged: SparseKernelMean) -> float:
     """‖Σ_l (n_l/N) z_l − z‖: what merging has cost, exactly."""
     first, points, target, total = _union(means)
-    return KernelMean(points, target, first.kernel, first.space, first.scale, total, first.engine).distance(merged)
+    return KernelMean(
+        points, target, first.kernel, first.space, first.scale, total, first.engine
+    ).distance(merged)
 
 
 def _union(means: Sequence[SparseKernelMean]) -> tuple[SparseKernelMean, Matrix, Vector, float]:
@@ -125,12 +141,16 @@ def _union(means: Sequence[SparseKernelMean]) -> tuple[SparseKernelMean, Matrix,
     expansions(means)
     for mean in means:
         if not isinstance(mean, SparseKernelMean):
-            raise TypeError(f"sparse means can be merged, but the list holds a {type(mean).__name__}.")
+            raise TypeError(
+                f"sparse means can be merged, but the list holds a {type(mean).__name__}."
+            )
     first = means[0]
     for other in means[1:]:
         first.expansion.pairing(other.expansion)
         if first.kernel != other.kernel:
-            raise ValueError(f"the means to merge have different kernels ({first.kernel} and {other.kernel}).")
+            raise ValueError(
+                f"the means to merge have different kernels ({first.kernel} and {other.kernel})."
+            )
     total = sum(mean.n_points for mean in means)
     points = np.concatenate([mean.centers for mean in means])
     target = np.concatenate([mean.weights * (mean.n_points / total) for mean in means])

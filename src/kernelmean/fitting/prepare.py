@@ -29,7 +29,12 @@ class Prepared(NamedTuple):
 
 
 def prepare(
-    X: ArrayLike, sample_weight: ArrayLike | None, scale: Any, kernel: Any, bandwidth: Any, engine: str | Engine
+    X: ArrayLike,
+    sample_weight: ArrayLike | None,
+    scale: Any,
+    kernel: Any,
+    bandwidth: Any,
+    engine: str | Engine,
 ) -> Prepared:
     """Check, drop rows of weight zero, map, load, and find the kernel."""
     checked = engines.points(X, engine)
@@ -40,7 +45,16 @@ def prepare(
     if A is not None:
         mapped = scaling.apply(A, sample, engines.host(sample[:1])[0])
         room = opened.load(engines.points(mapped, engine, "X, mapped by scale,"), weights)
-    return Prepared(sample, weights, rows, len(checked), A, room, resolve_kernel(kernel, bandwidth, room), opened)
+    return Prepared(
+        sample,
+        weights,
+        rows,
+        len(checked),
+        A,
+        room,
+        resolve_kernel(kernel, bandwidth, room),
+        opened,
+    )
 
 
 def kernel_mean(
@@ -76,8 +90,15 @@ def kernel_mean(
     """
     _checks.choice(space, "space", kernels.SPACES)
     prepared = prepare(X, sample_weight, scale, kernel, bandwidth, engine)
-    n, w = len(prepared.sample), prepared.weights
+    n = len(prepared.sample)
+    w = prepared.weights
     p = np.full(n, 1.0 / n) if w is None else w / w.sum()
     return KernelMean(
-        engines.host(prepared.sample), p, prepared.kernel, space, prepared.scale, prepared.room.summary.size, engine
+        engines.host(prepared.sample),
+        p,
+        prepared.kernel,
+        space,
+        prepared.scale,
+        prepared.room.summary.size,
+        engine,
     )

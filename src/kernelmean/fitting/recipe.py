@@ -1,4 +1,6 @@
-"""One recipe for several samples, so that their means can be compared: the same kernel, scale and space for all."""
+"""One recipe for several samples, so that their means can be compared: the same kernel, scale and
+space for all.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ RULE = "iqr"  # of the paper's embedding: a scale of the data, not a bandwidth t
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a sample becomes a mean. Nothing here depends on the other samples, so a new one joins without refitting any."""
+    """How a sample becomes a mean. Nothing here depends on the other samples, so a new one joins
+    without refitting any.
+    """
 
     kernel: Kernel
     scale: Matrix | None
@@ -34,8 +38,12 @@ class Recipe:
     valid: bool = False  # densities: nonnegative weights that sum to one
     sparse: bool = True
     engine: str | Engine = "cpu"
-    streams: Streams = field(default_factory=lambda: Streams(0))  # the same for every sample: equal samples get equal means
-    options: Mapping[str, Any] = field(default_factory=dict)  # of sparse_kernel_mean: k, k_max, tol, patience, selection
+    streams: Streams = field(
+        default_factory=lambda: Streams(0)
+    )  # the same for every sample: equal samples get equal means
+    options: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # of sparse_kernel_mean: k, k_max, tol, patience, selection
 
     def for_densities(self) -> Recipe:
         """The same with valid densities: weights on the simplex, optimal in L2."""
@@ -53,9 +61,11 @@ class Recipe:
         return sparse_kernel_mean(X, space=self.space, **shared, **self.options)
 
     def means(self, samples: Sequence[Points]) -> list[AnyMean]:
-        """The means of several samples, one sample per thread where there are enough of them: the same bits either way.
+        """The means of several samples, one sample per thread where there are enough of them: the
+        same bits either way.
 
-        BLAS gets one thread: its threads spend longer waiting for one another than on matrices of a few hundred rows.
+        BLAS gets one thread: its threads spend longer waiting for one another than on matrices of a
+        few hundred rows.
         """
         engine = engines.precise(engines.open(self.engine))
         threads = 1 if any(map(engines.in_parts, samples)) else getattr(engine, "threads", 1)
@@ -64,14 +74,26 @@ class Recipe:
                 return [self.mean(X) for X in _progress.track(samples, "samples", len(samples))]
             alone: Engine = replace(engine, threads=1)  # type: ignore[type-var]
             with ThreadPoolExecutor(threads) as pool:
-                fitted = list(_progress.track(pool.map(lambda X: self.mean(X, alone), samples), "samples", len(samples)))
-        return [replace(mean, engine=self.engine) for mean in fitted if isinstance(mean, SparseKernelMean)]
+                fitted = list(
+                    _progress.track(
+                        pool.map(lambda X: self.mean(X, alone), samples), "samples", len(samples)
+                    )
+                )
+        return [
+            replace(mean, engine=self.engine)
+            for mean in fitted
+            if isinstance(mean, SparseKernelMean)
+        ]
 
     def certified_errors(self, samples: Sequence[Points], means: Sequence[AnyMean]) -> Vector:
-        """‖z̄ − z‖ of each mean, measured; two standard errors up where the certificate is an estimate. 0 for full means."""
+        """‖z̄ − z‖ of each mean, measured; two standard errors up where the certificate is an
+        estimate. 0 for full means.
+        """
         certificates = [
             mean.certificate(X, random_state=self.streams.within("collection certificates"))
-            for X, mean in _progress.track(zip(samples, means, strict=True), "certifying", len(samples))
+            for X, mean in _progress.track(
+                zip(samples, means, strict=True), "certifying", len(samples)
+            )
             if isinstance(mean, SparseKernelMean)
         ]
         if not certificates:
@@ -79,11 +101,14 @@ class Recipe:
         return np.array([found.error + 2 * found.standard_error for found in certificates])
 
 
-def common(samples: Sequence[Points], kernel: Any, width: Any, scale: Any, engine: str | Engine) -> tuple[Kernel, Matrix | None]:
+def common(
+    samples: Sequence[Points], kernel: Any, width: Any, scale: Any, engine: str | Engine
+) -> tuple[Kernel, Matrix | None]:
     """One kernel and one scale for all samples.
 
-    A named scale is that of the pooled points. A bandwidth rule is read on each sample by itself, and the values averaged
-    over the samples that have any spread: the width of a typical sample, not of the whole collection.
+    A named scale is that of the pooled points. A bandwidth rule is read on each sample by itself,
+    and the values averaged over the samples that have any spread: the width of a typical sample,
+    not of the whole collection.
     """
     pooled = engines.together(samples) if isinstance(scale, str) else samples[0]
     A = scaling.resolve(scale, _room(pooled, engine).summary)
@@ -91,7 +116,9 @@ def common(samples: Sequence[Points], kernel: Any, width: Any, scale: Any, engin
     if isinstance(kernel, Kernel) and isinstance(width, str) and width == RULE:
         return resolve_kernel(kernel, DEFAULT_RULE, rooms[0]), A
     if isinstance(kernel, str) and isinstance(width, str):
-        return kernels.family(kernel).matching(_mean_rule(width, rooms, samples), samples[0].shape[1]), A
+        return kernels.family(kernel).matching(
+            _mean_rule(width, rooms, samples), samples[0].shape[1]
+        ), A
     return resolve_kernel(kernel, width, rooms[0]), A
 
 
@@ -106,14 +133,20 @@ def two_samples(A: Any, B: Any, names: str) -> list[Points]:
     samples = [_checks.points(X, name) for X, name in zip((A, B), names, strict=True)]
     widths = [X.shape[1] for X in samples]
     if widths[0] != widths[1]:
-        raise ValueError(f"{names[0]} has {widths[0]} columns, but {names[1]} has {widths[1]}; they must be the same.")
+        raise ValueError(
+            f"{names[0]} has {widths[0]} columns, but {names[1]} has {widths[1]}; they must be "
+            "the same."
+        )
     return samples
 
 
 def halves(X: Points, streams: Streams, name: str) -> tuple[Points, Points]:
     """Two random halves of the rows: to fit on (the larger one), and to evaluate on."""
     if len(X) < 2:
-        raise ValueError(f"{name} has one point, but the Kullback–Leibler divergence splits every sample in two halves.")
+        raise ValueError(
+            f"{name} has one point, but the Kullback–Leibler divergence splits every sample in "
+            "two halves."
+        )
     order = streams.of("halves").permutation(len(X))
     cut = (len(X) + 1) // 2
     if engines.in_parts(X):  # parts keep the order of their rows

@@ -18,29 +18,41 @@ FEW = 640  # centres up to which their algebra takes no longer than the choice i
 def worth_polishing(choice: Choice, judge: Judge, kernel: Kernel) -> bool:
     """Whether a few steps cost little and nothing is lost by them: the centres are no rows already.
 
-    Not for densities, whose tails the error hardly sees; not for many points or centres, where the steps would cost more than
-    the choice; not for a kernel that may not know its slope.
+    Not for densities, whose tails the error hardly sees; not for many points or centres, where the
+    steps would cost more than the choice; not for a kernel that may not know its slope.
     """
-    task, k = judge.task, choice.path.k
+    task = judge.task
+    k = choice.path.k
     small = task.room.summary.size <= EVERYTHING and k <= FEW
-    return choice.path.indices is None and small and not task.density and not isinstance(kernel, Radial)
+    return (
+        choice.path.indices is None
+        and small
+        and not task.density
+        and not isinstance(kernel, Radial)
+    )
 
 
 def refined(choice: Choice, judge: Judge, slope: Slope, iterations: int) -> Choice:
-    """The choice after so many steps along ``slope``, or as it was where its mean would not be strictly better.
+    """The choice after so many steps along ``slope``, or as it was where its mean would not be
+    strictly better.
 
-    A few steps leave the order of the centres a good one for prefixes; after more they are put in order again.
+    A few steps leave the order of the centres a good one for prefixes; after more they are put in
+    order again.
     """
     path, alpha = choice
     task = judge.task
 
     def while_moving(factor: Factor, guess: Vector | None) -> Vector:
-        """The minimum that the gradient needs; projected weights are none, so their centres follow the free ones."""
+        """The minimum that the gradient needs; projected weights are none, so their centres follow
+        the free ones.
+        """
         exact = None if judge.constraint == "simplex-projection" else judge.constraint
         return coefficients.weights(factor, factor.size, exact, "cholesky", guess)
 
     objective = refinement.Objective(task.room, task.radial, slope, while_moving)
-    factor = refinement.refine(objective, task.engine, path.centers, iterations, task.streams.of("refining rows"))
+    factor = refinement.refine(
+        objective, task.engine, path.centers, iterations, task.streams.of("refining rows")
+    )
     if factor is None:
         return choice
     if iterations > POLISH:

@@ -1,4 +1,6 @@
-"""Means of an endless stream in bounded memory: equals are merged with equals, as in a balanced tree."""
+"""Means of an endless stream in bounded memory: equals are merged with equals, as in a balanced
+tree.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +23,17 @@ from kernelmean.mean.value import SparseKernelMean
 class MeanStream:
     """The mean of all samples that came by, as a few sparse means of falling weight.
 
-    A new mean is merged with the last one while that stands for no more points, so that every point takes part in about
-    log₂ of the number of batches merges, not in all of them, and as many means are kept. With the centres of each at most
-    ``k``, the state does not grow with the number of points but for that logarithm.
+    A new mean is merged with the last one while that stands for no more points, so that every point
+    takes part in about log₂ of the number of batches merges, not in all of them, and as many means
+    are kept. With the centres of each at most ``k``, the state does not grow with the number of
+    points but for that logarithm.
 
     Parameters
     ----------
     k : most centres of a merged mean; None for as many as the largest mean that came by.
     constraint : of the merged means' weights; "simplex" for densities.
-    means, errors : the state: a few means, the weightiest first, and what the merges behind each have cost, at most.
+    means, errors : the state: a few means, the weightiest first, and what the merges behind each
+        have cost, at most.
 
     Examples
     --------
@@ -52,10 +56,15 @@ class MeanStream:
         _checks.choice(self.constraint, "constraint", coefficients.CONSTRAINTS)
 
     def add(self, mean: SparseKernelMean, error: float = 0.0) -> MeanStream:
-        """The stream after one more sample's mean; ``error`` is what is known of it, such as its certificate's."""
+        """The stream after one more sample's mean; ``error`` is what is known of it, such as its
+        certificate's.
+        """
         if not isinstance(mean, SparseKernelMean):
-            raise TypeError(f"a stream is made of sparse kernel means, got a {type(mean).__name__}.")
-        means, errors = [*self.means, mean], [*self.errors, _checks.number(error, "error", least=0.0)]
+            raise TypeError(
+                f"a stream is made of sparse kernel means, got a {type(mean).__name__}."
+            )
+        means = [*self.means, mean]
+        errors = [*self.errors, _checks.number(error, "error", least=0.0)]
         while len(means) > 1 and means[-1].n_points >= means[-2].n_points:
             means[-2:], errors[-2:] = self._merged(means[-2:], errors[-2:])
         return MeanStream(self.k, self.constraint, tuple(means), tuple(errors))
@@ -64,9 +73,15 @@ class MeanStream:
         """Two streams as one, such as those of two machines."""
         together = self
         for mean, error in zip(other.means, other.errors, strict=True):
-            means, errors = [*together.means, mean], [*together.errors, error]
+            means = [*together.means, mean]
+            errors = [*together.errors, error]
             order = np.argsort([-found.n_points for found in means], kind="stable")
-            together = MeanStream(self.k, self.constraint, tuple(means[i] for i in order), tuple(errors[i] for i in order))
+            together = MeanStream(
+                self.k,
+                self.constraint,
+                tuple(means[i] for i in order),
+                tuple(errors[i] for i in order),
+            )
             together = together._settled()
         return together
 
@@ -77,7 +92,9 @@ class MeanStream:
 
     @property
     def error(self) -> float:
-        """‖mean of all that came by − ``mean``‖, at most: the errors given, and those of all merges, by their weights."""
+        """‖mean of all that came by − ``mean``‖, at most: the errors given, and those of all
+        merges, by their weights.
+        """
         return self._everything()[1]
 
     def with_error(self) -> SparseKernelMean:
@@ -88,9 +105,21 @@ class MeanStream:
     def save(self, path: str | os.PathLike[str]) -> None:
         """One file without pickle; the stream goes on from there."""
         packed = [mean.packed() for mean in self.means]
-        arrays = {f"{level}/{name}": array for level, (_, own) in enumerate(packed) for name, array in own.items()}
+        arrays = {
+            f"{level}/{name}": array
+            for level, (_, own) in enumerate(packed)
+            for name, array in own.items()
+        }
         arrays["errors"] = np.array(self.errors, dtype=np.float64)
-        storage.write(path, {"stream": [header for header, _ in packed], "k": self.k, "constraint": self.constraint}, arrays)
+        storage.write(
+            path,
+            {
+                "stream": [header for header, _ in packed],
+                "k": self.k,
+                "constraint": self.constraint,
+            },
+            arrays,
+        )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> MeanStream:
@@ -100,12 +129,18 @@ class MeanStream:
             errors = arrays.pop("errors").tolist()
             found = [_level(arrays, level) for level in range(len(header["stream"]))]
             left = len(arrays) - sum(map(len, found))
-            means = [unpacked(own, level, kernel) for own, level in zip(header["stream"], found, strict=True)]
+            means = [
+                unpacked(own, level, kernel)
+                for own, level in zip(header["stream"], found, strict=True)
+            ]
             if len(errors) != len(means) or left:
                 raise ValueError("its parts do not fit together")
             return cls(header["k"], header["constraint"], tuple(means), tuple(errors))
         except MALFORMED as error:
-            raise ValueError(f"{os.fspath(path)} does not hold a stream of kernel means that can be read: {error}") from error
+            raise ValueError(
+                f"{os.fspath(path)} does not hold a stream of kernel means that can be read: "
+                f"{error}"
+            ) from error
 
     def _everything(self) -> tuple[SparseKernelMean, float]:
         if not self.means:
@@ -117,7 +152,8 @@ class MeanStream:
 
     def _settled(self) -> MeanStream:
         """No mean stands for as many points as the one before."""
-        means, errors = list(self.means), list(self.errors)
+        means = list(self.means)
+        errors = list(self.errors)
         level = len(means) - 1
         while level > 0:
             if means[level].n_points >= means[level - 1].n_points:
@@ -126,14 +162,23 @@ class MeanStream:
             level -= 1
         return MeanStream(self.k, self.constraint, tuple(means), tuple(errors))
 
-    def _merged(self, means: list[SparseKernelMean], errors: list[float]) -> tuple[list[SparseKernelMean], list[float]]:
+    def _merged(
+        self, means: list[SparseKernelMean], errors: list[float]
+    ) -> tuple[list[SparseKernelMean], list[float]]:
         """One mean for several, with Σ(n_l/N)·error_l + ‖Σ(n_l/N) z_l − z‖."""
         most = max(mean.k for mean in means) if self.k is None else self.k
         merged = merge(means, k=most, constraint=self.constraint)
-        before = sum(mean.n_points * error for mean, error in zip(means, errors, strict=True)) / merged.n_points
+        before = (
+            sum(mean.n_points * error for mean, error in zip(means, errors, strict=True))
+            / merged.n_points
+        )
         return [merged], [before + merging_error(means, merged)]
 
 
 def _level(arrays: storage.Arrays, level: int) -> dict[str, Any]:
     prefix = f"{level}/"
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+    return {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }

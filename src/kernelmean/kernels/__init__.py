@@ -1,8 +1,9 @@
 """Radial kernels: values that know their mathematics.
 
-A kernel is a density-shaped function φ of the distance r. In the RKHS its inner product is g = φ (constant c = 1); in
-L2 it is g = φ∗φ with φ normalised to integrate to one. Engines receive g/g(0) as a :class:`Formula` or :class:`Table`;
-constants stay apart, as logarithms, because in hundreds of dimensions none of them fits a float.
+A kernel is a density-shaped function φ of the distance r. In the RKHS its inner product is g = φ
+(constant c = 1); in L2 it is g = φ∗φ with φ normalised to integrate to one. Engines receive g/g(0)
+as a :class:`Formula` or :class:`Table`; constants stay apart, as logarithms, because in hundreds of
+dimensions none of them fits a float.
 """
 
 from __future__ import annotations
@@ -37,18 +38,26 @@ FAMILIES: dict[str, Kernel] = {
     "cauchy": Cauchy(1.0),
 }
 
-COMPACT = {"tophat": "h/√3", "epanechnikov": "h/√5", "linear": "h/√6", "cosine": "0.435·h"}  # σ of equal spread in 1-D
+COMPACT = {
+    "tophat": "h/√3",
+    "epanechnikov": "h/√5",
+    "linear": "h/√6",
+    "cosine": "0.435·h",
+}  # σ of equal spread in 1-D
 
 
 def family(name: str) -> Kernel:
     """The kernel of that name at unit scale, to be given its bandwidth."""
     if name in COMPACT:
         raise ValueError(
-            f"kernel {name!r} has compact support and is not offered; use kernel='gaussian' instead, with bandwidth "
+            f"kernel {name!r} has compact support and is not offered; use kernel='gaussian' "
+            "instead, with bandwidth "
             f"{COMPACT[name]} for the same spread as {name!r} of bandwidth h in one dimension."
         )
     if name == "student":
-        raise ValueError("kernel 'student' has two parameters: give an instance, km.Student(alpha, beta).")
+        raise ValueError(
+            "kernel 'student' has two parameters: give an instance, km.Student(alpha, beta)."
+        )
     member: Kernel = FAMILIES[_checks.choice(name, "kernel", FAMILIES)]
     return member
 
@@ -68,5 +77,8 @@ def restore(description: dict[str, float | str], own: Kernel | None = None) -> K
         restored: Kernel = classes[str(description["name"])](**parameters)
         return restored
     if not isinstance(own, Radial):
-        raise ValueError("this model uses a kernel of its author's own: give the same one, load(path, kernel=km.Radial(...)).")
+        raise ValueError(
+            "this model uses a kernel of its author's own: give the same one, load(path, "
+            "kernel=km.Radial(...))."
+        )
     return own.rescaled(parameters["bandwidth"], 0)

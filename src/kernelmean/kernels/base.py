@@ -15,7 +15,9 @@ SPACES = ("rkhs", "l2")
 
 
 class Kernel(ABC):
-    """A radial kernel of fixed scale. Abstract: Gaussian, Laplacian, Student, Cauchy and Radial are final."""
+    """A radial kernel of fixed scale. Abstract: Gaussian, Laplacian, Student, Cauchy and Radial are
+    final.
+    """
 
     name: ClassVar[str]
 
@@ -83,7 +85,9 @@ class Kernel(ABC):
     def inner(self, r2: Any, d: int, space: Space) -> Vector:
         """g = ⟨φ(·,x), φ(·,x′)⟩ at squared distances r2."""
         _checks.choice(space, "space", SPACES)
-        value: Vector = np.exp(self.radial(d, space).log(np.asarray(r2, dtype=np.float64)) + self.log_peak(d, space))
+        value: Vector = np.exp(
+            self.radial(d, space).log(np.asarray(r2, dtype=np.float64)) + self.log_peak(d, space)
+        )
         return value
 
     def cross(self, other: Kernel, d: int, space: Space) -> tuple[RadialFunction, float]:
@@ -91,5 +95,6 @@ class Kernel(ABC):
         if self == other:
             return self.radial(d, space), self.log_peak(d, space)
         raise ValueError(
-            f"the kernels differ ({self} and {other}): inner products need equal kernels, or two Gaussians in space='l2'."
+            f"the kernels differ ({self} and {other}): inner products need equal kernels, or two "
+            "Gaussians in space='l2'."
         )

@@ -22,20 +22,23 @@ Sampler = Callable[[int, int, np.random.Generator], Points]
 
 @dataclass(frozen=True)
 class Radial(Kernel):
-    """φ(r) = c · profile(r²/h²) for a scalar function ``profile`` with profile(0) = 1, strictly decreasing.
+    """φ(r) = c · profile(r²/h²) for a scalar function ``profile`` with profile(0) = 1, strictly
+    decreasing.
 
-    ``profile`` is plain Python or compiled by Numba (``numba.njit``); engines compile it into their loops. It must be
-    positive definite, which is not checked. The rest is optional and asked for only where it is needed:
-    ``decay`` (−d profile/ds) for gradients, ``log_constant(d)`` for densities, ``l2_profile`` with ``l2_constant(d)``
-    (φ∗φ divided by its peak, and the logarithm of that peak) for ``space="l2"``, ``l2_decay_function``
-    (−d l2_profile/ds) for moving centres there, ``scales(size, d, rng)`` for the spectral certificate, and
-    ``sampler(size, d, rng)`` for random points; all at h = 1.
+    ``profile`` is plain Python or compiled by Numba (``numba.njit``); engines compile it into their
+    loops. It must be positive definite, which is not checked. The rest is optional and asked for
+    only where it is needed: ``decay`` (−d profile/ds) for gradients, ``log_constant(d)`` for
+    densities, ``l2_profile`` with ``l2_constant(d)`` (φ∗φ divided by its peak, and the logarithm of
+    that peak) for ``space="l2"``, ``l2_decay_function`` (−d l2_profile/ds) for moving centres
+    there, ``scales(size, d, rng)`` for the spectral certificate, and ``sampler(size, d, rng)`` for
+    random points; all at h = 1.
 
     Parameters
     ----------
     profile_function : profile(s), s = r²/h².
     bandwidth : h > 0.
-    decay_function, log_constant, l2_profile, l2_constant, l2_decay_function, scales, sampler : see above; None where unknown.
+    decay_function, log_constant, l2_profile, l2_constant, l2_decay_function, scales, sampler : see
+        above; None where unknown.
 
     Examples
     --------
@@ -58,9 +61,14 @@ class Radial(Kernel):
     def __post_init__(self) -> None:
         _checks.length(self.bandwidth, "bandwidth")
         if not callable(self.profile_function):
-            raise TypeError("a Radial kernel needs a function of the squared distance, profile(r2) -> float.")
+            raise TypeError(
+                "a Radial kernel needs a function of the squared distance, profile(r2) -> float."
+            )
         if not math.isclose(float(self.profile_function(0.0)), 1.0, rel_tol=1e-12):
-            raise ValueError("the profile of a Radial kernel must be 1 at distance 0; divide it by its value there.")
+            raise ValueError(
+                "the profile of a Radial kernel must be 1 at distance 0; divide it by its value "
+                "there."
+            )
 
     @property
     def length(self) -> float:
@@ -95,8 +103,13 @@ class Radial(Kernel):
 
     def spectral_scales(self, size: int, d: int, space: Space, rng: np.random.Generator) -> Vector:
         if space == "l2":
-            raise ValueError("this Radial kernel has no spectral sampler in L2; use method='exact' or method='rows'.")
-        sampler = self._needed(self.scales, "a spectral sampler", "scales", "; method='exact' and 'rows' need none")
+            raise ValueError(
+                "this Radial kernel has no spectral sampler in L2; use method='exact' or "
+                "method='rows'."
+            )
+        sampler = self._needed(
+            self.scales, "a spectral sampler", "scales", "; method='exact' and 'rows' need none"
+        )
         return np.asarray(sampler(size, d, rng), dtype=np.float64) / self.bandwidth
 
     def sample(self, size: int, d: int, rng: np.random.Generator) -> Points:
@@ -121,13 +134,17 @@ class Radial(Kernel):
 
     def _needed(self, value: Any, what: str, argument: str, otherwise: str = "") -> Any:
         if value is None:
-            raise ValueError(f"this Radial kernel has no {what.split(' ', 1)[1]}: pass {argument}= when making it{otherwise}.")
+            raise ValueError(
+                f"this Radial kernel has no {what.split(' ', 1)[1]}: pass {argument}= when "
+                f"making it{otherwise}."
+            )
         return value
 
 
 @dataclass(frozen=True)
 class UserFactor:
-    """The user's scalar function as a factor: elementwise in NumPy, and the very function for compilers.
+    """The user's scalar function as a factor: elementwise in NumPy, and the very function for
+    compilers.
 
     Factors of one function are equal, also after they have travelled to another process.
     """

@@ -1,4 +1,6 @@
-"""Gaussian, Laplacian, Student, Cauchy: profile, density constant, L2 product and spectrum in closed form or by table."""
+"""Gaussian, Laplacian, Student, Cauchy: profile, density constant, L2 product and spectrum in
+closed form or by table.
+"""
 
 from __future__ import annotations
 
@@ -115,7 +117,11 @@ class Laplacian(Kernel):
         return replace(self.formula(d), factor=radials.laplacian_decay, decreasing=False)
 
     def log_density_constant(self, d: int) -> float:
-        return -d * math.log(2 * self.scale) - 0.5 * (d - 1) * math.log(math.pi) - math.lgamma((d + 1) / 2)
+        return (
+            -d * math.log(2 * self.scale)
+            - 0.5 * (d - 1) * math.log(math.pi)
+            - math.lgamma((d + 1) / 2)
+        )
 
     def l2_radial(self, d: int) -> Table:
         """Matérn: g ∝ t^ν K_ν(t), t = r/γ, ν = d/2 + 1."""
@@ -127,17 +133,23 @@ class Laplacian(Kernel):
         return log_scale + 0.5 * d * LOG2 + math.lgamma(d / 2 + 1) - math.lgamma(d + 1)
 
     def slope(self, d: int, space: Space) -> Slope:
-        """L2: d(t^ν K_ν)/dt = −t^ν K_{ν−1}, so −dg/ds = M_{ν−1}/4(ν−1), M_ν = t^ν K_ν/(2^{ν−1} Γ(ν)), M_½ = e^{−t}."""
+        """L2: d(t^ν K_ν)/dt = −t^ν K_{ν−1}, so −dg/ds = M_{ν−1}/4(ν−1), M_ν = t^ν K_ν/(2^{ν−1}
+        Γ(ν)), M_½ = e^{−t}.
+        """
         rate = self.scale**-2
         if space == "rkhs":
             return Slope(rate, self.decay(d))
         if d == 1:
             return Slope(rate / 2, Formula(radials.log_laplacian, rate))
-        return Slope(rate / (2 * d), Table(quadrature.laplacian_table(d - 2), quadrature.STEP, rate))
+        return Slope(
+            rate / (2 * d), Table(quadrature.laplacian_table(d - 2), quadrature.STEP, rate)
+        )
 
     def spectral_scales(self, size: int, d: int, space: Space, rng: np.random.Generator) -> Vector:
         """ω = Z/(γ√χ²_m), m = 1 in the RKHS, d + 2 in L2."""
-        scales: Vector = 1.0 / (self.scale * np.sqrt(rng.chisquare(1 if space == "rkhs" else d + 2, size)))
+        scales: Vector = 1.0 / (
+            self.scale * np.sqrt(rng.chisquare(1 if space == "rkhs" else d + 2, size))
+        )
         return scales
 
     def sample(self, size: int, d: int, rng: np.random.Generator) -> Points:
@@ -182,25 +194,36 @@ class _StudentFamily(Kernel):
         alpha = self.exponent(d)
         if alpha <= d / 2:
             raise ValueError(
-                f"{self} has no integral in {d} dimensions: a density, and space='l2', need alpha > {d / 2:g}; "
+                f"{self} has no integral in {d} dimensions: a density, and space='l2', need "
+                f"alpha > {d / 2:g}; "
                 "space='rkhs' works with any alpha."
             )
-        return math.lgamma(alpha) - math.lgamma(alpha - d / 2) - 0.5 * d * math.log(math.pi * self.beta)
+        return (
+            math.lgamma(alpha)
+            - math.lgamma(alpha - d / 2)
+            - 0.5 * d * math.log(math.pi * self.beta)
+        )
 
     def spectral_scales(self, size: int, d: int, space: Space, rng: np.random.Generator) -> Vector:
-        """RKHS: ω = Z√(2τ/β), τ ~ Gamma(α).  L2: ω = Z√(2S·B(1−B)/β), S ~ Gamma(2α−d/2), B ~ Beta(α,α)."""
+        """RKHS: ω = Z√(2τ/β), τ ~ Gamma(α).  L2: ω = Z√(2S·B(1−B)/β), S ~ Gamma(2α−d/2), B ~
+        Beta(α,α).
+        """
         alpha = self.exponent(d)
         if space == "rkhs":
             return np.sqrt(2 * rng.gamma(alpha, size=size) / self.beta)
         b = rng.beta(alpha, alpha, size)
-        scales: Vector = np.sqrt(2 * rng.gamma(2 * alpha - d / 2, size=size) * b * (1 - b) / self.beta)
+        scales: Vector = np.sqrt(
+            2 * rng.gamma(2 * alpha - d / 2, size=size) * b * (1 - b) / self.beta
+        )
         return scales
 
     def sample(self, size: int, d: int, rng: np.random.Generator) -> Points:
         """√β Z/√χ²_ν, ν = 2α − d: a multivariate t."""
         self.log_density_constant(d)
         Z = rng.normal(size=(size, d))
-        points: Points = Z * np.sqrt(self.beta / rng.chisquare(2 * self.exponent(d) - d, size))[:, None]
+        points: Points = (
+            Z * np.sqrt(self.beta / rng.chisquare(2 * self.exponent(d) - d, size))[:, None]
+        )
         return points
 
 
@@ -238,24 +261,36 @@ class Student(_StudentFamily):
         """log c² (πβ)^{d/2} Γ(2α−d/2)/Γ(2α)."""
         self._refuse_gaussian()
         volume = 0.5 * d * math.log(math.pi * self.beta)
-        return 2 * self.log_density_constant(d) + volume + math.lgamma(2 * self.alpha - d / 2) - math.lgamma(2 * self.alpha)
+        return (
+            2 * self.log_density_constant(d)
+            + volume
+            + math.lgamma(2 * self.alpha - d / 2)
+            - math.lgamma(2 * self.alpha)
+        )
 
     def slope(self, d: int, space: Space) -> Slope:
-        """L2: −dg/dz = pα/(α+½) · 2F1(p+1, α+1; α+3/2; −z), p = 2α − d/2: g of α + 1 in d + 2 dimensions."""
+        """L2: −dg/dz = pα/(α+½) · 2F1(p+1, α+1; α+3/2; −z), p = 2α − d/2: g of α + 1 in d + 2
+        dimensions.
+        """
         if space == "rkhs":
             return self.profile_slope(d)
         self._refuse_gaussian()
         self.log_density_constant(d)
         rate = 0.25 / self.beta
         factor = (2 * self.alpha - d / 2) * self.alpha / (self.alpha + 0.5)
-        return Slope(factor * rate, Table(quadrature.student_table(self.alpha + 1, d + 2), quadrature.STEP, rate))
+        return Slope(
+            factor * rate,
+            Table(quadrature.student_table(self.alpha + 1, d + 2), quadrature.STEP, rate),
+        )
 
     def _refuse_gaussian(self) -> None:
         """φ → c exp(−αr²/β) as α → ∞."""
         if self.alpha > quadrature.STUDENT_LARGEST:
             raise ValueError(
-                f"space='l2' takes a Student kernel with alpha up to {quadrature.STUDENT_LARGEST:g}, got {self.alpha:g}; "
-                f"it is a Gaussian to six digits: km.Gaussian({math.sqrt(self.beta / self.alpha / 2):.6g})."
+                "space='l2' takes a Student kernel with alpha up to "
+                f"{quadrature.STUDENT_LARGEST:g}, got {self.alpha:g}; "
+                "it is a Gaussian to six digits: "
+                f"km.Gaussian({math.sqrt(self.beta / self.alpha / 2):.6g})."
             )
 
     def rescaled(self, bandwidth: float, d: int) -> Self:

@@ -1,7 +1,8 @@
 """L2 inner products without a usable closed form: log-domain quadrature, tabulated.
 
-Bessel and hypergeometric routines overflow or lose every digit at the parameters that matter here (d ≥ 64, α ≥ 30);
-the trapezoid rule on the whole line converges exponentially for these integrands and never leaves the log domain.
+Bessel and hypergeometric routines overflow or lose every digit at the parameters that matter here
+(d ≥ 64, α ≥ 30); the trapezoid rule on the whole line converges exponentially for these integrands
+and never leaves the log domain.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from kernelmean._types import Matrix, Vector
 
 STEP = 1.0 / 512.0
 LAPLACIAN_REACH = 2000.0  # t = r/γ beyond which g is zero in float64, up to d = 2000 or so
-STUDENT_LARGEST = 1e6  # α up to which the nodes, some √α of them, are few enough; from there on the kernel is a Gaussian
+# α up to which the nodes, some √α of them, are few enough; from there on the kernel is a Gaussian
+STUDENT_LARGEST = 1e6
 NODES = 1 << 22  # in memory at a time
 STUDENT_REACH = 1e6  # √z beyond which log g is straight in log r
 
@@ -35,7 +37,9 @@ def student_table(alpha: float, d: int) -> Matrix:
 
 
 def laplacian_log_inner(t: Vector, d: int) -> Vector:
-    """log g/g(0), t = r/γ, ν = d/2 + 1:  g/g(0) = Γ(ν)⁻¹ ∫ exp(νv − eᵛ − t²e⁻ᵛ/4) dv  = tᵛ K_ν(t) / (2^{ν−1} Γ(ν))."""
+    """log g/g(0), t = r/γ, ν = d/2 + 1:  g/g(0) = Γ(ν)⁻¹ ∫ exp(νv − eᵛ − t²e⁻ᵛ/4) dv  = tᵛ K_ν(t) /
+    (2^{ν−1} Γ(ν)).
+    """
     nu = d / 2 + 1
     curvature = np.sqrt(nu**2 + t**2)  # of the exponent at its peak e^v = (ν + curvature)/2
     h = np.minimum(0.2, 0.6 / np.sqrt(curvature))[:, None]
@@ -45,7 +49,9 @@ def laplacian_log_inner(t: Vector, d: int) -> Vector:
 
 
 def student_log_inner(z: Vector, alpha: float, d: int) -> Vector:
-    """log g/g(0), z = r²/4β, p = 2α − d/2:  2F1(p, α; α+½; −z) = Γ(2α)/Γ(α)² ∫ t^α (1 + 4zt)^{−p} dv, t = 1/(4cosh²(v/2))."""
+    """log g/g(0), z = r²/4β, p = 2α − d/2:  2F1(p, α; α+½; −z) = Γ(2α)/Γ(α)² ∫ t^α (1 + 4zt)^{−p}
+    dv, t = 1/(4cosh²(v/2)).
+    """
     p = 2 * alpha - d / 2
     v, h = _student_nodes(float(z.max()), alpha, d)
     log_t = -v - 2 * np.log1p(np.exp(-v))  # log 1/(4cosh²(v/2)) without overflow
@@ -72,9 +78,13 @@ def _spline(log_inner: Callable[[Vector], Vector], reach: float, rows: int = 100
     from scipy.interpolate import make_interp_spline
 
     u = STEP * np.arange(int(math.log1p(reach) / STEP) + 2)
-    values = np.concatenate([log_inner(np.expm1(part)) for part in np.array_split(u, len(u) // rows + 1)])
+    values = np.concatenate(
+        [log_inner(np.expm1(part)) for part in np.array_split(u, len(u) // rows + 1)]
+    )
     spline = make_interp_spline(u / STEP, values - values[0], k=5)
     starts = np.arange(len(u) - 1.0)  # Taylor coefficients at the start of each cell
-    coefficients = np.stack([spline(starts, nu=power) / math.factorial(power) for power in range(6)], axis=1)
+    coefficients = np.stack(
+        [spline(starts, nu=power) / math.factorial(power) for power in range(6)], axis=1
+    )
     coefficients.flags.writeable = False
     return coefficients

@@ -1,7 +1,9 @@
-"""Radial functions as the engines see them: a formula that is compiled, or a table that is interpolated.
+"""Radial functions as the engines see them: a formula that is compiled, or a table that is
+interpolated.
 
-Each formula is written once, in terms of s = rate · r², and serves every engine: an engine passes its own
-``sqrt`` and ``log1p``. Values are kept as logarithms, so that 784 dimensions neither underflow nor overflow.
+Each formula is written once, in terms of s = rate · r², and serves every engine: an engine passes
+its own ``sqrt`` and ``log1p``. Values are kept as logarithms, so that 784 dimensions neither
+underflow nor overflow.
 """
 
 from __future__ import annotations
@@ -86,10 +88,12 @@ class Formula:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """log g as a quintic spline in u = log(1 + √s), s = rate · r²; beyond the last cell a straight line in u.
+    """log g as a quintic spline in u = log(1 + √s), s = rate · r²; beyond the last cell a straight
+    line in u.
 
-    The root comes first because these functions are smooth in r, not in r²: with cells of 1/512 the spline is
-    within 1e-12 of log g, which in log(1 + r²) it is not (L2 Laplacian in one and two dimensions).
+    The root comes first because these functions are smooth in r, not in r²: with cells of 1/512 the
+    spline is within 1e-12 of log g, which in log(1 + r²) it is not (L2 Laplacian in one and two
+    dimensions).
     """
 
     coefficients: Matrix  # (cells, 6), lowest power first, in the fraction of a cell
@@ -99,9 +103,12 @@ class Table:
     def log(self, r2: Vector) -> Vector:
         """log g, elementwise."""
         x = np.log1p(np.sqrt(self.rate * r2)) / self.step
-        inside = np.fmin(x, len(self.coefficients))  # NaN stays one by the last line, and never becomes an index
+        inside = np.fmin(
+            x, len(self.coefficients)
+        )  # NaN stays one by the last line, and never becomes an index
         cell = np.minimum(inside.astype(np.intp), len(self.coefficients) - 1)
-        f, c = inside - cell, self.coefficients[cell]
+        f = inside - cell
+        c = self.coefficients[cell]
         value: Vector = c[..., 5]
         for power in (4, 3, 2, 1, 0):
             value = value * f + c[..., power]
@@ -126,7 +133,9 @@ RadialFunction: TypeAlias = Formula | Table
 
 
 class Slope(NamedTuple):
-    """−dg/d(r²) = rate · radial(r²): what moves centres. A radial equal to g itself says that one sum serves both."""
+    """−dg/d(r²) = rate · radial(r²): what moves centres. A radial equal to g itself says that one
+    sum serves both.
+    """
 
     rate: float
     radial: RadialFunction

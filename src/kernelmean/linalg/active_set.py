@@ -1,8 +1,9 @@
 """Lawson–Hanson on the simplex: the exact minimiser of αᵀKα − 2κᵀα by entering and leaving faces.
 
-Each entry and each step to the boundary lowers the objective, so no face recurs; a weight whose entry rounding would undo
-is barred. A face {Σα = 1, α = 0 off F} has its minimiser in closed form: with K_FF = LLᵀ, v = L⁻¹κ_F, w = L⁻¹1,
-α_F = L⁻ᵀ(v + νw), ν = (1 − wᵀv)/(wᵀw), and ν is the multiplier that other weights are priced against.
+Each entry and each step to the boundary lowers the objective, so no face recurs; a weight whose
+entry rounding would undo is barred. A face {Σα = 1, α = 0 off F} has its minimiser in closed form:
+with K_FF = LLᵀ, v = L⁻¹κ_F, w = L⁻¹1, α_F = L⁻ᵀ(v + νw), ν = (1 − wᵀv)/(wᵀw), and ν is the
+multiplier that other weights are priced against.
 """
 
 from __future__ import annotations
@@ -14,19 +15,25 @@ from kernelmean._types import EPS, IntVector, Matrix, Vector
 from kernelmean.compiled.triangular import backward, delete_row, forward
 from kernelmean.linalg.factor import cholesky, product, solve_lower, square
 
-ENTRY_GAP = 1e-13  # a weight enters when it violates optimality by more, in units of ‖y‖²; below, rounding decides
+# a weight enters when it violates optimality by more, in units of ‖y‖²; below, rounding decides
+ENTRY_GAP = 1e-13
 CANDIDATES = 32  # entering candidates kept between two pricings of all weights
-ENTRIES_PER_WEIGHT = 20  # more than this on average (usually about 1): rounding has stopped the descent
+ENTRIES_PER_WEIGHT = (
+    20  # more than this on average (usually about 1): rounding has stopped the descent
+)
 
 
 def minimise(L: Matrix, y: Vector, guess: Vector | None = None) -> Vector:
-    """argmin αᵀKα − 2κᵀα over α ≥ 0, Σα = 1, with K = LLᵀ, jitter included, and κ = Ly; zeros are exact."""
+    """argmin αᵀKα − 2κᵀα over α ≥ 0, Σα = 1, with K = LLᵀ, jitter included, and κ = Ly; zeros are
+    exact.
+    """
     coordinates = np.column_stack([y, solve_lower(L, np.ones(len(y)))])
     x = _sum_to_one(L, coordinates)
     if np.min(x) > 0.0:
         whole: Vector = x / x.sum()
         return whole
-    K, kappa = square(L), product(L, y)
+    K = square(L)
+    kappa = product(L, y)
     if guess is None:
         free = _starting_set(K, kappa, L, coordinates, x)
         guess = np.zeros(len(kappa))
@@ -44,7 +51,9 @@ def _coordinates(lower: Matrix, kappa: Vector) -> Matrix:
 
 
 def _starting_set(K: Matrix, kappa: Vector, L: Matrix, coordinates: Matrix, x: Vector) -> IntVector:
-    """Drop all negative weights of the minimiser x at once until none is left: a good face, rarely the best one."""
+    """Drop all negative weights of the minimiser x at once until none is left: a good face, rarely
+    the best one.
+    """
     free = np.arange(len(kappa))
     while np.min(x) <= 0.0:
         free = free[x > 0.0]
@@ -59,8 +68,11 @@ def _sum_to_one(lower: Matrix, coordinates: Matrix) -> Vector:
     return x
 
 
-def _face_minimiser(K: Matrix, kappa: Vector, L: Matrix, coordinates: Matrix, free: IntVector) -> Vector:
-    """Minimiser with α = 0 off the free set: by projection in the given factor if few are off, else refactored.
+def _face_minimiser(
+    K: Matrix, kappa: Vector, L: Matrix, coordinates: Matrix, free: IntVector
+) -> Vector:
+    """Minimiser with α = 0 off the free set: by projection in the given factor if few are off, else
+    refactored.
 
     α_Z = 0 means multipliers in the span of L⁻¹E_Z: project (v, w) on its complement.
     """
@@ -72,7 +84,9 @@ def _face_minimiser(K: Matrix, kappa: Vector, L: Matrix, coordinates: Matrix, fr
     off[np.setdiff1d(np.arange(size), free), np.arange(size - len(free))] = 1.0
     spanned = solve_lower(L, off)
     basis = np.asarray(qr(spanned, mode="economic", check_finite=False)[0], dtype=np.float64)
-    minimiser: Vector = _sum_to_one(L, coordinates - product(basis, product(basis.T, coordinates)))[free]
+    minimiser: Vector = _sum_to_one(L, coordinates - product(basis, product(basis.T, coordinates)))[
+        free
+    ]
     return minimiser
 
 
@@ -80,7 +94,8 @@ class _Face:
     """The minimiser over one face, kept current while single weights enter and leave."""
 
     def __init__(self, K: Matrix, kappa: Vector, free: IntVector) -> None:
-        self._K, self._kappa = K, kappa
+        self._K = K
+        self._kappa = kappa
         self._factor = np.zeros(K.shape)
         self._coordinates = np.zeros((2, len(kappa)))
         self._free = np.zeros(len(kappa), dtype=np.intp)
@@ -113,7 +128,9 @@ class _Face:
             return False
         diagonal = np.sqrt(pivot)
         sides = np.array([self._kappa[j], 1.0])
-        self._coordinates[:, self.size] = (sides - self._coordinates[:, : self.size] @ row) / diagonal
+        self._coordinates[:, self.size] = (
+            sides - self._coordinates[:, : self.size] @ row
+        ) / diagonal
         self._factor[self.size, : self.size] = row
         self._factor[self.size, self.size] = diagonal
         self._free[self.size] = j
@@ -130,7 +147,8 @@ class _Descent:
     """From a face to the best face."""
 
     def __init__(self, K: Matrix, kappa: Vector, start: Vector, unit: float) -> None:
-        self._K, self._kappa = K, kappa
+        self._K = K
+        self._kappa = kappa
         # Smaller violations are rounding: Kα − κ is a difference of terms as large as max κ.
         self._threshold = ENTRY_GAP * unit + EPS * float(np.max(np.abs(kappa)))
         self._face = _Face(K, kappa, np.flatnonzero(start))
@@ -139,10 +157,14 @@ class _Descent:
         self._settle(self._face.minimiser())
 
     def run(self) -> None:
-        """Enter the worst violator until there is none; between two full pricings only candidates are priced."""
-        entries, limit = 0, ENTRIES_PER_WEIGHT * len(self._kappa)
+        """Enter the worst violator until there is none; between two full pricings only candidates
+        are priced.
+        """
+        entries = 0
+        limit = ENTRIES_PER_WEIGHT * len(self._kappa)
         while len(candidates := self._violators()) and entries < limit:
-            rows, kappa = self._K[candidates], self._kappa[candidates]
+            rows = self._K[candidates]
+            kappa = self._kappa[candidates]
             waiting = np.ones(len(candidates), dtype=bool)
             worst = 0  # enters without repricing: every round must count towards the limit
             while waiting[worst]:
@@ -154,11 +176,16 @@ class _Descent:
                 worst = int(np.argmin(slack)) if np.isfinite(slack).any() else worst
 
     def _settle(self, x: Vector) -> None:
-        """Walk towards the minimiser of the face; whoever reaches zero first leaves, until it lies inside."""
+        """Walk towards the minimiser of the face; whoever reaches zero first leaves, until it lies
+        inside.
+        """
         while np.min(x) <= 0.0:
-            free, falling = self._face.free, np.flatnonzero(x <= 0.0)
+            free = self._face.free
+            falling = np.flatnonzero(x <= 0.0)
             here = self.weights[free]
-            steps = here[falling] / np.maximum(here[falling] - x[falling], np.finfo(np.float64).tiny)
+            steps = here[falling] / np.maximum(
+                here[falling] - x[falling], np.finfo(np.float64).tiny
+            )
             first = int(np.argmin(steps))
             self.weights[free] = np.maximum(here + steps[first] * (x - here), 0.0)
             self.weights[free[falling[first]]] = 0.0

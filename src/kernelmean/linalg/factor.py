@@ -1,8 +1,9 @@
 """The growing Cholesky factor: one factorisation serves every number of centres.
 
-K + Λ = LLᵀ with rows in selection order, y = L⁻¹κ; Λ is a tiny diagonal jitter, λ_i = 4i·eps, what rounding may take from
-pivot i. The leading block of a Cholesky factor is the factor of the leading
-block, and forward substitution uses only earlier rows, so for every m ≤ k:  E_m = −Σ_{i≤m} y_i²,  α_m = L_m⁻ᵀ y_{1:m}.
+K + Λ = LLᵀ with rows in selection order, y = L⁻¹κ; Λ is a tiny diagonal jitter, λ_i = 4i·eps, what
+rounding may take from pivot i. The leading block of a Cholesky factor is the factor of the leading
+block, and forward substitution uses only earlier rows, so for every m ≤ k:  E_m = −Σ_{i≤m} y_i²,
+α_m = L_m⁻ᵀ y_{1:m}.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ NOTABLE_JITTER = 1e-8
 def product(A: Matrix, B: Matrix) -> Matrix:
     """A @ B by the BLAS that SciPy's LAPACK runs on.
 
-    NumPy and SciPy each bring their own, with their own threads; alternating between them was slow and erratic on two
-    cores, presumably because the idle threads of one wait in a busy loop where the other works.
+    NumPy and SciPy each bring their own, with their own threads; alternating between them was slow
+    and erratic on two cores, presumably because the idle threads of one wait in a busy loop where
+    the other works.
     """
     columns = B.reshape(len(B), -1)
     result: Matrix = dgemm(1.0, columns.T, A.T).T
@@ -42,7 +44,8 @@ def gram(radial: RadialFunction, A: Points, B: Points) -> Matrix:
 
 
 def cholesky(A: Matrix, jitter: Vector | float = 0.0) -> Matrix:
-    """L, lower triangular, with LLᵀ = A + Λ; of A only the lower triangle is read, and nothing is written.
+    """L, lower triangular, with LLᵀ = A + Λ; of A only the lower triangle is read, and nothing is
+    written.
 
     By LAPACK itself: SciPy's own checks take longer than a small system.
     """
@@ -58,10 +61,11 @@ def cholesky(A: Matrix, jitter: Vector | float = 0.0) -> Matrix:
 def solve_lower(L: Matrix, B: Matrix, *, transposed: bool = False) -> Matrix:
     """L⁻¹B, or L⁻ᵀB, for a matrix or a vector.
 
-    A matrix of right-hand sides by dtrsm from the right, (L⁻¹B)ᵀ = BᵀL⁻ᵀ, which is how rows lie in memory: LAPACK's solver
-    takes a thousand times as long for one row.
+    A matrix of right-hand sides by dtrsm from the right, (L⁻¹B)ᵀ = BᵀL⁻ᵀ, which is how rows lie in
+    memory: LAPACK's solver takes a thousand times as long for one row.
     """
-    upper, flag = np.ascontiguousarray(L).T, 0 if transposed else 1
+    upper = np.ascontiguousarray(L).T
+    flag = 0 if transposed else 1
     if B.ndim == 1:
         x: Matrix = dtrsv(upper, B, lower=0, trans=flag)
         return x
@@ -84,7 +88,8 @@ class Panel(NamedTuple):
 
     def above(self, below: Panel) -> Panel:
         """One panel of these rows and those right below them."""
-        start, rows = self.left.shape[1], len(self.diagonal)
+        start = self.left.shape[1]
+        rows = len(self.diagonal)
         diagonal = np.zeros((rows + len(below.diagonal), rows + len(below.diagonal)))
         diagonal[:rows, :rows] = self.diagonal
         diagonal[rows:, :rows] = below.left[:, start:]
@@ -96,18 +101,25 @@ class Factor:
     """L and y, grown by blocks of centres. Time k³/3 in all, memory k²/2."""
 
     def __init__(self, radial: RadialFunction, elimination: Elimination | None = None) -> None:
-        self.radial, self._eliminate = radial, elimination or self._on_the_host
+        self.radial = radial
+        self._eliminate = elimination or self._on_the_host
         self._boost = 1.0  # what λ had to be multiplied by
         self.centers: Points = np.empty((0, 0))
         self.kappa: Vector = np.empty(0)
         self.y: Vector = np.empty(0)
-        self._panels: list[Panel] = []  # few: a panel as large as half of the one above it is merged with that
+        self._panels: list[
+            Panel
+        ] = []  # few: a panel as large as half of the one above it is merged with that
         self._blocks: list[int] = []
 
     def append(self, centers: Points, kappa: Vector) -> None:
-        """Grow by a block; where K + Λ is not positive in float64, Λ is raised tenfold and all is factored again."""
+        """Grow by a block; where K + Λ is not positive in float64, Λ is raised tenfold and all is
+        factored again.
+        """
         self._blocks.append(len(centers))
-        self.centers = centers.copy() if not len(self.y) else np.concatenate([self.centers, centers])
+        self.centers = (
+            centers.copy() if not len(self.y) else np.concatenate([self.centers, centers])
+        )
         self.kappa = np.concatenate([self.kappa, kappa])
         try:
             self._grow(len(centers))
@@ -171,11 +183,15 @@ class Factor:
         return x
 
     def objective(self, alpha: Vector) -> float:
-        """αᵀKα − 2κᵀα, so that err² = ‖z̄‖² + this, for any α on the first centres: comparable between selections."""
+        """αᵀKα − 2κᵀα, so that err² = ‖z̄‖² + this, for any α on the first centres: comparable
+        between selections.
+        """
         return self.value(alpha) - float(self.jitters[: len(alpha)] @ alpha**2)
 
     def value(self, alpha: Vector) -> float:
-        """αᵀ(K + Λ)α − 2κᵀα = ‖L_mᵀα − y‖² − ‖y‖² for any α on the first m centres, without cancellation."""
+        """αᵀ(K + Λ)α − 2κᵀα = ‖L_mᵀα − y‖² − ‖y‖² for any α on the first m centres, without
+        cancellation.
+        """
         y = self.y[: len(alpha)]
         x = -y
         for start, stop, panel in self._parts(len(alpha)):
@@ -187,7 +203,8 @@ class Factor:
     def _grow(self, b: int) -> None:
         """[L 0; Xᵀ M]: X = L⁻¹K₁₂, MMᵀ = K₂₂ + Λ₂ − XᵀX, y₂ = M⁻¹(κ₂ − Xᵀy₁)."""
         m = self.size
-        old, new = self.centers[:m], self.centers[m : m + b]
+        old = self.centers[:m]
+        new = self.centers[m : m + b]
         left, M = self._eliminate(old, new, self._boost * 4 * EPS * np.arange(m + 1.0, m + b + 1))
         rest = self.kappa[m : m + b] - product(left, self.y) if m else self.kappa[m : m + b]
         self._add(Panel(left, M))
@@ -195,7 +212,11 @@ class Factor:
 
     def _on_the_host(self, old: Points, new: Points, jitter: Vector) -> tuple[Matrix, Matrix]:
         """(Xᵀ, M)."""
-        X = self.forward_substitute(gram(self.radial, old, new)) if len(old) else np.empty((0, len(new)))
+        X = (
+            self.forward_substitute(gram(self.radial, old, new))
+            if len(old)
+            else np.empty((0, len(new)))
+        )
         schur = gram(self.radial, new, new)
         if len(old):
             schur -= dsyrk(1.0, X.T, lower=1)  # the lower triangle, which is all that is read
@@ -204,7 +225,8 @@ class Factor:
     def _start_again(self) -> None:
         while self._boost < LARGEST_BOOST:
             self._boost *= 10
-            self._panels, self.y = [], np.empty(0)
+            self._panels = []
+            self.y = np.empty(0)
             try:
                 for b in self._blocks:
                     self._grow(b)
@@ -212,12 +234,16 @@ class Factor:
                 continue
             if self.jitter > NOTABLE_JITTER:
                 warnings.warn(
-                    f"the Gram matrix is nearly singular: a jitter of {self.jitter:.0e} was needed; "
+                    f"the Gram matrix is nearly singular: a jitter of {self.jitter:.0e} was "
+                    "needed; "
                     "fewer centres or a smaller bandwidth would serve better.",
                     stacklevel=2,
                 )
             return
-        raise LinAlgError("the Gram matrix of the centres is not positive definite: the kernel is not a valid one.")
+        raise LinAlgError(
+            "the Gram matrix of the centres is not positive definite: the kernel is not a valid "
+            "one."
+        )
 
     def _add(self, panel: Panel) -> None:
         """Append rows; few large panels make few large matrix products."""

@@ -1,8 +1,9 @@
 """Orthogonal greedy selection from a pool of candidates.
 
-With P the projection on the span of the centres so far, r(x) = ⟨z̄ − Pz̄, φ_x⟩ and P²(x) = ‖φ_x − Pφ_x‖², a further
-centre x lowers the squared error by exactly y² = r(x)²/P²(x). For weights that sum to one let u(x) = 1 − Σ of the weights
-of Pφ_x and w = u/P; the best objective is −Σy² + (1 − Σwy)²/Σw², and x is scored by what that becomes.
+With P the projection on the span of the centres so far, r(x) = ⟨z̄ − Pz̄, φ_x⟩ and P²(x) = ‖φ_x −
+Pφ_x‖², a further centre x lowers the squared error by exactly y² = r(x)²/P²(x). For weights that
+sum to one let u(x) = 1 − Σ of the weights of Pφ_x and w = u/P; the best objective is −Σy² + (1 −
+Σwy)²/Σw², and x is scored by what that becomes.
 """
 
 from __future__ import annotations
@@ -59,13 +60,17 @@ class HostDirections:
     """V of :class:`kernelmean.engines.Directions` in NumPy.  Memory 8Pk bytes."""
 
     def __init__(self, radial: RadialFunction) -> None:
-        self._radial, self._size = radial, 0
+        self._radial = radial
+        self._size = 0
         self._points: Points | None = None
-        self._rows: Matrix = np.empty((0, 0))  # row m: products of the m-th direction with all candidates
+        self._rows: Matrix = np.empty(
+            (0, 0)
+        )  # row m: products of the m-th direction with all candidates
 
     def extend(self, points: Points, picks: IntVector, coordinates: Matrix) -> Shares:
         """New candidates: L⁻¹K of the picks with them, L = V_picksᵀ."""
-        m, old = self._size, points[:0] if self._points is None else self._points
+        m = self._size
+        old = points[:0] if self._points is None else self._points
         rows = np.empty((m, len(points)))
         if m:
             L = self._rows[:m, picks].T
@@ -77,16 +82,19 @@ class HostDirections:
     def residual_gram(self, listed: IntVector) -> Matrix:
         """K − VᵀV among some candidates."""
         assert self._points is not None
-        G, known = gram(self._radial, self._points[listed], self._points[listed]), self._rows[: self._size, listed]
+        G = gram(self._radial, self._points[listed], self._points[listed])
+        known = self._rows[: self._size, listed]
         return G - product(known.T, known) if self._size else G
 
     def include(self, chosen: IntVector, sides: Matrix) -> tuple[Matrix, Shares]:
         """R = K(J, ·) − V_JᵀV, MMᵀ = R_J, V ← [V; M⁻¹R]."""
         assert self._points is not None
-        R, m = gram(self._radial, self._points[chosen], self._points), self._size
+        R = gram(self._radial, self._points[chosen], self._points)
+        m = self._size
         R = R - product(np.ascontiguousarray(self._rows[:m, chosen].T), self._rows[:m]) if m else R
         M = cholesky(R[:, chosen])
-        rows, coordinates = solve_lower(M, R), solve_lower(M, sides)
+        rows = solve_lower(M, R)
+        coordinates = solve_lower(M, sides)
         self._append(rows)
         return coordinates, _shares(rows, coordinates)
 
@@ -103,18 +111,31 @@ class HostDirections:
 
 def _shares(rows: Matrix, coordinates: Matrix) -> Shares:
     """Σ over the directions."""
-    products = np.stack([product(rows.T, side) for side in coordinates.T]) if rows.size else np.zeros((2, rows.shape[1]))
+    products = (
+        np.stack([product(rows.T, side) for side in coordinates.T])
+        if rows.size
+        else np.zeros((2, rows.shape[1]))
+    )
     return Shares(products, np.einsum("ij,ij->j", rows, rows))
 
 
 class Pursuit:
-    """Picks from a pool that may grow.  Time O(Pk² + Pkd) for k picks from P candidates, memory 8Pk bytes."""
+    """Picks from a pool that may grow.  Time O(Pk² + Pkd) for k picks from P candidates, memory 8Pk
+    bytes.
+    """
 
     def __init__(
-        self, radial: RadialFunction, unit_sum: bool, points: Points, kappa: Vector, directions: Directions | None = None
+        self,
+        radial: RadialFunction,
+        unit_sum: bool,
+        points: Points,
+        kappa: Vector,
+        directions: Directions | None = None,
     ) -> None:
         self._unit_sum = unit_sum
-        self.points, self.kappa, self.picks = points, kappa, np.empty(0, np.intp)
+        self.points = points
+        self.kappa = kappa
+        self.picks = np.empty(0, np.intp)
         self._directions = HostDirections(radial) if directions is None else directions
         self._coordinates: Matrix = np.empty((0, 2))  # of z̄ and of the sum, in these directions
         self._directions.extend(points, self.picks, self._coordinates)
@@ -123,10 +144,17 @@ class Pursuit:
     def extend(self, points: Points, kappa: Vector) -> None:
         """More candidates, as if they had been there from the start."""
         new = Residuals(kappa.copy(), np.ones(len(kappa)), np.ones(len(kappa)), np.zeros(3))
-        new.take_out(self._directions.extend(points, self.picks, self._coordinates), self._coordinates)
-        self.points, self.kappa = np.concatenate([self.points, points]), np.concatenate([self.kappa, kappa])
+        new.take_out(
+            self._directions.extend(points, self.picks, self._coordinates), self._coordinates
+        )
+        self.points, self.kappa = (
+            np.concatenate([self.points, points]),
+            np.concatenate([self.kappa, kappa]),
+        )
         for name in ("r", "u", "squares"):
-            setattr(self._left, name, np.concatenate([getattr(self._left, name), getattr(new, name)]))
+            setattr(
+                self._left, name, np.concatenate([getattr(self._left, name), getattr(new, name)])
+            )
 
     def follow(self, picks: IntVector) -> None:
         """Make these candidates centres, whatever their score; none that is at the floor."""
@@ -156,12 +184,18 @@ class Pursuit:
         return self._shortlisted(np.sort(order[:count]), order[count : count + 1], size)
 
     def _shortlisted(self, listed: IntVector, outside: IntVector, size: int) -> IntVector:
-        """At most so many picks; ``outside`` is the best candidate that is not listed, if there is one."""
+        """At most so many picks; ``outside`` is the best candidate that is not listed, if there is
+        one.
+        """
         from kernelmean.compiled.shortlist import shortlisted
 
-        left, sums, chosen = self._left.of(listed), self._left.sums[1:].copy(), np.empty(size, np.int64)
+        left = self._left.of(listed)
+        sums = self._left.sums[1:].copy()
+        chosen = np.empty(size, np.int64)
         bar = self._left.of(outside)[:, 0] if len(outside) else np.zeros(3)
-        found = shortlisted()(self._directions.residual_gram(listed), left, sums, bar, self._unit_sum, chosen)
+        found = shortlisted()(
+            self._directions.residual_gram(listed), left, sums, bar, self._unit_sum, chosen
+        )
         return listed[chosen[:found]]
 
     def _include(self, chosen: IntVector) -> None:
@@ -169,7 +203,9 @@ class Pursuit:
         sides = np.column_stack([self._left.r[chosen], self._left.u[chosen]])
         try:
             coordinates, shares = self._directions.include(chosen, sides)
-        except LinAlgError:  # within reach of the floor rounding may undo a block: one by one, without those at the floor
+        # within reach of the floor rounding may undo a block: one by one, without those at the
+        # floor
+        except LinAlgError:
             left = np.diagonal(self._directions.residual_gram(chosen))
             self._left.squares[chosen] = np.minimum(self._left.squares[chosen], left)
             if len(chosen) > 1:

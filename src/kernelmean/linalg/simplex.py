@@ -16,8 +16,8 @@ GAP_TOLERANCE = 1e-11
 def project(v: Vector) -> Vector:
     """Euclidean projection onto the simplex (Duchi et al. 2008), as the paper has it.
 
-    u = v sorted downwards, ρ = max{j : u_j > (Σ_{i≤j} u_i − 1)/j}, θ = (Σ_{i≤ρ} u_i − 1)/ρ, result max(v − θ, 0).
-    It ignores K and can destroy the approximation as k grows: for reproduction only.
+    u = v sorted downwards, ρ = max{j : u_j > (Σ_{i≤j} u_i − 1)/j}, θ = (Σ_{i≤ρ} u_i − 1)/ρ, result
+    max(v − θ, 0). It ignores K and can destroy the approximation as k grows: for reproduction only.
     """
     u = np.sort(v)[::-1]
     thresholds = (np.cumsum(u) - 1.0) / np.arange(1, len(u) + 1)
@@ -27,10 +27,11 @@ def project(v: Vector) -> Vector:
 
 
 def minimise(L: Matrix, y: Vector, guess: Vector | None = None) -> Vector:
-    """Exact minimiser of αᵀKα − 2κᵀα on the simplex, K = LLᵀ, κ = Ly, certified by its Frank–Wolfe gap.
+    """Exact minimiser of αᵀKα − 2κᵀα on the simplex, K = LLᵀ, κ = Ly, certified by its Frank–Wolfe
+    gap.
 
-    By an active set that starts near the answer, or at a ``guess`` on the simplex; where that ends without its certificate,
-    by nonnegative least squares.
+    By an active set that starts near the answer, or at a ``guess`` on the simplex; where that ends
+    without its certificate, by nonnegative least squares.
     """
     from kernelmean.linalg import active_set
 
@@ -43,15 +44,19 @@ def minimise(L: Matrix, y: Vector, guess: Vector | None = None) -> Vector:
     alpha = nonnegative_least_squares(L, y)
     gap = _relative_gap(L, y, alpha)
     if gap > GAP_TOLERANCE:
-        warnings.warn(f"the simplex weights are optimal only to a relative gap of {gap:.0e}.", stacklevel=2)
+        warnings.warn(
+            f"the simplex weights are optimal only to a relative gap of {gap:.0e}.", stacklevel=2
+        )
     return alpha
 
 
 def nonnegative_least_squares(L: Matrix, y: Vector) -> Vector:
-    """The same minimiser by one NNLS problem: slow for many centres, but independent of the active set.
+    """The same minimiser by one NNLS problem: slow for many centres, but independent of the active
+    set.
 
-    In the coordinates of the factor φ_a ↔ Lᵀe_a and Pz̄ ↔ y, so this is the point of least norm in the hull of the
-    columns Lᵀe_a − y: minimise ‖[Lᵀ − y1ᵀ; 1ᵀ]β − (0,…,0,1)‖ over β ≥ 0, then α = β/Σβ.
+    In the coordinates of the factor φ_a ↔ Lᵀe_a and Pz̄ ↔ y, so this is the point of least norm in
+    the hull of the columns Lᵀe_a − y: minimise ‖[Lᵀ − y1ᵀ; 1ᵀ]β − (0,…,0,1)‖ over β ≥ 0, then α =
+    β/Σβ.
     """
     from scipy.optimize import nnls
 

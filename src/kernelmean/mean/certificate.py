@@ -1,7 +1,8 @@
-"""What is promised (Theorem 1 and a tighter bound) and what was measured (exact, residual rows, spectral).
+"""What is promised (Theorem 1 and a tighter bound) and what was measured (exact, residual rows,
+spectral).
 
-All in units of √g(0) until the mean puts the unit back. With w the weights of the sample and α those of the centres:
-err² = ‖z̄ − z‖² = ‖z̄‖² − 2κᵀα + αᵀKα.
+All in units of √g(0) until the mean puts the unit back. With w the weights of the sample and α
+those of the centres: err² = ‖z̄ − z‖² = ‖z̄‖² − 2κᵀα + αᵀKα.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ FREQUENCIES = 4000
 
 
 class Certificate(NamedTuple):
-    """A measured error ‖z̄ − z‖. Where rounding hides it, ``error`` is the floor: the truth is at most about that.
+    """A measured error ‖z̄ − z‖. Where rounding hides it, ``error`` is the floor: the truth is at
+    most about that.
 
     Attributes
     ----------
@@ -73,12 +75,16 @@ class Comparison:
 
 
 def theorem_1(cover: float, radial: RadialFunction, covered_mass: float) -> float:
-    """(1 − k/n)·√(1 − ν²), ν = g(W)/g(0); with weights or repeated points 1 − k/n is the mass off the centres."""
+    """(1 − k/n)·√(1 − ν²), ν = g(W)/g(0); with weights or repeated points 1 − k/n is the mass off
+    the centres.
+    """
     return max(1.0 - covered_mass, 0.0) * float(_distance_to_span(radial, np.array(cover**2)))
 
 
 def _distance_to_span(radial: RadialFunction, squared: Vector) -> Vector:
-    """√(1 − (g(D)/g(0))²): how far φ(·,x) is from its nearest centre's span. By expm1, exact where g ≈ 1."""
+    """√(1 − (g(D)/g(0))²): how far φ(·,x) is from its nearest centre's span. By expm1, exact where
+    g ≈ 1.
+    """
     distance: Vector = np.sqrt(-np.expm1(np.minimum(2.0 * radial.log(squared), 0.0)))
     return distance
 
@@ -96,10 +102,14 @@ def nearest_bound(distances: Distances, radial: RadialFunction) -> float:
     return distances.mean(lambda squared: _distance_to_span(radial, squared))
 
 
-def measure(case: Comparison, method: str, streams: Streams, size: int | None = None) -> Certificate:
-    """The error by the method asked for; "auto" is exact while that is cheap and above its floor, else spectral.
+def measure(
+    case: Comparison, method: str, streams: Streams, size: int | None = None
+) -> Certificate:
+    """The error by the method asked for; "auto" is exact while that is cheap and above its floor,
+    else spectral.
 
-    Where the kernel is a user's own and has no known spectrum, "auto" takes what is left: the exact floor, or rows.
+    Where the kernel is a user's own and has no known spectrum, "auto" takes what is left: the exact
+    floor, or rows.
     """
     kappa = case.room.kernel_sum(case.radial, case.centers)
     K = gram(case.radial, case.centers, case.centers)
@@ -111,21 +121,30 @@ def measure(case: Comparison, method: str, streams: Streams, size: int | None = 
         if method == "exact" or not exact.below_floor or not spectrum:
             return exact
     if method == "rows" or (method == "auto" and not spectrum):
-        return _rows(case, float(residual @ case.alpha), half, streams.of("certificate rows"), size or ROWS)
+        return _rows(
+            case, float(residual @ case.alpha), half, streams.of("certificate rows"), size or ROWS
+        )
     return _spectral(case, half, streams.of("certificate frequencies"), size or FREQUENCIES)
 
 
 def _exact(case: Comparison, half: float) -> Certificate:
-    """err² = ‖z̄‖² − (2κᵀα − αᵀKα) by all pairs, O(n²d); rounding hides what is below a few eps·(‖z̄‖² + ‖α‖²)."""
+    """err² = ‖z̄‖² − (2κᵀα − αᵀKα) by all pairs, O(n²d); rounding hides what is below a few
+    eps·(‖z̄‖² + ‖α‖²).
+    """
     zz = case.room.quadratic(case.radial)
-    squared, floor = zz - half, 8 * EPS * (zz + float(case.alpha @ case.alpha))
+    squared = zz - half
+    floor = 8 * EPS * (zz + float(case.alpha @ case.alpha))
     below = squared < floor
     error = float(np.sqrt(floor if below else squared))
     return Certificate(error, error / float(np.sqrt(zz)), 0.0, "exact", below)
 
 
-def _rows(case: Comparison, offset: float, half: float, rng: np.random.Generator, size: int) -> Certificate:
-    """err² = Σ_j p_j r(x_j) − αᵀ(κ − Kα), r = z̄ − z, the first sum estimated from rows drawn by weight."""
+def _rows(
+    case: Comparison, offset: float, half: float, rng: np.random.Generator, size: int
+) -> Certificate:
+    """err² = Σ_j p_j r(x_j) − αᵀ(κ − Kα), r = z̄ − z, the first sum estimated from rows drawn by
+    weight.
+    """
     rows, correction = _drawn_rows(case.room, rng, size)
     Q = case.room.rows(rows)
     z = case.engine.load(case.centers).kernel_sum(case.radial, Q, case.alpha)
@@ -138,7 +157,9 @@ def _rows(case: Comparison, offset: float, half: float, rng: np.random.Generator
 
 
 def _drawn_rows(room: Room, rng: np.random.Generator, size: int) -> tuple[np.ndarray, float]:
-    """Rows and the finite-population factor √(1 − m/n): without replacement where n counts rows, else with."""
+    """Rows and the finite-population factor √(1 − m/n): without replacement where n counts rows,
+    else with.
+    """
     n = room.summary.size
     if not room.summary.counted:
         return room.locate(rng.random(size)), 1.0
@@ -149,37 +170,59 @@ def _drawn_rows(room: Room, rng: np.random.Generator, size: int) -> tuple[np.nda
 
 
 def _spectral(case: Comparison, half: float, rng: np.random.Generator, size: int) -> Certificate:
-    """err² = E_ω |Σ_j w_j e^{iω·x_j}|² over the signed measure (p on the points, −α on the centres): no cancellation."""
-    frequencies, importance = spectral_draw(case.kernel, case.centers.shape[1], case.space, rng, size)
+    """err² = E_ω |Σ_j w_j e^{iω·x_j}|² over the signed measure (p on the points, −α on the
+    centres): no cancellation.
+    """
+    frequencies, importance = spectral_draw(
+        case.kernel, case.centers.shape[1], case.space, rng, size
+    )
     origin = case.room.summary.mean
     of_points = case.room.fourier_sum(frequencies, origin)
     phase = frequencies @ (case.centers - origin).T
     of_centers = np.stack([np.cos(phase) @ case.alpha, np.sin(phase) @ case.alpha], axis=1)
     values = importance * ((of_points - of_centers) ** 2).sum(axis=1)
     floor = (4 * EPS * (1.0 + float(np.abs(case.alpha).sum()))) ** 2
-    return _estimated(float(values.mean()), float(values.std(ddof=1) / np.sqrt(size)), half, floor, "spectral")
+    return _estimated(
+        float(values.mean()), float(values.std(ddof=1) / np.sqrt(size)), half, floor, "spectral"
+    )
 
 
-def spectral_draw(kernel: Kernel, d: int, space: Space, rng: np.random.Generator, size: int) -> tuple[Points, Vector]:
+def spectral_draw(
+    kernel: Kernel, d: int, space: Space, rng: np.random.Generator, size: int
+) -> tuple[Points, Vector]:
     """Frequencies from a defensive mixture of wider spectra, with importance weights p/q ≤ 3.
 
-    The residual lives at high frequency, so plain sampling is heavy-tailed. Given its latent scale every spectrum here is
-    a normal; that normal is widened by c ∈ {1, 1.6, 2.5} (less in high dimension, where the weights would degenerate).
+    The residual lives at high frequency, so plain sampling is heavy-tailed. Given its latent scale
+    every spectrum here is a normal; that normal is widened by c ∈ {1, 1.6, 2.5} (less in high
+    dimension, where the weights would degenerate).
     """
-    widths = np.array([1.0, 1.6, 2.5]) if d <= 5 else 1.0 + np.array([0.0, 0.3, 0.6]) * np.sqrt(10.0 / max(d, 10))
+    widths = (
+        np.array([1.0, 1.6, 2.5])
+        if d <= 5
+        else 1.0 + np.array([0.0, 0.3, 0.6]) * np.sqrt(10.0 / max(d, 10))
+    )
     scales = kernel.spectral_scales(size, d, space, rng)
     z = rng.standard_normal((size, d)) * widths[rng.integers(3, size=size)][:, None]
     r2 = (z**2).sum(axis=1)[:, None]
-    log_ratio = 0.5 * r2 * (1.0 - widths**-2.0) - d * np.log(widths)  # log N(z; c)/N(z; 1) for each width c
+    log_ratio = 0.5 * r2 * (1.0 - widths**-2.0) - d * np.log(
+        widths
+    )  # log N(z; c)/N(z; 1) for each width c
     importance: Vector = 1.0 / np.exp(log_ratio).mean(axis=1)
     return z * scales[:, None], importance
 
 
-def _estimated(squared: float, spread: float, half: float, floor: float, method: str) -> Certificate:
-    """Error from an estimate of err² with its standard error, by the delta method; never the root of a negative."""
+def _estimated(
+    squared: float, spread: float, half: float, floor: float, method: str
+) -> Certificate:
+    """Error from an estimate of err² with its standard error, by the delta method; never the root
+    of a negative.
+    """
     below = squared < floor
-    # Where the estimate is below zero or lost in its own spread, the honest figure is its upper end.
+    # Where the estimate is below zero or lost in its own spread, the honest figure is its upper
+    # end.
     value = max(squared, floor, spread if squared <= 0.0 else 0.0)
     error = float(np.sqrt(value))
     zz = max(half + value, value)
-    return Certificate(error, error / float(np.sqrt(zz)) if zz > 0 else 1.0, spread / (2 * error), method, below)
+    return Certificate(
+        error, error / float(np.sqrt(zz)) if zz > 0 else 1.0, spread / (2 * error), method, below
+    )

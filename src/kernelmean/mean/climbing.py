@@ -1,9 +1,10 @@
 """Climbing a density: every point goes up, step by step, until it hardly moves.
 
-Mean shift (Fukunaga & Hostetler 1975; Comaniciu & Meer 2002) goes from x to the mean of the centres under the weights
-w_a ψ(s_a), ψ = −dφ/ds. Profiles are convex in s, so with w ≥ 0 the density never falls. On a ridge the steps shrink long
-before the peak is near; there the two latest steps tell how fast they shrink, and where they would end (Anderson mixing
-of depth one). Such a leap is short, and taken back if the density is lower there.
+Mean shift (Fukunaga & Hostetler 1975; Comaniciu & Meer 2002) goes from x to the mean of the centres
+under the weights w_a ψ(s_a), ψ = −dφ/ds. Profiles are convex in s, so with w ≥ 0 the density never
+falls. On a ridge the steps shrink long before the peak is near; there the two latest steps tell how
+fast they shrink, and where they would end (Anderson mixing of depth one). Such a leap is short, and
+taken back if the density is lower there.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ class Ascent(NamedTuple):
     """Where points end, in the coordinates of the kernel."""
 
     ends: Points  # (n, d)
-    log_values: Vector  # (n,) log Σ_a w_a φ_a one step before the end: constants of the density are left out
+    # (n,) log Σ_a w_a φ_a one step before the end: constants of the density are left out
+    log_values: Vector
     n_iter: int  # steps of the slowest point
     left: int  # points that still moved after max_iter steps
 
@@ -48,7 +50,9 @@ class Place(NamedTuple):
     x: Points  # (q, d)
     log_value: Vector  # (q,)
     step: Points  # (q, d) to where plain mean shift would go
-    size: Vector  # (q,) what must be small for a point to have arrived: the step's length, at least that of the natural step
+    # (q,) what must be small for a point to have arrived: the step's length, at least that of the
+    # natural step
+    size: Vector
 
     def of(self, rows: IntVector | Mask) -> Place:
         """Some of the points."""
@@ -77,33 +81,56 @@ class Hill:
         """The centres of positive weight; an error where there is no density to climb."""
         if isinstance(mean.kernel, Radial):
             raise ValueError(
-                "mean shift climbs Gaussian, Laplacian, Student and Cauchy kernels, not a Radial kernel of one's own."
+                "mean shift climbs Gaussian, Laplacian, Student and Cauchy kernels, not a Radial "
+                "kernel of one's own."
             )
         if (mean.weights < 0).any():
-            raise ValueError("mean shift needs nonnegative weights: fit or refit the mean with constraint='simplex'.")
+            raise ValueError(
+                "mean shift needs nonnegative weights: fit or refit the mean with "
+                "constraint='simplex'."
+            )
         live = np.flatnonzero(mean.weights)
-        decay, length = mean.kernel.decay(mean.dimension), mean.kernel.length
+        decay = mean.kernel.decay(mean.dimension)
+        length = mean.kernel.length
         if len(live) == mean.k:
             return cls(mean.room, mean.mapped_centers, mean.weights, decay, length)
         centers = mean.mapped_centers[live]
-        return cls(engines.precise(engines.open(mean.engine)).load(centers), centers, mean.weights[live], decay, length)
+        return cls(
+            engines.precise(engines.open(mean.engine)).load(centers),
+            centers,
+            mean.weights[live],
+            decay,
+            length,
+        )
 
     def at(self, x: Points) -> Place:
         """log f = log Σ w_a φ_a and the step of mean shift, by Weiszfeld's rule at a kink.
 
-        Points at a kink hold x with the slope η = √rate·Σw, the others pull with R = 2·rate·Σ w_a ψ_a (c_a − x); x moves
-        only if ‖R‖ > η, by the share 1 − η/‖R‖ of the step (Vardi & Zhang 2000). Near a kink steps are short wherever they
-        lead; there the natural step ∇f/(rate·f) tells whether the point has arrived.
+        Points at a kink hold x with the slope η = √rate·Σw, the others pull with R = 2·rate·Σ w_a
+        ψ_a (c_a − x); x moves only if ‖R‖ > η, by the share 1 − η/‖R‖ of the step (Vardi & Zhang
+        2000). Near a kink steps are short wherever they lead; there the natural step ∇f/(rate·f)
+        tells whether the point has arrived.
         """
         found = self.room.shift(self.decay, x, self.weights)
         norms = _norms(found.step)
         if not self.kinked:
             return Place(x, found.log_value, found.step, norms)
         with np.errstate(divide="ignore", invalid="ignore"):
-            log_pull = math.log(2) + 0.5 * math.log(self.decay.rate) + found.log_pull + np.log(norms)
-            share = -np.expm1(np.minimum(np.where(np.isneginf(found.log_held), -np.inf, found.log_held - log_pull), 0.0))
+            log_pull = (
+                math.log(2) + 0.5 * math.log(self.decay.rate) + found.log_pull + np.log(norms)
+            )
+            share = -np.expm1(
+                np.minimum(
+                    np.where(np.isneginf(found.log_held), -np.inf, found.log_held - log_pull), 0.0
+                )
+            )
             natural = np.where(norms > 0.0, 2.0 * np.exp(found.log_pull - found.log_value), 0.0)
-        return Place(x, found.log_value, share[:, None] * found.step, share * norms * np.maximum(natural, 1.0))
+        return Place(
+            x,
+            found.log_value,
+            share[:, None] * found.step,
+            share * norms * np.maximum(natural, 1.0),
+        )
 
     @lazy
     def tree(self) -> cKDTree:
@@ -117,12 +144,17 @@ class Hill:
 
 
 def climb(hill: Hill, starts: Points, tol: float, max_iter: int) -> Ascent:
-    """Every start to where its step is at most ``tol`` bandwidths.  Time O(k·d) per step and point, memory O(n·d).
+    """Every start to where its step is at most ``tol`` bandwidths.  Time O(k·d) per step and point,
+    memory O(n·d).
 
-    Points that have arrived leave the set; those that have not after ``max_iter`` steps stay where they are, and are counted.
+    Points that have arrived leave the set; those that have not after ``max_iter`` steps stay where
+    they are, and are counted.
     """
     n, d = starts.shape
-    ends, log_values, n_iter, left = np.empty((n, d)), np.empty(n), 0, 0
+    ends = np.empty((n, d))
+    log_values = np.empty(n)
+    n_iter = 0
+    left = 0
     size = min(max(BATCH // d, 1024), 8192)
     for first in _progress.track(range(0, n, size), "climbing", -(-n // size)):
         batch = slice(first, first + size)
@@ -130,7 +162,8 @@ def climb(hill: Hill, starts: Points, tol: float, max_iter: int) -> Ascent:
         for steps, (rows, place, arrived) in enumerate(ascend(hill, starts[batch], tol), start=1):
             over = arrived | (steps >= max_iter)
             done = place.of(over)
-            ends[batch][rows[over]], log_values[batch][rows[over]] = done.x + done.step, done.log_value
+            ends[batch][rows[over]] = done.x + done.step
+            log_values[batch][rows[over]] = done.log_value
             if steps >= max_iter:
                 left += int(np.count_nonzero(~arrived))
                 break
@@ -139,7 +172,9 @@ def climb(hill: Hill, starts: Points, tol: float, max_iter: int) -> Ascent:
 
 
 def ascend(hill: Hill, starts: Points, tol: float) -> Iterator[tuple[IntVector, Place, Mask]]:
-    """All points still on their way, step by step: their rows, their places, and which of them have arrived."""
+    """All points still on their way, step by step: their rows, their places, and which of them have
+    arrived.
+    """
     rows = np.arange(len(starts))
     place = before = hill.at(starts)
     leaps = np.zeros(len(rows), dtype=bool)  # may leap: the two latest steps are known
@@ -151,7 +186,10 @@ def ascend(hill: Hill, starts: Points, tol: float) -> Iterator[tuple[IntVector, 
         on = ~arrived
         if not on.any():
             return
-        rows, place, before, leaps = rows[on], place.of(on), before.of(on), leaps[on]
+        rows = rows[on]
+        place = place.of(on)
+        before = before.of(on)
+        leaps = leaps[on]
         after, leaps = _advance(hill, place, before, leaps)
         place, before = after, place
 
@@ -162,20 +200,30 @@ def _advance(hill: Hill, place: Place, before: Place, leaps: Mask) -> tuple[Plac
     leap = _leaps(hill.length, place, before)
     bold = leaps & (leap != 0.0).any(axis=1)
     after = hill.at(np.where(bold[:, None], plain + leap, plain))
-    lower = bold & ~(after.log_value >= place.log_value - ROUNDING * (1.0 + np.abs(place.log_value)))
+    lower = bold & ~(
+        after.log_value >= place.log_value - ROUNDING * (1.0 + np.abs(place.log_value))
+    )
     if lower.any():
         after = after.put(lower, hill.at(plain[lower]))
     return after, ~lower
 
 
 def _leaps(length: float, place: Place, before: Place) -> Points:
-    """−γ(T(x) − T(x′)), γ = ⟨F, F − F′⟩/‖F − F′‖²: where F = T(x) − x would vanish, were it linear between x′ and x.
+    """−γ(T(x) − T(x′)), γ = ⟨F, F − F′⟩/‖F − F′‖²: where F = T(x) − x would vanish, were it linear
+    between x′ and x.
 
-    Away from a kink that does not hold the steps grow instead; there the leap is what the natural step is longer.
+    Away from a kink that does not hold the steps grow instead; there the leap is what the natural
+    step is longer.
     """
-    change, norms = place.step - before.step, _norms(place.step)
+    change = place.step - before.step
+    norms = _norms(place.step)
     squared = np.einsum("ij,ij->i", change, change)
-    gamma = np.divide(np.einsum("ij,ij->i", place.step, change), squared, out=np.zeros_like(squared), where=squared > 0.0)
+    gamma = np.divide(
+        np.einsum("ij,ij->i", place.step, change),
+        squared,
+        out=np.zeros_like(squared),
+        where=squared > 0.0,
+    )
     leap = -gamma[:, None] * (place.x - before.x + change)
     longer = place.size > 2.0 * norms
     leap[longer] = place.step[longer] * (place.size / np.maximum(norms, TINY) - 1.0)[longer, None]
@@ -185,8 +233,12 @@ def _leaps(length: float, place: Place, before: Place) -> Points:
 
 
 def _at_kinks(hill: Hill, place: Place, tol: float) -> Place:
-    """Points that hardly move but have not arrived go to the nearest centre, if it is near and not lower."""
-    stuck = np.flatnonzero((_norms(place.step) <= tol * hill.length) & (place.size > tol * hill.length))
+    """Points that hardly move but have not arrived go to the nearest centre, if it is near and not
+    lower.
+    """
+    stuck = np.flatnonzero(
+        (_norms(place.step) <= tol * hill.length) & (place.size > tol * hill.length)
+    )
     if not len(stuck):
         return place
     distance, nearest = (np.asarray(found) for found in hill.tree.query(place.x[stuck]))

@@ -13,14 +13,18 @@ from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.mean import scaling
 from kernelmean.mean.expansion import AnyMean, KernelMean, expansion_of
 
-CANCELLED = 1e-6  # of ‖z_a‖² + ‖z_b‖²: below this a difference of products keeps fewer than ten digits
+CANCELLED = (
+    1e-6  # of ‖z_a‖² + ‖z_b‖²: below this a difference of products keeps fewer than ten digits
+)
 
 
 def distance_matrix(means: Sequence[AnyMean], others: Sequence[AnyMean] | None = None) -> Matrix:
-    """‖z_a − z_b‖ for all pairs: symmetric, zero diagonal; with ``others``, of each mean to each other, (N, M).
+    """‖z_a − z_b‖ for all pairs: symmetric, zero diagonal; with ``others``, of each mean to each
+    other, (N, M).
 
-    D_ab = √(G_aa + G_bb − 2G_ab), G_ab = ⟨z_a, z_b⟩: one kernel sum per mean over the centres of all, O((Σk)²d), half of it
-    by symmetry. Means that nearly coincide are compared again term by term, where that difference has no digits left.
+    D_ab = √(G_aa + G_bb − 2G_ab), G_ab = ⟨z_a, z_b⟩: one kernel sum per mean over the centres of
+    all, O((Σk)²d), half of it by symmetry. Means that nearly coincide are compared again term by
+    term, where that difference has no digits left.
 
     Parameters
     ----------
@@ -48,7 +52,9 @@ def distance_matrix(means: Sequence[AnyMean], others: Sequence[AnyMean] | None =
         return _distances(rows, rows, G, (np.diag(G), np.diag(G)), log_unit)
     columns = expansions(others)
     G, log_unit = _products(rows, columns)
-    top = max(log_unit, *(mean.log_unit for mean in (*rows, *columns)))  # the norm of a narrow kernel, in units of a wide one
+    top = max(
+        log_unit, *(mean.log_unit for mean in (*rows, *columns))
+    )  # the norm of a narrow kernel, in units of a wide one
     own = [_squared_norms(side, top) for side in (rows, columns)]
     return _distances(rows, columns, G * np.exp(log_unit - top), (own[0], own[1]), top)
 
@@ -72,11 +78,15 @@ class _Batch(NamedTuple):
     starts: IntVector  # of each mean's centres, and the end of the last
 
     def products(self, other: KernelMean, skip: int) -> tuple[Vector, float]:
-        """⟨z_a, z⟩ = Σ_c α_c z(c) over the centres of each mean but the first few, and the logarithm of its unit."""
+        """⟨z_a, z⟩ = Σ_c α_c z(c) over the centres of each mean but the first few, and the
+        logarithm of its unit.
+        """
         radial, log_unit = self.first.pairing(other)
         rows = slice(self.starts[skip], None)
         values = other.room.kernel_sum(radial, other.map(self.centers[rows]), other.weights)
-        return np.add.reduceat(self.weights[rows] * values, self.starts[skip:-1] - self.starts[skip]), log_unit
+        return np.add.reduceat(
+            self.weights[rows] * values, self.starts[skip:-1] - self.starts[skip]
+        ), log_unit
 
 
 def _batches(means: list[KernelMean]) -> list[_Batch]:
@@ -94,9 +104,12 @@ def _batch(members: list[int], means: list[KernelMean]) -> _Batch:
     return _Batch(np.array(members), means[0], centers, weights, starts)
 
 
-def _products(rows: list[KernelMean], columns: list[KernelMean], symmetric: bool = False) -> tuple[Matrix, float]:
+def _products(
+    rows: list[KernelMean], columns: list[KernelMean], symmetric: bool = False
+) -> tuple[Matrix, float]:
     """G_ab = ⟨z_a, z_b⟩ in one unit for all, and the logarithm of that unit."""
-    G, log_units = np.zeros((len(rows), len(columns))), np.full((len(rows), len(columns)), -np.inf)
+    G = np.zeros((len(rows), len(columns)))
+    log_units = np.full((len(rows), len(columns)), -np.inf)
     batches = _batches(rows)
 
     def fill(b: int) -> None:
@@ -106,7 +119,8 @@ def _products(rows: list[KernelMean], columns: list[KernelMean], symmetric: bool
                 later = batch.members[skip:]
                 G[later, b], log_units[later, b] = batch.products(columns[b], skip)
 
-    # One column is too little work for an engine to share among its threads; each fills its own part.
+    # One column is too little work for an engine to share among its threads; each fills its own
+    # part.
     with ThreadPoolExecutor(getattr(engines.open(rows[0].engine), "threads", 1)) as pool:
         list(pool.map(fill, range(len(columns))))
     top = float(log_units.max())  # squared norms need not fit a float for distances to
@@ -121,7 +135,11 @@ def _squared_norms(means: list[KernelMean], log_unit: float) -> Vector:
 
 
 def _distances(
-    rows: list[KernelMean], columns: list[KernelMean], G: Matrix, own: tuple[Vector, Vector], log_unit: float
+    rows: list[KernelMean],
+    columns: list[KernelMean],
+    G: Matrix,
+    own: tuple[Vector, Vector],
+    log_unit: float,
 ) -> Matrix:
     total = own[0][:, None] + own[1][None, :]
     squared = total - 2 * G

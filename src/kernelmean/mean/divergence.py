@@ -21,13 +21,18 @@ class Divergences(NamedTuple):
     largest_terms: Matrix
 
 
-def divergences(models: Sequence[AnyMean], held_out: Sequence[Points], others: Sequence[AnyMean] | None = None) -> Divergences:
-    """D(f_a|f_b) ≈ mean over the held-out points of a of log f_a − log f_b; against ``others``, or all pairs.
+def divergences(
+    models: Sequence[AnyMean], held_out: Sequence[Points], others: Sequence[AnyMean] | None = None
+) -> Divergences:
+    """D(f_a|f_b) ≈ mean over the held-out points of a of log f_a − log f_b; against ``others``, or
+    all pairs.
 
     One pass per f_b over the held-out points of all. Time O(Σm·Σk·d).
     """
     against = models if others is None else others
-    everything = list(held_out) if any(map(engines.in_parts, held_out)) else [np.concatenate(held_out)]
+    everything = (
+        list(held_out) if any(map(engines.in_parts, held_out)) else [np.concatenate(held_out)]
+    )
     sizes = np.array([len(X) for X in held_out])
     starts = np.cumsum(sizes) - sizes
     own = np.concatenate([log_density(model, X) for model, X in zip(models, held_out, strict=True)])

@@ -28,9 +28,11 @@ class AnyMean(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class KernelMean:
-    """f = Σ_a α_a φ(·, c_a): evaluated, differentiated and compared. With every point a centre, the full kernel mean.
+    """f = Σ_a α_a φ(·, c_a): evaluated, differentiated and compared. With every point a centre, the
+    full kernel mean.
 
-    O(k·d) per evaluated point, O(k·k′·d) to compare with another, O(k·d) memory; k = n for a full mean.
+    O(k·d) per evaluated point, O(k·k′·d) to compare with another, O(k·d) memory; k = n for a full
+    mean.
 
     Attributes
     ----------
@@ -81,10 +83,15 @@ class KernelMean:
         return self.space == "l2" and not bool((self.weights < 0).any())
 
     def __call__(self, Q: ArrayLike) -> Vector:
-        """f at the query points, (q,). Time O(qkd); far in the tails or in high dimension use :meth:`log`."""
+        """f at the query points, (q,). Time O(qkd); far in the tails or in high dimension use
+        :meth:`log`.
+        """
         formula = self.kernel.formula(self.dimension)
         return self._over(
-            Q, lambda mapped: sums.density_sum(self.room_for(mapped), formula, mapped, self.weights, self.log_constant)
+            Q,
+            lambda mapped: sums.density_sum(
+                self.room_for(mapped), formula, mapped, self.weights, self.log_constant
+            ),
         )
 
     def log(self, Q: ArrayLike) -> Vector:
@@ -92,26 +99,41 @@ class KernelMean:
         self._need_density("log")
         formula = self.kernel.formula(self.dimension)
         return self._over(
-            Q, lambda mapped: self.room_for(mapped).log_kernel_sum(formula, mapped, self.weights) + self.log_constant
+            Q,
+            lambda mapped: (
+                self.room_for(mapped).log_kernel_sum(formula, mapped, self.weights)
+                + self.log_constant
+            ),
         )
 
     def gradient(self, Q: ArrayLike) -> Points:
-        """∇f at the query points, (q, d): 2·rate·Σ_a α_a ψ(s_a)(c_a − q), ψ = −dφ/ds; 0 from a centre at its own kink."""
+        """∇f at the query points, (q, d): 2·rate·Σ_a α_a ψ(s_a)(c_a − q), ψ = −dφ/ds; 0 from a
+        centre at its own kink.
+        """
         return self._over(Q, self._gradient_at)
 
     def _gradient_at(self, mapped: Points) -> Points:
-        decay, unit = self.kernel.decay(self.dimension), 2.0 ** round(math.log2(self.kernel.length))  # exact to divide by
-        origin = np.median(self.mapped_centers, axis=0)  # amid the centres, whatever a few far ones do
-        W = np.column_stack([self.weights[:, None] * ((self.mapped_centers - origin) / unit), self.weights])
+        decay = self.kernel.decay(self.dimension)  # exact to divide by
+        unit = 2.0 ** round(math.log2(self.kernel.length))
+        origin = np.median(
+            self.mapped_centers, axis=0
+        )  # amid the centres, whatever a few far ones do
+        W = np.column_stack(
+            [self.weights[:, None] * ((self.mapped_centers - origin) / unit), self.weights]
+        )
         found = self.room.kernel_sum(decay, mapped, W)  # differences of sums: in float64
         pull: Points = found[:, :-1] - (engines.host(mapped) - origin) / unit * found[:, -1:]
         level = np.zeros(len(pull))
         factor = 2 * decay.rate * unit
-        far = sums.lost(decay, found[:, -1], sums.mass(self.weights), self.log_constant + math.log(factor))
+        far = sums.lost(
+            decay, found[:, -1], sums.mass(self.weights), self.log_constant + math.log(factor)
+        )
         if len(far):
             pull[far], level[far] = sums.signed_pull(self.room, decay, mapped[far], self.weights)
             pull[far] /= unit
-        return scaling.times_exp(factor * scaling.pull_back(self.scale, pull), (self.log_constant + level)[:, None])
+        return scaling.times_exp(
+            factor * scaling.pull_back(self.scale, pull), (self.log_constant + level)[:, None]
+        )
 
     def log_gradient(self, Q: ArrayLike) -> Points:
         """∇ log f at the query points, (q, d), also where f underflows; needs nonnegative weights.
@@ -119,7 +141,9 @@ class KernelMean:
         2·rate·(Σ_a α_a ψ_a / Σ_a α_a φ_a)·step, the step being that of mean shift.
         """
         self._need_density("log_gradient")
-        if self.kernel.formula(self.dimension).factor is not None:  # a profile of the user's own has no logarithm
+        if (
+            self.kernel.formula(self.dimension).factor is not None
+        ):  # a profile of the user's own has no logarithm
             return self.gradient(Q) / self(Q)[:, None]
         return self._over(Q, self._log_gradient_at)
 
@@ -145,8 +169,12 @@ class KernelMean:
     # What the rest of the package asks of a mean; not part of the public surface.
 
     def _over(self, Q: ArrayLike, function: Callable[[Points], Any]) -> Points:
-        """function of the query points in the coordinates of the kernel, part by part where they are not in one piece."""
-        found: Points = engines.over(self.map(engines.queries(Q, self.engine, "Q", self.dimension)), function)
+        """function of the query points in the coordinates of the kernel, part by part where they
+        are not in one piece.
+        """
+        found: Points = engines.over(
+            self.map(engines.queries(Q, self.engine, "Q", self.dimension)), function
+        )
         return found
 
     def map(self, X: Points) -> Points:
@@ -160,7 +188,9 @@ class KernelMean:
 
     @lazy
     def room(self) -> Room:
-        """The room that holds the centres, for comparisons: in float64 whatever the engine's precision."""
+        """The room that holds the centres, for comparisons: in float64 whatever the engine's
+        precision.
+        """
         return engines.precise(engines.open(self.engine)).load(self.mapped_centers)
 
     def room_for(self, Q: Points) -> Room:
@@ -189,7 +219,9 @@ class KernelMean:
     def inner_in_units(self, other: KernelMean) -> tuple[float, float]:
         """⟨f, f′⟩ in units of g(0), and the logarithm of that unit."""
         radial, log_unit = self.pairing(other)
-        return float(self.weights @ other.room.kernel_sum(radial, other.map(self.centers), other.weights)), log_unit
+        return float(
+            self.weights @ other.room.kernel_sum(radial, other.map(self.centers), other.weights)
+        ), log_unit
 
     def _inner(self, other: KernelMean) -> float:
         radial, log_unit = self.pairing(other)
@@ -197,31 +229,50 @@ class KernelMean:
         value = float(self.weights @ other.room.kernel_sum(radial, theirs, other.weights))
         mass = sums.mass(self.weights) * sums.mass(other.weights)
         if len(sums.lost(radial, np.array([value]), mass, log_unit)):
-            value, level = sums.signed_total(other.room, radial, theirs, other.weights, self.weights)
+            value, level = sums.signed_total(
+                other.room, radial, theirs, other.weights, self.weights
+            )
             log_unit += level
         return float(scaling.times_exp(value, log_unit))
 
     def pairing(self, other: KernelMean) -> tuple[kernels.RadialFunction, float]:
-        """(g/g(0), log of its unit) between two means; a ValueError where they live in different spaces."""
+        """(g/g(0), log of its unit) between two means; a ValueError where they live in different
+        spaces.
+        """
         if self.dimension != other.dimension or self.space != other.space:
-            mine, theirs = f"{self.dimension}-D {self.space}", f"{other.dimension}-D {other.space}"
+            mine = f"{self.dimension}-D {self.space}"
+            theirs = f"{other.dimension}-D {other.space}"
             raise ValueError(f"the means live in different spaces: {mine} and {theirs}.")
         if not scaling.same(self.scale, other.scale):
-            raise ValueError("the means use different scales; fit both with the same matrix as scale=.")
+            raise ValueError(
+                "the means use different scales; fit both with the same matrix as scale=."
+            )
         radial, log_unit = self.kernel.cross(other.kernel, self.dimension, self.space)
         return radial, log_unit + (scaling.log_jacobian(self.scale) if self.space == "l2" else 0.0)
 
     def _need_density(self, method: str) -> None:
         if (self.weights < 0).any():
-            raise ValueError(f"{method} needs nonnegative weights: fit or refit with constraint='simplex'.")
+            raise ValueError(
+                f"{method} needs nonnegative weights: fit or refit with constraint='simplex'."
+            )
 
     def _distance(self, other: KernelMean) -> float:
         radial, log_unit = self.pairing(other)
         if self.kernel != other.kernel:
-            products = [self.inner_in_units(self), other.inner_in_units(other), self.inner_in_units(other)]
-            log_unit = max(unit for _, unit in products)  # in that of a wide kernel, the norm of a narrow one overflows
-            own, others, cross = (float(scaling.times_exp(value, unit - log_unit)) for value, unit in products)
-            return float(scaling.times_exp(math.sqrt(max(own + others - 2 * cross, 0.0)), 0.5 * log_unit))
+            products = [
+                self.inner_in_units(self),
+                other.inner_in_units(other),
+                self.inner_in_units(other),
+            ]
+            log_unit = max(
+                unit for _, unit in products
+            )  # in that of a wide kernel, the norm of a narrow one overflows
+            own, others, cross = (
+                float(scaling.times_exp(value, unit - log_unit)) for value, unit in products
+            )
+            return float(
+                scaling.times_exp(math.sqrt(max(own + others - 2 * cross, 0.0)), 0.5 * log_unit)
+            )
         # r = f − f′ at the centres of both: equal means cancel term by term, not only in the total.
         theirs = other.map(self.centers)
         at_mine = self.room.kernel_sum(radial, self.mapped_centers, self.weights)
@@ -233,9 +284,11 @@ class KernelMean:
 
 
 def _immutable(array: np.ndarray[Any, Any]) -> bool:
-    """Whether the memory is bytes, which never change, or a file that is mapped to be read, and no view can write to it.
+    """Whether the memory is bytes, which never change, or a file that is mapped to be read, and no
+    view can write to it.
 
-    A read-only array alone is no promise: it may be a view of one that its owner writes to, or have its flag turned back.
+    A read-only array alone is no promise: it may be a view of one that its owner writes to, or have
+    its flag turned back.
     """
     memory: Any = array
     while isinstance(memory, np.ndarray):
@@ -247,7 +300,9 @@ def _immutable(array: np.ndarray[Any, Any]) -> bool:
 
 def _frozen(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """A copy in the memory of a bytes object: neither it nor a view of it can be made writeable."""
-    copy: np.ndarray[Any, Any] = np.frombuffer(array.tobytes(), dtype=array.dtype).reshape(array.shape)
+    copy: np.ndarray[Any, Any] = np.frombuffer(array.tobytes(), dtype=array.dtype).reshape(
+        array.shape
+    )
     return copy
 
 
@@ -260,7 +315,9 @@ def expansion_of(mean: AnyMean) -> KernelMean:
 
 
 def freeze(value: Any, arrays: tuple[str, ...]) -> None:
-    """Arrays that nobody can change, and a whole number of points where it is whole: for the dataclasses of this package."""
+    """Arrays that nobody can change, and a whole number of points where it is whole: for the
+    dataclasses of this package.
+    """
     for name in arrays:
         array = getattr(value, name)
         if array is not None and not _immutable(array):

@@ -30,7 +30,8 @@ def load(path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> Spars
     Parameters
     ----------
     path : a file that ``save`` wrote; a damaged or foreign one is a ValueError.
-    kernel : the kernel, only for a mean that was fitted with one of the user's own (:class:`Radial`).
+    kernel : the kernel, only for a mean that was fitted with one of the user's own
+        (:class:`Radial`).
 
     Returns
     -------
@@ -51,20 +52,31 @@ def load(path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> Spars
     try:
         return unpacked(header, arrays, kernel)
     except MALFORMED as error:
-        raise ValueError(f"{os.fspath(path)} does not hold a sparse kernel mean that can be read: {error}") from error
+        raise ValueError(
+            f"{os.fspath(path)} does not hold a sparse kernel mean that can be read: {error}"
+        ) from error
 
 
-def unpacked(header: dict[str, Any], arrays: storage.Arrays, kernel: Kernel | None = None) -> SparseKernelMean:
-    """The mean of a header and arrays; an error of any of the kinds in MALFORMED where they are none."""
+def unpacked(
+    header: dict[str, Any], arrays: storage.Arrays, kernel: Kernel | None = None
+) -> SparseKernelMean:
+    """The mean of a header and arrays; an error of any of the kinds in MALFORMED where they are
+    none.
+    """
     fields = {**_words(header), **_numbers(arrays.pop("numbers")), **_arrays(arrays)}
     described = header["kernel"]
     if described["name"] == "radial" and kernel is None:
-        raise ValueError("it uses a kernel of its author's own: give the same one, load(path, kernel=km.Radial(...))")
+        raise ValueError(
+            "it uses a kernel of its author's own: give the same one, load(path, "
+            "kernel=km.Radial(...))"
+        )
     if fields["columns"] is not None and len(fields["columns"]) != fields["centers"].shape[1]:
         raise ValueError("there is not one name per column")
     restored = kernels.restore(described, kernel)
     if fields["space"] == "l2" and kernel is None:
-        restored.l2_log_peak(fields["centers"].shape[1])  # an error where its parameters have no inner product there
+        restored.l2_log_peak(
+            fields["centers"].shape[1]
+        )  # an error where its parameters have no inner product there
     transforms.parse(fields["transform"])
     return SparseKernelMean(**fields, kernel=restored)
 
@@ -76,7 +88,9 @@ def _words(header: dict[str, Any]) -> dict[str, Any]:
             raise ValueError(f"unknown {name} {words[name]!r}")
     if not isinstance(words["selection"], str):
         raise ValueError("selection is not a word")
-    nested = header.get("nested", False)  # absent in files of the first release, as are the next two
+    nested = header.get(
+        "nested", False
+    )  # absent in files of the first release, as are the next two
     if not isinstance(nested, bool):
         raise ValueError("nested is neither true nor false")
     cost = header.get("merging_error")
@@ -85,11 +99,19 @@ def _words(header: dict[str, Any]) -> dict[str, Any]:
     transform = header.get("transform")
     if not (transform is None or isinstance(transform, str)):
         raise ValueError("transform is not a word")
-    return {**words, "columns": _columns(header.get("columns")), "transform": transform, "nested": nested, "merging_error": cost}
+    return {
+        **words,
+        "columns": _columns(header.get("columns")),
+        "transform": transform,
+        "nested": nested,
+        "merging_error": cost,
+    }
 
 
 def _columns(names: Any) -> tuple[str, ...] | None:
-    if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+    if names is not None and not (
+        isinstance(names, list) and all(isinstance(name, str) for name in names)
+    ):
         raise ValueError("the names of columns are none")
     return None if names is None else tuple(names)
 
@@ -97,7 +119,11 @@ def _columns(names: Any) -> tuple[str, ...] | None:
 def _numbers(values: Points) -> dict[str, Any]:
     numbers: dict[str, Any] = dict(zip(NUMBERS, map(float, values), strict=True))
     finite = ("jitter", "n_points")
-    if not all(math.isfinite(numbers[name]) for name in finite) or numbers["n_points"] <= 0 or numbers["jitter"] < 0:
+    if (
+        not all(math.isfinite(numbers[name]) for name in finite)
+        or numbers["n_points"] <= 0
+        or numbers["jitter"] < 0
+    ):
         raise ValueError("a number is out of range")
     if math.isnan(numbers["nearest_bound"]):
         numbers["nearest_bound"] = None

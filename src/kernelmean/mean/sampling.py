@@ -10,7 +10,9 @@ from kernelmean.mean.expansion import AnyMean, expansion_of
 
 
 def draw(mean: AnyMean, size: int, rng: np.random.Generator) -> Points:
-    """``size`` points from Σ_a α_a φ(·, c_a), α ≥ 0: a centre by its weight, then a step by the kernel. (size, d)."""
+    """``size`` points from Σ_a α_a φ(·, c_a), α ≥ 0: a centre by its weight, then a step by the
+    kernel. (size, d).
+    """
     expansion = expansion_of(mean)
     cumulative = np.cumsum(expansion.weights)
     rows = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")

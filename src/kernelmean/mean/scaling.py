@@ -16,7 +16,9 @@ SCALES = (None, "std", "cov")
 
 
 def resolve(scale: Any, summary: Summary) -> Matrix | None:
-    """The matrix that a scale names: diag(1/sd), the inverse Cholesky factor of the covariance, or one's own."""
+    """The matrix that a scale names: diag(1/sd), the inverse Cholesky factor of the covariance, or
+    one's own.
+    """
     if scale is None:
         return None
     if not isinstance(scale, str):
@@ -27,7 +29,9 @@ def resolve(scale: Any, summary: Summary) -> Matrix | None:
 
 
 def apply(scale: Matrix | None, X: Any, origin: Vector) -> Points:
-    """A(x − origin): only differences matter to a radial kernel, and far from the origin they keep their digits."""
+    """A(x − origin): only differences matter to a radial kernel, and far from the origin they keep
+    their digits.
+    """
     mapped: Points = X
     if scale is not None and isinstance(X, np.ndarray):
         mapped = sample.mapped(X, scale, np.ravel(origin))
@@ -58,12 +62,16 @@ def log_jacobian(scale: Matrix | None) -> float:
 
 
 def times_exp(values: Vector | float, log_factor: Vector | float) -> Vector:
-    """values · e^{log_factor}, exact in the exponent: neither factor need fit a float for the product to."""
+    """values · e^{log_factor}, exact in the exponent: neither factor need fit a float for the
+    product to.
+    """
     if isinstance(log_factor, float) and log_factor == 0.0:
         return np.asarray(values)
     power = np.trunc(np.asarray(log_factor) / np.log(2.0))
     with np.errstate(over="ignore", under="ignore"):
-        scaled: Vector = np.ldexp(np.asarray(values) * np.exp(log_factor - power * np.log(2.0)), power.astype(np.int64))
+        scaled: Vector = np.ldexp(
+            np.asarray(values) * np.exp(log_factor - power * np.log(2.0)), power.astype(np.int64)
+        )
     return scaled
 
 
@@ -77,7 +85,10 @@ def same(a: Matrix | None, b: Matrix | None) -> bool:
 def _positive_std(summary: Summary, scale: str) -> Vector:
     constant = np.flatnonzero(~(summary.std > 0))
     if len(constant):
-        raise ValueError(f"scale={scale!r} needs columns that vary, but column {constant[0]} is constant; drop it.")
+        raise ValueError(
+            f"scale={scale!r} needs columns that vary, but column {constant[0]} is constant; "
+            "drop it."
+        )
     return summary.std
 
 
@@ -87,7 +98,8 @@ def _whitening(summary: Summary) -> Matrix:
     # By its eigenvalues: a pivot of the factor is divided by earlier ones, and rounding with it.
     if not eigvalsh(correlation)[0] > 100 * len(sd) * EPS:
         raise ValueError(
-            "scale='cov' needs a regular covariance, but some columns are linear combinations of others; "
+            "scale='cov' needs a regular covariance, but some columns are linear combinations of "
+            "others; "
             "drop them or use scale='std'."
         )
     L = cholesky(correlation, lower=True)

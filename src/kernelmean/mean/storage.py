@@ -1,4 +1,5 @@
-r"""One small file: a line that says what it is, a JSON header, raw arrays, and a checksum. No pickle, nothing executed.
+r"""One small file: a line that says what it is, a JSON header, raw arrays, and a checksum. No
+pickle, nothing executed.
 
 kernelmean model 1\n | length of header (8 bytes) | header | arrays, float64 or int64, little-endian | SHA-256
 """
@@ -40,13 +41,17 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
     version, _, rest = contents[len(MAGIC) :].partition(b"\n")
     if version != str(VERSION).encode():
         shown = version[:20].decode("ascii", "replace")
-        raise ValueError(f"{name} has format version {shown!r}; this kernelmean reads version {VERSION}.")
+        raise ValueError(
+            f"{name} has format version {shown!r}; this kernelmean reads version {VERSION}."
+        )
     if len(rest) < 8 + DIGEST or hashlib.sha256(contents[:-DIGEST]).digest() != contents[-DIGEST:]:
         raise ValueError(f"{name} is damaged or incomplete: its checksum does not match.")
     try:
         return _unpack(rest[:-DIGEST])
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise ValueError(f"{name} has the form of a kernelmean model but not its contents ({error}).") from error
+        raise ValueError(
+            f"{name} has the form of a kernelmean model but not its contents ({error})."
+        ) from error
 
 
 def _pack(header: dict[str, Any], arrays: Arrays) -> bytes:

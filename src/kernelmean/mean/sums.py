@@ -1,8 +1,9 @@
-"""Sums over centres times a constant, right wherever their product fits a float, whether or not either factor does.
+"""Sums over centres times a constant, right wherever their product fits a float, whether or not
+either factor does.
 
-In many dimensions, or at small lengths, the constant c of a density is huge and the kernel far from its centre underflows,
-while their product is an ordinary number. The plain sum is taken first; only where it is so small that underflow may have
-cost it digits is it taken again by logarithms.
+In many dimensions, or at small lengths, the constant c of a density is huge and the kernel far from
+its centre underflows, while their product is an ordinary number. The plain sum is taken first; only
+where it is so small that underflow may have cost it digits is it taken again by logarithms.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ LEAST = 1e-280  # of max(1, Σ|w|): a sum above it has lost nothing to underflow
 TINY = 100.0  # constants below e^−TINY take what is smaller than that to zero
 
 
-def density_sum(room: Room, radial: RadialFunction, Q: Points, w: Vector, log_constant: float) -> Vector:
+def density_sum(
+    room: Room, radial: RadialFunction, Q: Points, w: Vector, log_constant: float
+) -> Vector:
     """c·Σ_a w_a g(‖q − c_a‖²); ±∞ where it overflows."""
     plain = room.kernel_sum(radial, Q, w)
     value = scaling.times_exp(plain, log_constant)
@@ -30,10 +33,11 @@ def density_sum(room: Room, radial: RadialFunction, Q: Points, w: Vector, log_co
 
 
 def lost(radial: RadialFunction, plain: Vector, mass: float, log_constant: float) -> IntVector:
-    """Rows whose sum may have lost digits that its product with the constant would have; Σ|w| is their mass.
+    """Rows whose sum may have lost digits that its product with the constant would have; Σ|w| is
+    their mass.
 
-    What is lost as a whole stays below the smallest normal number unless the constant is above one. A user's profile has no
-    logarithm to take the sum again by.
+    What is lost as a whole stays below the smallest normal number unless the constant is above one.
+    A user's profile has no logarithm to take the sum again by.
     """
     if log_constant < -TINY or hasattr(getattr(radial, "factor", None), "scalar"):
         return np.empty(0, dtype=np.intp)
@@ -47,14 +51,18 @@ def mass(w: Vector) -> float:
 
 
 def signed_sum(room: Room, radial: RadialFunction, Q: Points, w: Vector) -> tuple[Vector, Vector]:
-    """(m, ℓ) such that Σ_a w_a g(‖q − c_a‖²) = m·e^ℓ: positive and negative weights apart, by logarithms."""
+    """(m, ℓ) such that Σ_a w_a g(‖q − c_a‖²) = m·e^ℓ: positive and negative weights apart, by
+    logarithms.
+    """
     logs = [room.log_kernel_sum(radial, Q, np.maximum(side, 0.0)) for side in sides(w)]
     level = common_level(logs)
     mantissa: Vector = np.exp(logs[0] - level)
     return (mantissa if len(logs) == 1 else mantissa - np.exp(logs[1] - level)), level
 
 
-def signed_total(room: Room, radial: RadialFunction, Q: Points, w: Vector, v: Vector) -> tuple[float, float]:
+def signed_total(
+    room: Room, radial: RadialFunction, Q: Points, w: Vector, v: Vector
+) -> tuple[float, float]:
     """(m, ℓ) such that Σ_i v_i Σ_a w_a g(‖q_i − c_a‖²) = m·e^ℓ."""
     mantissa, level = signed_sum(room, radial, Q, w)
     terms = v * mantissa

@@ -1,4 +1,6 @@
-"""The sparse kernel mean: a frozen value that evaluates, compares, truncates, refits, certifies and saves itself."""
+"""The sparse kernel mean: a frozen value that evaluates, compares, truncates, refits, certifies and
+saves itself.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,18 @@ import numpy as np
 
 from kernelmean import _checks, coefficients, engines, kernels
 from kernelmean._lazy import lazy
-from kernelmean._types import ArrayLike, Constraint, IntVector, Matrix, Points, RandomState, Solver, Space, StopReason, Vector
+from kernelmean._types import (
+    ArrayLike,
+    Constraint,
+    IntVector,
+    Matrix,
+    Points,
+    RandomState,
+    Solver,
+    Space,
+    StopReason,
+    Vector,
+)
 from kernelmean.bandwidth.resolve import DEFAULT_RULE, rescaled, resolve_kernel
 from kernelmean.engines import Distances, Engine, Room
 from kernelmean.kernels import Kernel, RadialFunction
@@ -21,7 +34,17 @@ from kernelmean.mean import scaling, storage
 from kernelmean.mean.certificate import Certificate, Comparison
 from kernelmean.mean.expansion import AnyMean, KernelMean, freeze
 
-ARRAYS = ("centers", "weights", "scale", "indices", "radii", "kappa", "indicator", "center_mass", "log_quantiles")
+ARRAYS = (
+    "centers",
+    "weights",
+    "scale",
+    "indices",
+    "radii",
+    "kappa",
+    "indicator",
+    "center_mass",
+    "log_quantiles",
+)
 NUMBERS = ("cover", "incoherence", "jitter", "n_points", "nearest_bound")
 LEVELS = np.linspace(0.0, 1.0, 1001)  # of ``log_quantiles``
 WORDS = ("space", "selection", "stop_reason", "constraint", "solver")
@@ -31,8 +54,8 @@ WORDS = ("space", "selection", "stop_reason", "constraint", "solver")
 class SparseKernelMean:
     """z = Σ_a α_a φ(·, c_a) ≈ z̄ = Σ_j p_j φ(·, x_j), with k centres for n points.
 
-    A frozen value: it evaluates itself at O(k·d) per point, and needs O(k·d) memory. Quantities of the k × k problem
-    (``kappa``, ``indicator``, ``incoherence``, ``jitter``) are in units of g(0).
+    A frozen value: it evaluates itself at O(k·d) per point, and needs O(k·d) memory. Quantities of
+    the k × k problem (``kappa``, ``indicator``, ``incoherence``, ``jitter``) are in units of g(0).
 
     Attributes
     ----------
@@ -56,8 +79,10 @@ class SparseKernelMean:
     columns : names of the coordinates, where they were known.
     transform : what the values of a file went through.
     log_quantiles : of the log-density of the training points, where an estimator fitted the mean.
-    merging_error : what merging the batches of a stream has cost, at most, where an estimator merged some.
-    nested : whether the centres are farthest-first on these points, so that the first m cover them within ``radii[m]``.
+    merging_error : what merging the batches of a stream has cost, at most, where an estimator
+        merged some.
+    nested : whether the centres are farthest-first on these points, so that the first m cover them
+        within ``radii[m]``.
 
     Examples
     --------
@@ -76,7 +101,9 @@ class SparseKernelMean:
     weights: Vector  # (k,) α
     kernel: Kernel
     space: Space
-    scale: Matrix | None  # (d, d) map applied to the data before the kernel; distances below are after it
+    scale: (
+        Matrix | None
+    )  # (d, d) map applied to the data before the kernel; distances below are after it
     selection: str
     indices: IntVector | None  # rows of X; None off the data
     radii: Vector  # (k,) distance of each centre to the earlier ones
@@ -92,10 +119,17 @@ class SparseKernelMean:
     center_mass: Vector | None = None  # (k,) weight of the points that coincide with each centre
     nearest_bound: float | None = None  # tighter than ``bound``, where that applies
     columns: tuple[str, ...] | None = None  # names of the coordinates, where the data had them
-    transform: str | None = None  # what the values of its file went through, as ``km.read`` names it
-    log_quantiles: Vector | None = None  # (1001,) of the training points' log-density at levels 0, .001, …, 1
-    nested: bool = False  # farthest-first on the points behind κ: the first m centres cover them within radii[m]
-    merging_error: float | None = None  # what the merges of a stream behind it have cost, at most, in the norm
+    transform: str | None = (
+        None  # what the values of its file went through, as ``km.read`` names it
+    )
+    log_quantiles: Vector | None = (
+        None  # (1001,) of the training points' log-density at levels 0, .001, …, 1
+    )
+    # farthest-first on the points behind κ: the first m centres cover them within radii[m]
+    nested: bool = False
+    merging_error: float | None = (
+        None  # what the merges of a stream behind it have cost, at most, in the norm
+    )
     engine: str | Engine = field(default="cpu", repr=False)
 
     def __post_init__(self) -> None:
@@ -106,8 +140,15 @@ class SparseKernelMean:
 
     def __repr__(self) -> str:
         size = f"{self.k} centres for {self.n_points:.15g} points in {self.dimension} dimensions"
-        stop = f"{self.stop_reason}, every distinct point is a centre" if self.stop_reason == "distinct" else self.stop_reason
-        return f"SparseKernelMean({size}, {self.kernel}, space={self.space!r}, {self.selection}, stop: {stop})"
+        stop = (
+            f"{self.stop_reason}, every distinct point is a centre"
+            if self.stop_reason == "distinct"
+            else self.stop_reason
+        )
+        return (
+            f"SparseKernelMean({size}, {self.kernel}, space={self.space!r}, {self.selection}, "
+            f"stop: {stop})"
+        )
 
     @property
     def k(self) -> int:
@@ -125,7 +166,9 @@ class SparseKernelMean:
         return self.expansion.is_density
 
     def __call__(self, Q: ArrayLike) -> Vector:
-        """z at the query points, (q,). Time O(qkd); far in the tails or in high dimension use :meth:`log`."""
+        """z at the query points, (q,). Time O(qkd); far in the tails or in high dimension use
+        :meth:`log`.
+        """
         return self.expansion(Q)
 
     def log(self, Q: ArrayLike) -> Vector:
@@ -151,7 +194,15 @@ class SparseKernelMean:
     @lazy
     def expansion(self) -> KernelMean:
         """z as a plain sum over its centres, without what is known of how it came about."""
-        return KernelMean(self.centers, self.weights, self.kernel, self.space, self.scale, self.n_points, self.engine)
+        return KernelMean(
+            self.centers,
+            self.weights,
+            self.kernel,
+            self.space,
+            self.scale,
+            self.n_points,
+            self.engine,
+        )
 
     def truncate(self, m: int) -> SparseKernelMean:
         """The optimal mean on the first m centres, without the data."""
@@ -187,10 +238,13 @@ class SparseKernelMean:
         wanted: Constraint = self.constraint if constraint == "same" else constraint  # type: ignore[assignment]
         if X is None:
             if kernel is not None or bandwidth is not None:
-                raise ValueError("a new kernel or bandwidth changes κ: give the data, refit(X, ...).")
+                raise ValueError(
+                    "a new kernel or bandwidth changes κ: give the data, refit(X, ...)."
+                )
             return self._solved(self.kappa, self.kernel, wanted, self.nearest_bound)
         data = self._load(X, sample_weight)
-        room, centers = data.room, self.expansion.mapped_centers
+        room = data.room
+        centers = self.expansion.mapped_centers
         new = self._other_kernel(kernel, bandwidth, room)
         radial = new.radial(self.dimension, self.space)
         kappa = room.kernel_sum(radial, centers)
@@ -202,22 +256,30 @@ class SparseKernelMean:
             cover=distances.cover,
             indices=None if found is None else self.indices,
             nested=self.nested and found is not None and _is_farthest_first(room, found),
-            center_mass=None if self.center_mass is None else data.coincident_mass(distances, centers, self.engine),
+            center_mass=None
+            if self.center_mass is None
+            else data.coincident_mass(distances, centers, self.engine),
         )
         return fresh._solved(kappa, new, wanted, certificates.nearest_bound(distances, radial))
 
     @property
     def bound(self) -> float | None:
-        """Theorem 1, in units of the norm; None where it does not apply (constrained, merged or off-data means)."""
+        """Theorem 1, in units of the norm; None where it does not apply (constrained, merged or
+        off-data means).
+        """
         if not self._bounded or math.isnan(self.cover):
             return None
         assert self.center_mass is not None
         radial = self.kernel.radial(self.dimension, self.space)
-        return self._with_jitter(certificates.theorem_1(self.cover, radial, float(self.center_mass.sum())))
+        return self._with_jitter(
+            certificates.theorem_1(self.cover, radial, float(self.center_mass.sum()))
+        )
 
     @property
     def tighter_bound(self) -> float | None:
-        """Σ_j p_j √(g(0) − g(D_j)²/g(0)), D_j the distance to the nearest centre: never above :attr:`bound`."""
+        """Σ_j p_j √(g(0) − g(D_j)²/g(0)), D_j the distance to the nearest centre: never above
+        :attr:`bound`.
+        """
         if not self._bounded or self.nearest_bound is None:
             return None
         return self._with_jitter(self.nearest_bound)
@@ -233,16 +295,27 @@ class SparseKernelMean:
     ) -> Certificate:
         """‖z̄ − z‖ for the kernel mean z̄ of X, measured.
 
-        ``"exact"``: all pairs, O(n²d). ``"rows"``: residual at ``size`` rows (2000), good above relative errors of 1e-2.
-        ``"spectral"``: ``size`` random frequencies (4000), O((n + k)·size·d), no floor that matters. ``"auto"``: exact up to
-        20 000 points unless rounding hides the answer, else spectral.
+        ``"exact"``: all pairs, O(n²d). ``"rows"``: residual at ``size`` rows (2000), good above
+        relative errors of 1e-2. ``"spectral"``: ``size`` random frequencies (4000), O((n +
+        k)·size·d), no floor that matters. ``"auto"``: exact up to 20 000 points unless rounding
+        hides the answer, else spectral.
         """
         _checks.choice(method, "method", certificates.METHODS)
-        opened, centers = engines.precise(engines.open(self.engine)), self.expansion.mapped_centers
-        case = Comparison(self._load(X, sample_weight).room, opened, self.kernel, self.space, centers, self.weights)
+        opened = engines.precise(engines.open(self.engine))
+        centers = self.expansion.mapped_centers
+        case = Comparison(
+            self._load(X, sample_weight).room,
+            opened,
+            self.kernel,
+            self.space,
+            centers,
+            self.weights,
+        )
         count = None if size is None else _checks.count(size, "size", least=2)
         found = certificates.measure(case, method, _checks.streams(random_state), count)
-        error, spread = scaling.times_exp(np.array([found.error, found.standard_error]), 0.5 * self.expansion.log_unit)
+        error, spread = scaling.times_exp(
+            np.array([found.error, found.standard_error]), 0.5 * self.expansion.log_unit
+        )
         return found._replace(error=float(error), standard_error=float(spread))
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -265,29 +338,43 @@ class SparseKernelMean:
 
     @property
     def _bounded(self) -> bool:
-        return self.center_mass is not None and self.constraint is None and self.solver == "cholesky"
+        return (
+            self.center_mass is not None and self.constraint is None and self.solver == "cholesky"
+        )
 
     def _with_jitter(self, bound: float) -> float:
-        """The theorem speaks of the exact optimum; λ‖α‖² is what the jitter can add to the squared error."""
+        """The theorem speaks of the exact optimum; λ‖α‖² is what the jitter can add to the squared
+        error.
+        """
         squared = bound**2 + self.jitter * float(self.weights @ self.weights)
         return float(scaling.times_exp(math.sqrt(squared), 0.5 * self.expansion.log_unit))
 
     def _load(self, X: ArrayLike, sample_weight: ArrayLike | None) -> _Data:
         checked = engines.points(X, self.engine, "X", self.dimension)
-        rows, sample, weights = engines.present(checked, _checks.weights(sample_weight, len(checked)))
+        rows, sample, weights = engines.present(
+            checked, _checks.weights(sample_weight, len(checked))
+        )
         opened = engines.precise(engines.choose(self.engine, sample, float(len(sample)) * self.k))
         return _Data(checked, rows, opened.load(self.expansion.map(sample), weights))
 
     def _found_in(self, data: _Data) -> IntVector | None:
-        """Where the rows named by ``indices`` are among those of positive weight; None where they are no centres there."""
+        """Where the rows named by ``indices`` are among those of positive weight; None where they
+        are no centres there.
+        """
         I = self.indices
-        if I is None or int(I.max()) >= len(data.points) or not np.array_equal(engines.host(data.points[I]), self.centers):
+        if (
+            I is None
+            or int(I.max()) >= len(data.points)
+            or not np.array_equal(engines.host(data.points[I]), self.centers)
+        ):
             return None
         if data.rows is None:
             return I
         return np.searchsorted(data.rows, I) if np.isin(I, data.rows).all() else None
 
-    def _other_kernel(self, kernel: str | Kernel | None, bandwidth: float | str | None, room: Room) -> Kernel:
+    def _other_kernel(
+        self, kernel: str | Kernel | None, bandwidth: float | str | None, room: Room
+    ) -> Kernel:
         """The kernel asked for; a length or a rule rescales the present family."""
         if bandwidth is None:
             return self.kernel if kernel is None else resolve_kernel(kernel, DEFAULT_RULE, room)
@@ -295,7 +382,9 @@ class SparseKernelMean:
             return rescaled(self.kernel, bandwidth, room)
         return resolve_kernel(kernel, bandwidth, room)
 
-    def _solved(self, kappa: Vector, kernel: Kernel, constraint: Constraint, nearest_bound: float | None) -> SparseKernelMean:
+    def _solved(
+        self, kappa: Vector, kernel: Kernel, constraint: Constraint, nearest_bound: float | None
+    ) -> SparseKernelMean:
         """The same centres with new coefficients for κ."""
         radial = kernel.radial(self.dimension, self.space)
         factor = Factor(radial)
@@ -316,19 +405,25 @@ class SparseKernelMean:
 
 
 class _Data(NamedTuple):
-    """A checked sample and the room of its rows of positive weight, in the coordinates of the kernel."""
+    """A checked sample and the room of its rows of positive weight, in the coordinates of the
+    kernel.
+    """
 
     points: Points
     rows: IntVector | None  # of positive weight; None for all
     room: Room
 
-    def coincident_mass(self, distances: Distances, centers: Points, engine: str | Engine) -> Vector:
+    def coincident_mass(
+        self, distances: Distances, centers: Points, engine: str | Engine
+    ) -> Vector:
         """Weight of the points that coincide with each centre."""
         return certificates.coincident_mass(self.room, engines.open(engine), distances, centers)
 
 
 def _is_farthest_first(room: Room, rows: IntVector) -> bool:
-    """Whether farthest-first from the first of these rows picks the others in this order: O(nkd) at most, as κ."""
+    """Whether farthest-first from the first of these rows picks the others in this order: O(nkd) at
+    most, as κ.
+    """
     return np.array_equal(room.traverse(int(rows[0])).take(len(rows)).indices, rows)
 
 

@@ -36,9 +36,16 @@ class Rules(NamedTuple):
 
     def checked(self) -> Rules:
         """The same, or one clear sentence."""
-        radius = None if self.merge_radius is None else _checks.length(self.merge_radius, "merge_radius")
+        radius = (
+            None if self.merge_radius is None else _checks.length(self.merge_radius, "merge_radius")
+        )
         size = _checks.count(self.min_cluster_size, "min_cluster_size")
-        return Rules(_checks.number(self.tol, "tol", above=0.0), radius, size, _checks.count(self.max_iter, "max_iter"))
+        return Rules(
+            _checks.number(self.tol, "tol", above=0.0),
+            radius,
+            size,
+            _checks.count(self.max_iter, "max_iter"),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,20 +63,27 @@ class Clustering:
     anchor_labels: IntVector  # (m,)
 
     def predict(self, X: Points) -> IntVector:
-        """Labels of new points, by climbing from each to where it ends; ends off the known ones join the nearest."""
+        """Labels of new points, by climbing from each to where it ends; ends off the known ones
+        join the nearest.
+        """
         expansion = self.mean.expansion
         queries = engines.queries(X, expansion.engine, "X", expansion.dimension)
         labels: IntVector = engines.over(expansion.map(queries), self._labels)
         return labels
 
     def with_absent(self, X: Points, rows: IntVector) -> Clustering:
-        """The clustering of all rows of X, known for some: the others get a label and an end, and have no part in the rest."""
+        """The clustering of all rows of X, known for some: the others get a label and an end, and
+        have no part in the rest.
+        """
         absent = np.setdiff1d(np.arange(len(X)), rows)
         ascent = _ascent(self.mean.expansion, engines.keep(X, absent), self.rules)
         _warn_if_cut(ascent, len(absent), self.rules)
-        labels, shifted = np.empty(len(X), dtype=np.intp), np.empty(X.shape)
-        labels[rows], shifted[rows] = self.labels, self.shifted
-        labels[absent], shifted[absent] = self._at_ends(ascent.ends), _in_data(self.mean.expansion, ascent.ends)
+        labels = np.empty(len(X), dtype=np.intp)
+        shifted = np.empty(X.shape)
+        labels[rows] = self.labels
+        shifted[rows] = self.shifted
+        labels[absent] = self._at_ends(ascent.ends)
+        shifted[absent] = _in_data(self.mean.expansion, ascent.ends)
         return replace(self, labels=labels, shifted=shifted)
 
     def _labels(self, mapped: Points) -> IntVector:
@@ -87,15 +101,28 @@ class Clustering:
 
 
 def density(
-    X: Points, weights: Vector | None = None, *, sparse: bool, kernel: str | Kernel, bandwidth: float | str, **options: Any
+    X: Points,
+    weights: Vector | None = None,
+    *,
+    sparse: bool,
+    kernel: str | Kernel,
+    bandwidth: float | str,
+    **options: Any,
 ) -> AnyMean:
     """The density to climb: nonnegative weights on k centres, or every point a centre.
 
-    Without any spread in the data no rule gives a bandwidth; there is one cluster whatever it is, and it is set to 1.
+    Without any spread in the data no rule gives a bandwidth; there is one cluster whatever it is,
+    and it is set to 1.
     """
     if isinstance(kernel, Kernel):
-        bandwidth = "scott" if isinstance(bandwidth, str) and bandwidth == RULE else bandwidth  # both: the kernel's own
-    elif isinstance(bandwidth, str) and not engines.in_parts(X) and not np.ptp(engines.present(X, weights)[1], axis=0).any():
+        bandwidth = (
+            "scott" if isinstance(bandwidth, str) and bandwidth == RULE else bandwidth
+        )  # both: the kernel's own
+    elif (
+        isinstance(bandwidth, str)
+        and not engines.in_parts(X)
+        and not np.ptp(engines.present(X, weights)[1], axis=0).any()
+    ):
         _checks.choice(bandwidth, "bandwidth rule", rules_of_bandwidth.RULES)
         bandwidth = 1.0
     common: dict[str, Any] = {"kernel": kernel, "bandwidth": bandwidth, "sample_weight": weights}
@@ -114,7 +141,12 @@ def cluster(mean: AnyMean, X: Points, rules: Rules) -> Clustering:
     _warn_if_cut(ascent, len(X), rules)
     links = link(ascent.ends, radius)
     peaks, owner = _peaks(hill, ascent, links, radius)
-    owner = _absorbed(peaks.ends, owner, np.bincount(links.groups[links.cells], minlength=len(owner)), rules.min_cluster_size)
+    owner = _absorbed(
+        peaks.ends,
+        owner,
+        np.bincount(links.groups[links.cells], minlength=len(owner)),
+        rules.min_cluster_size,
+    )
     kept, labels = np.unique(owner, return_inverse=True)
     anchor_labels = labels[links.groups]
     return Clustering(
@@ -142,7 +174,12 @@ def _ascent(expansion: KernelMean, X: Points, rules: Rules) -> Ascent:
     if not engines.in_parts(X):
         return climb(Hill.of(expansion), expansion.map(X), rules.tol, rules.max_iter)
     rows: Matrix = engines.over(expansion.map(X), climbed)
-    return Ascent(np.ascontiguousarray(rows[:, :-3]), rows[:, -3].copy(), int(rows[:, -2].max()), int(rows[:, -1].sum()))
+    return Ascent(
+        np.ascontiguousarray(rows[:, :-3]),
+        rows[:, -3].copy(),
+        int(rows[:, -2].max()),
+        int(rows[:, -1].sum()),
+    )
 
 
 def _in_data(expansion: KernelMean, ends: Points) -> Points:
@@ -151,25 +188,33 @@ def _in_data(expansion: KernelMean, ends: Points) -> Points:
 
 
 def _peaks(hill: Hill, ascent: Ascent, links: Links, radius: float) -> tuple[Ascent, IntVector]:
-    """Refined peaks from the highest first, and the peak of each group: groups whose peaks meet are one."""
+    """Refined peaks from the highest first, and the peak of each group: groups whose peaks meet are
+    one.
+    """
     group = links.groups[links.cells]
     order = np.lexsort((-ascent.log_values, group))
     best = order[np.searchsorted(group[order], np.arange(links.groups.max() + 1))]
     ends = ascent.ends[best]
-    tol = max(REFINED, 8 * EPS * float(np.abs(ends).max()) / hill.length)  # rounding moves points too
+    tol = max(
+        REFINED, 8 * EPS * float(np.abs(ends).max()) / hill.length
+    )  # rounding moves points too
     refined = climb(hill, ends, tol, REFINING_STEPS)
     values = hill.at(refined.ends).log_value
     by_height = np.lexsort((best, -values))
     peaks = refined._replace(ends=refined.ends[by_height], log_values=values[by_height])
     met = link(peaks.ends, radius)
-    highest = met.firsts[np.unique(met.groups, return_index=True)[1]]  # groups are numbered from the highest peak on
+    highest = met.firsts[
+        np.unique(met.groups, return_index=True)[1]
+    ]  # groups are numbered from the highest peak on
     owner = np.empty(len(best), dtype=np.intp)
     owner[by_height] = met.groups[met.cells]
     return peaks._replace(ends=peaks.ends[highest], log_values=peaks.log_values[highest]), owner
 
 
 def _absorbed(peaks: Points, owner: IntVector, sizes: IntVector, least: int) -> IntVector:
-    """Groups of too small clusters go to the nearest peak of a large one; the largest cluster always stays."""
+    """Groups of too small clusters go to the nearest peak of a large one; the largest cluster
+    always stays.
+    """
     total = np.bincount(owner, sizes, minlength=len(peaks))
     large = np.flatnonzero((total >= least) | (total == total.max()))
     if len(large) == len(peaks):
@@ -182,7 +227,8 @@ def _absorbed(peaks: Points, owner: IntVector, sizes: IntVector, least: int) -> 
 def _warn_if_cut(ascent: Ascent, n: int, rules: Rules) -> None:
     if ascent.left:
         warnings.warn(
-            f"{ascent.left} of {n} points still move by more than tol={rules.tol:g} bandwidths after max_iter={rules.max_iter} "
+            f"{ascent.left} of {n} points still move by more than tol={rules.tol:g} bandwidths "
+            f"after max_iter={rules.max_iter} "
             "steps and are taken where they are; raise max_iter or tol.",
             stacklevel=3,
         )

@@ -1,4 +1,6 @@
-"""Images as arrays: what counts as one, its values from 0 to 1, and its colours as the eye sees them."""
+"""Images as arrays: what counts as one, its values from 0 to 1, and its colours as the eye sees
+them.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +12,27 @@ from numpy.typing import ArrayLike, NDArray
 from kernelmean._types import Matrix, Points
 
 # CIE: linear sRGB to XYZ, and the white point D65 as its row sums
-TO_XYZ = np.array([[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]])
+TO_XYZ = np.array(
+    [
+        [0.4124564, 0.3575761, 0.1804375],
+        [0.2126729, 0.7151522, 0.0721750],
+        [0.0193339, 0.1191920, 0.9503041],
+    ]
+)
 DELTA = 6 / 29
 
 
 def as_unit_values(image: ArrayLike) -> NDArray[np.float64]:
-    """(rows, columns, 1 or 3) values in [0, 1]: integers divided by their type's largest, alpha composited over white."""
+    """(rows, columns, 1 or 3) values in [0, 1]: integers divided by their type's largest, alpha
+    composited over white.
+    """
     A = np.asarray(image)
     if A.ndim == 2:
         A = A[:, :, None]
     if A.ndim != 3 or A.shape[2] not in (1, 2, 3, 4) or 0 in A.shape:
         raise ValueError(
-            "an image has shape (rows, columns) for grey, or (rows, columns, channels) with 1 to 4 channels, "
+            "an image has shape (rows, columns) for grey, or (rows, columns, channels) with 1 to "
+            "4 channels, "
             f"got {np.shape(image)}."
         )
     V = _unit(A)
@@ -37,11 +48,16 @@ def _unit(A: NDArray[Any]) -> NDArray[np.float64]:
     if A.dtype in (np.uint8, np.uint16):
         return A / float(np.iinfo(A.dtype).max)
     if A.dtype.kind != "f":
-        raise TypeError(f"the image holds values of type {A.dtype}; give uint8, uint16, bool, or floats from 0 to 1.")
-    low, high = float(A.min()), float(A.max())
+        raise TypeError(
+            f"the image holds values of type {A.dtype}; give uint8, uint16, bool, or floats from "
+            "0 to 1."
+        )
+    low = float(A.min())
+    high = float(A.max())
     if not (low >= 0.0 and high <= 1.0):
         raise ValueError(
-            f"an image of floats must lie between 0 and 1, but its values reach from {low:g} to {high:g}; "
+            f"an image of floats must lie between 0 and 1, but its values reach from {low:g} to "
+            f"{high:g}; "
             "divide by 255 or convert to uint8."
         )
     return A.astype(np.float64)
@@ -57,7 +73,9 @@ def like(values: NDArray[np.float64], image: ArrayLike) -> NDArray[Any]:
 
 
 def lab(rgb: Points) -> Points:
-    """sRGB in [0, 1] to CIE L*a*b* (D65), divided by 100: distances are about those that the eye sees."""
+    """sRGB in [0, 1] to CIE L*a*b* (D65), divided by 100: distances are about those that the eye
+    sees.
+    """
     # linear light: c/12.92 up to .04045, then ((c + .055)/1.055)^2.4
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     # f(t) = t^{1/3} above δ³, below it the tangent t/(3δ²) + 4/29

@@ -17,18 +17,24 @@ from kernelmean.samples import estimators as checking
 
 
 class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """Clusters are the peaks of a sparse density: every point climbs to its own (Comaniciu & Meer 2002).
+    """Clusters are the peaks of a sparse density: every point climbs to its own (Comaniciu & Meer
+    2002).
 
     Parameters
     ----------
     kernel : "gaussian", "laplacian", "cauchy", or a kernel such as ``km.Student(3.0, 1.0)``.
-    bandwidth : the kernel's own length (σ, γ, √β), or a rule; "mode" is that of Chen, Genovese & Wasserman for modes.
-    scale : None, "std", "cov" or a (d, d) matrix that maps the data first; lengths below are after it.
-    sparse : climb a sparse density of k centres with nonnegative weights; False climbs the full one, at O(n²) per step.
+    bandwidth : the kernel's own length (σ, γ, √β), or a rule; "mode" is that of Chen, Genovese &
+        Wasserman for modes.
+    scale : None, "std", "cov" or a (d, d) matrix that maps the data first; lengths below are after
+        it.
+    sparse : climb a sparse density of k centres with nonnegative weights; False climbs the full
+        one, at O(n²) per step.
     k, k_max, selection : centres of the sparse density; see :func:`sparse_kernel_mean`.
     tol : a point has arrived when it would move by at most ``tol`` bandwidths.
-    merge_radius : ends are one cluster if a chain of steps of this length joins them (single linkage); None: the bandwidth.
-    min_cluster_size : smaller clusters join the one whose peak is nearest; the largest always stays.
+    merge_radius : ends are one cluster if a chain of steps of this length joins them (single
+        linkage); None: the bandwidth.
+    min_cluster_size : smaller clusters join the one whose peak is nearest; the largest always
+        stays.
     max_iter : steps after which a warning counts the points that still move.
     engine : "cpu", "naive", or an engine instance.
     random_state : the first centre of the sparse density, and whatever else a selection draws.
@@ -74,31 +80,52 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         engine: str | Engine = "cpu",
         random_state: RandomState = None,
     ) -> None:
-        self.kernel, self.bandwidth, self.scale = kernel, bandwidth, scale
-        self.sparse, self.k, self.k_max, self.selection = sparse, k, k_max, selection
-        self.tol, self.merge_radius, self.min_cluster_size, self.max_iter = tol, merge_radius, min_cluster_size, max_iter
-        self.engine, self.random_state = engine, random_state
+        self.kernel = kernel
+        self.bandwidth = bandwidth
+        self.scale = scale
+        self.sparse = sparse
+        self.k = k
+        self.k_max = k_max
+        self.selection = selection
+        self.tol = tol
+        self.merge_radius = merge_radius
+        self.min_cluster_size = min_cluster_size
+        self.max_iter = max_iter
+        self.engine = engine
+        self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the density, and climb it from every row of X; weights count in the density, not in cluster sizes.
+        """Fit the density, and climb it from every row of X; weights count in the density, not in
+        cluster sizes.
 
-        Rows of weight zero are absent from both; they have the label and the end that they climb to.
+        Rows of weight zero are absent from both; they have the label and the end that they climb
+        to.
         """
         rules = Rules(self.tol, self.merge_radius, self.min_cluster_size, self.max_iter).checked()
         points = checking.points(self, X, reset=True)
         weights = checking.weights(sample_weight, len(points))
         names = ("k", "k_max", "selection", "scale", "engine", "random_state")
         options = {name: getattr(self, name) for name in names}
-        mean = density(points, weights, sparse=self.sparse, kernel=self.kernel, bandwidth=self.bandwidth, **options)
+        mean = density(
+            points,
+            weights,
+            sparse=self.sparse,
+            kernel=self.kernel,
+            bandwidth=self.bandwidth,
+            **options,
+        )
         rows, present, _ = engines.present(points, weights)
         found = cluster(mean, present, rules)
         self._clustering = found if rows is None else found.with_absent(points, rows)
-        self.mean_, self.bandwidth_ = mean, mean.expansion.kernel.length
-        self.labels_, self.cluster_centers_ = self._clustering.labels, self._clustering.centers
+        self.mean_ = mean
+        self.bandwidth_ = mean.expansion.kernel.length
+        self.labels_ = self._clustering.labels
+        self.cluster_centers_ = self._clustering.centers
         self.cluster_log_densities_ = self._clustering.log_densities
         with np.errstate(over="ignore"):
             self.cluster_densities_ = np.exp(self.cluster_log_densities_)
-        self.shifted_, self.n_iter_ = self._clustering.shifted, self._clustering.n_iter
+        self.shifted_ = self._clustering.shifted
+        self.n_iter_ = self._clustering.n_iter
         return self
 
     def predict(self, X: ArrayLike) -> IntVector:

@@ -23,7 +23,8 @@ class Segmentation(NamedTuple):
     Attributes
     ----------
     labels : (rows, columns), from 0.
-    image : each pixel in the mean colour of its segment; type and shape of the image given, without alpha.
+    image : each pixel in the mean colour of its segment; type and shape of the image given, without
+        alpha.
     colors, sizes : (segments, channels) mean colours from 0 to 1, and (segments,) pixels of each.
     clustering : peaks, density and shifted points behind it.
 
@@ -36,7 +37,11 @@ class Segmentation(NamedTuple):
     """
 
     labels: IntVector  # (rows, columns), from 0
-    image: NDArray[Any]  # each pixel in the mean colour of its segment; type and shape of the image given, without alpha
+    image: NDArray[
+        Any
+        # each pixel in the mean colour of its segment; type and shape of the image given, without
+        # alpha
+    ]
     colors: Points  # (segments, channels) the mean colours, from 0 to 1
     sizes: IntVector  # (segments,) pixels of each
     clustering: Clustering  # peaks, density and shifted points behind it
@@ -68,12 +73,13 @@ def segment_image(
 
     Parameters
     ----------
-    rgb : array of shape (rows, columns, 3), or grey (rows, columns); uint8, uint16, bool, or floats from 0 to 1. An alpha
-        channel is composited over white.
-    color : "lab" (CIE L*a*b*/100, where distances are about those that the eye sees) or "rgb" (from 0 to 1). A grey image
-        has one column, its brightness L or its value.
-    spatial : weight of the position: the longer side of the image is this long, beside colours of about unit range.
-        0 leaves the position out. An image of one colour is one segment, whatever this is.
+    rgb : array of shape (rows, columns, 3), or grey (rows, columns); uint8, uint16, bool, or floats
+        from 0 to 1. An alpha channel is composited over white.
+    color : "lab" (CIE L*a*b*/100, where distances are about those that the eye sees) or "rgb" (from
+        0 to 1). A grey image has one column, its brightness L or its value.
+    spatial : weight of the position: the longer side of the image is this long, beside colours of
+        about unit range. 0 leaves the position out. An image of one colour is one segment, whatever
+        this is.
     kernel, bandwidth : as for :class:`MeanShift`.
     sparse, k, k_max, engine, random_state : the density; see :class:`MeanShift`.
     tol, merge_radius, max_iter : when to stop and what to merge; see :class:`MeanShift`.
@@ -95,8 +101,15 @@ def segment_image(
     _checks.choice(color, "color", COLORS)
     values = colors.as_unit_values(rgb)
     X = features(values, color, _checks.number(spatial, "spatial", least=0.0))
-    chance: dict[str, Any] = {"k": k, "k_max": k_max, "random_state": random_state, "engine": engine}
-    found = cluster(density(X, sparse=sparse, kernel=kernel, bandwidth=bandwidth, **chance), X, rules)
+    chance: dict[str, Any] = {
+        "k": k,
+        "k_max": k_max,
+        "random_state": random_state,
+        "engine": engine,
+    }
+    found = cluster(
+        density(X, sparse=sparse, kernel=kernel, bandwidth=bandwidth, **chance), X, rules
+    )
     sizes = np.bincount(found.labels)
     pixels = values.reshape(-1, values.shape[2])
     means = np.stack([np.bincount(found.labels, column) / sizes for column in pixels.T], axis=1)
@@ -107,8 +120,8 @@ def segment_image(
 def features(values: NDArray[np.float64], color: str, spatial: float) -> Points:
     """One row per pixel: its colour, then its position times spatial/(longer side).
 
-    Channels that do not vary are left out, so that a rule for the bandwidth counts only what can tell pixels apart; where
-    none varies, position alone makes no segments.
+    Channels that do not vary are left out, so that a rule for the bandwidth counts only what can
+    tell pixels apart; where none varies, position alone makes no segments.
     """
     rows, columns, channels = values.shape
     pixels = values.reshape(-1, channels)

@@ -1,8 +1,9 @@
-"""Single linkage at one radius: points belong together if a chain of steps no longer than the radius joins them.
+"""Single linkage at one radius: points belong together if a chain of steps no longer than the
+radius joins them.
 
-A grid makes it cheap: points that share a cell belong together without looking, since a cell is half a radius wide from
-corner to corner. One point stands for each cell; where two of these are too far apart to join but their cells might
-not be, the points themselves decide.
+A grid makes it cheap: points that share a cell belong together without looking, since a cell is
+half a radius wide from corner to corner. One point stands for each cell; where two of these are too
+far apart to join but their cells might not be, the points themselves decide.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ class Links(NamedTuple):
 
 
 def link(Y: Points, radius: float) -> Links:
-    """The connected components of the graph ‖y_i − y_j‖ ≤ radius: near-linear time where points crowd, memory O(n)."""
+    """The connected components of the graph ‖y_i − y_j‖ ≤ radius: near-linear time where points
+    crowd, memory O(n).
+    """
     cells, firsts = _in_cells(Y, radius / (2.0 * math.sqrt(Y.shape[1])))
     groups: IntVector = np.arange(len(firsts))
     for pairs, _ in _near_pairs(Y[firsts], radius):
@@ -42,7 +45,9 @@ def link(Y: Points, radius: float) -> Links:
     spread = _spreads(Y, cells, firsts)
     for pairs, distances in _near_pairs(Y[firsts], radius + 2.0 * float(spread.max())):
         apart = groups[pairs[:, 0]] != groups[pairs[:, 1]]
-        open_still = apart & (distances > radius) & (distances - spread[pairs].sum(axis=1) <= radius)
+        open_still = (
+            apart & (distances > radius) & (distances - spread[pairs].sum(axis=1) <= radius)
+        )
         groups = _joined(groups, _close_cells(Y, cells, pairs[open_still], radius))
     return Links(cells, firsts, _by_appearance(groups))
 
@@ -61,11 +66,17 @@ def _near_pairs(P: Points, reach: float) -> Iterator[tuple[IntVector, Vector]]:
 
 def _in_cells(Y: Points, side: float) -> tuple[IntVector, IntVector]:
     """Cell of each point, numbered by first appearance, and the first point of each cell."""
-    cells, table, firsts = np.empty(len(Y), dtype=np.intp), dict[bytes, int](), list[int]()
+    cells = np.empty(len(Y), dtype=np.intp)
+    table = dict[bytes, int]()
+    firsts = list[int]()
     row = np.dtype((np.void, Y.itemsize * Y.shape[1]))
     for start in range(0, len(Y), ROWS):
-        corners = np.floor((Y[start : start + ROWS] - Y[0]) / side) + 0.0  # no −0, whose bytes differ
-        keys, first, inverse = np.unique(corners.view(row).ravel(), return_index=True, return_inverse=True)
+        corners = (
+            np.floor((Y[start : start + ROWS] - Y[0]) / side) + 0.0
+        )  # no −0, whose bytes differ
+        keys, first, inverse = np.unique(
+            corners.view(row).ravel(), return_index=True, return_inverse=True
+        )
         numbers = np.empty(len(keys), dtype=np.intp)
         for position in np.argsort(first):
             key = keys[position].tobytes()
@@ -91,7 +102,10 @@ def _close_cells(Y: Points, cells: IntVector, pairs: IntVector, radius: float) -
     if not len(pairs):
         return pairs
     members = {c: Y[np.flatnonzero(cells == c)] for c in np.unique(pairs)}
-    gaps = [np.min(cKDTree(members[b]).query(members[a], distance_upper_bound=2.0 * radius)[0]) for a, b in pairs]
+    gaps = [
+        np.min(cKDTree(members[b]).query(members[a], distance_upper_bound=2.0 * radius)[0])
+        for a, b in pairs
+    ]
     close: IntVector = pairs[np.array(gaps) <= radius]
     return close
 
@@ -101,7 +115,10 @@ def _joined(groups: IntVector, pairs: IntVector) -> IntVector:
     if not len(pairs):
         return groups
     m = len(groups)
-    graph = coo_array((np.ones(len(pairs), dtype=np.int8), (groups[pairs[:, 0]], groups[pairs[:, 1]])), shape=(m, m))
+    graph = coo_array(
+        (np.ones(len(pairs), dtype=np.int8), (groups[pairs[:, 0]], groups[pairs[:, 1]])),
+        shape=(m, m),
+    )
     labels: IntVector = connected_components(graph, directed=False)[1].astype(np.intp)
     return labels[groups]
 

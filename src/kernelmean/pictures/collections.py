@@ -1,4 +1,6 @@
-"""Many samples: where they lie, who is near whom, and an order that puts the near ones side by side."""
+"""Many samples: where they lie, who is near whom, and an order that puts the near ones side by
+side.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.embedding.estimator import DistributionEmbedding
 
-ORDERED = 600  # samples up to which the leaves are ordered optimally, O(N³); beyond it as the clustering left them
+# samples up to which the leaves are ordered optimally, O(N³); beyond it as the clustering left them
+ORDERED = 600
 
 
 class Collection(NamedTuple):
@@ -36,14 +39,20 @@ class Collection(NamedTuple):
         return found
 
 
-def collection(embedding: DistributionEmbedding, names: Sequence[object] | None = None) -> Collection:
+def collection(
+    embedding: DistributionEmbedding, names: Sequence[object] | None = None
+) -> Collection:
     """The samples of a fitted embedding, by their own names or others."""
     if not isinstance(embedding, DistributionEmbedding):
-        raise TypeError(f"a fitted DistributionEmbedding is needed, got {type(embedding).__name__}.")
+        raise TypeError(
+            f"a fitted DistributionEmbedding is needed, got {type(embedding).__name__}."
+        )
     check_is_fitted(embedding)
     given = embedding.names_ if names is None else names
     if len(given) != len(embedding.names_):
-        raise ValueError(f"names has {len(given)} entries, but {len(embedding.names_)} samples were fitted.")
+        raise ValueError(
+            f"names has {len(given)} entries, but {len(embedding.names_)} samples were fitted."
+        )
     means = [mean.expansion for mean in embedding.means_]
     return Collection(
         [str(name) for name in given],
@@ -58,7 +67,9 @@ def collection(embedding: DistributionEmbedding, names: Sequence[object] | None 
 
 
 def clustered_order(D: Matrix) -> IntVector:
-    """Leaves of average linkage, turned so that neighbours are near (Bar-Joseph et al. 2001).  Time O(N³), memory O(N²)."""
+    """Leaves of average linkage, turned so that neighbours are near (Bar-Joseph et al. 2001).  Time
+    O(N³), memory O(N²).
+    """
     if len(D) < 3:
         return np.arange(len(D))
     condensed = squareform(D, checks=False)

@@ -11,11 +11,14 @@ from kernelmean.mean.value import SparseKernelMean
 
 
 class Indicator(NamedTuple):
-    """E_1..E_k, and how much of the squared error that k_0 centres remove is still there with m of them."""
+    """E_1..E_k, and how much of the squared error that k_0 centres remove is still there with m of
+    them.
+    """
 
     centers: IntVector  # (k,) m = 1..k
     values: Vector  # (k,) E_m, in units of g(0); err² = ‖z̄‖² + E_m
-    left_over: Vector  # (k,) (E_m − E_k)/(E_1 − E_k), NaN where rounding leaves nothing to draw on a logarithmic axis
+    # (k,) (E_m − E_k)/(E_1 − E_k), NaN where rounding leaves nothing to draw on a logarithmic axis
+    left_over: Vector
     chosen: int  # k_0
     stop_reason: str
 

@@ -16,7 +16,9 @@ from kernelmean.pictures.marginals import kernel_marginal, marginal
 
 Mean: TypeAlias = KernelMean | SparseKernelMean
 
-PAIRWISE = 6  # dimensions up to which every pair of coordinates is drawn; beyond it the principal plane
+PAIRWISE = (
+    6  # dimensions up to which every pair of coordinates is drawn; beyond it the principal plane
+)
 LINE = 400  # points of a curve
 GRID = 72  # points along each side of a plane
 ROWS = 100_000  # of the sample that are read to find its range
@@ -25,7 +27,9 @@ MARGIN = 0.06  # of the range, added on either side
 
 
 class DensityView(NamedTuple):
-    """A density or a kernel mean in one plane, or along one line: values on a grid, and the centres where the plane sees them."""
+    """A density or a kernel mean in one plane, or along one line: values on a grid, and the centres
+    where the plane sees them.
+    """
 
     axes: tuple[str, ...]  # names of the one or two directions
     grids: tuple[Vector, ...]  # a rising grid for each
@@ -33,17 +37,23 @@ class DensityView(NamedTuple):
     centers: Points  # (k, 1 or 2)
     weights: Vector  # (k,)
     what: str  # "density" or "kernel mean"
-    kind: str  # "whole"; "marginal": the other directions are integrated out; "slice": they are held at the highest centre
+    # "whole"; "marginal": the other directions are integrated out; "slice": they are held at the
+    # highest centre
+    kind: str
 
     @property
     def signed(self) -> bool:
-        """Whether the mean is below zero somewhere in view, beyond rounding: then no mass can be told."""
+        """Whether the mean is below zero somewhere in view, beyond rounding: then no mass can be
+        told.
+        """
         return bool(self.values.min() < -1e-9 * self.values.max())
 
     def mass_below(self) -> Points:
-        """For each grid point the share of the mass in view where the density is lower: 0 in the tails, 1 at the peak.
+        """For each grid point the share of the mass in view where the density is lower: 0 in the
+        tails, 1 at the peak.
 
-        A line at level 1 − p of it encloses the smallest region of mass p (highest density region, Hyndman 1996).
+        A line at level 1 − p of it encloses the smallest region of mass p (highest density region,
+        Hyndman 1996).
         """
         flat = np.maximum(self.values.ravel(), 0.0)
         order = np.argsort(flat, kind="stable")
@@ -53,9 +63,14 @@ class DensityView(NamedTuple):
         return share
 
 
-def density_views(mean: Mean, sample: ArrayLike | None = None, columns: Sequence[str] | None = None) -> list[DensityView]:
-    """What there is to see: one curve, all pairs of up to six coordinates, or the principal plane of more."""
-    d, names = mean.dimension, column_names(mean, columns)
+def density_views(
+    mean: Mean, sample: ArrayLike | None = None, columns: Sequence[str] | None = None
+) -> list[DensityView]:
+    """What there is to see: one curve, all pairs of up to six coordinates, or the principal plane
+    of more.
+    """
+    d = mean.dimension
+    names = column_names(mean, columns)
     rows = _rows(mean, sample)
     if d == 1:
         return [line_view(mean, 0, rows, names)]
@@ -65,7 +80,10 @@ def density_views(mean: Mean, sample: ArrayLike | None = None, columns: Sequence
 
 
 def plane_view(
-    mean: Mean, pair: tuple[int, int], sample: ArrayLike | None = None, columns: Sequence[str] | None = None
+    mean: Mean,
+    pair: tuple[int, int],
+    sample: ArrayLike | None = None,
+    columns: Sequence[str] | None = None,
 ) -> DensityView:
     """The mean in the plane of two coordinates."""
     names = column_names(mean, columns)
@@ -74,7 +92,10 @@ def plane_view(
 
 
 def line_view(
-    mean: Mean, coordinate: int = 0, sample: ArrayLike | None = None, columns: Sequence[str] | None = None
+    mean: Mean,
+    coordinate: int = 0,
+    sample: ArrayLike | None = None,
+    columns: Sequence[str] | None = None,
 ) -> DensityView:
     """The mean along one coordinate."""
     P = np.eye(mean.dimension)[[coordinate]]
@@ -87,21 +108,35 @@ def column_names(mean: Mean, columns: Sequence[str] | None) -> list[str]:
     if names is None:
         return [f"x{i + 1}" for i in range(mean.dimension)]
     if len(names) != mean.dimension:
-        raise ValueError(f"columns names {len(names)} coordinates, but the mean has {mean.dimension}.")
+        raise ValueError(
+            f"columns names {len(names)} coordinates, but the mean has {mean.dimension}."
+        )
     return [str(name) for name in names]
 
 
 def _view(mean: Mean, P: Matrix, rows: Points | None, axes: tuple[str, ...]) -> DensityView:
     evaluate, kind = _seen(mean, P)
     centers = mean.centers @ P.T
-    grids = tuple(_grid(mean, P, rows, axis, LINE if len(P) == 1 else GRID) for axis in range(len(P)))
+    grids = tuple(
+        _grid(mean, P, rows, axis, LINE if len(P) == 1 else GRID) for axis in range(len(P))
+    )
     mesh = np.stack([side.ravel() for side in np.meshgrid(*grids)], axis=1)
     values = evaluate(mesh).reshape([len(grid) for grid in reversed(grids)])
-    return DensityView(axes, grids, values, centers, mean.weights, "density" if mean.is_density else "kernel mean", kind)
+    return DensityView(
+        axes,
+        grids,
+        values,
+        centers,
+        mean.weights,
+        "density" if mean.is_density else "kernel mean",
+        kind,
+    )
 
 
 def _seen(mean: Mean, P: Matrix) -> tuple[Callable[[Points], Vector], str]:
-    """The mean itself where P sees all of it, else its marginal, or where the kernel has none the slice at its peak."""
+    """The mean itself where P sees all of it, else its marginal, or where the kernel has none the
+    slice at its peak.
+    """
     m, d = P.shape
     if m == d:
         return mean, "whole"
@@ -138,7 +173,9 @@ def _reach(mean: KernelMean, direction: Vector) -> float:
 
 
 def _principal(mean: Mean) -> Matrix:
-    """(2, d) leading principal axes of the centres by their weights; signs fixed by the largest entry."""
+    """(2, d) leading principal axes of the centres by their weights; signs fixed by the largest
+    entry.
+    """
     w = np.abs(mean.weights) / np.abs(mean.weights).sum()
     centred = (mean.centers - w @ mean.centers) * np.sqrt(w)[:, None]
     axes = np.linalg.svd(centred, full_matrices=True)[2][:2]

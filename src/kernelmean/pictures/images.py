@@ -11,7 +11,8 @@ from kernelmean._types import IntVector, Points, Vector
 from kernelmean.meanshift import colors
 from kernelmean.meanshift.images import Segmentation
 
-GOLDEN = 0.6180339887498949  # turns of the hue from one segment to the next: neighbours in number look unlike
+# turns of the hue from one segment to the next: neighbours in number look unlike
+GOLDEN = 0.6180339887498949
 
 
 class SegmentView(NamedTuple):
@@ -25,11 +26,18 @@ class SegmentView(NamedTuple):
     shares: Vector  # (segments,) of the pixels
 
 
-def segment_view(rgb: ArrayLike, segmentation: Segmentation, longest: int | None = None) -> SegmentView:
-    """Pictures of a segmentation, at most ``longest`` pixels wide and high: of larger images every s-th pixel."""
+def segment_view(
+    rgb: ArrayLike, segmentation: Segmentation, longest: int | None = None
+) -> SegmentView:
+    """Pictures of a segmentation, at most ``longest`` pixels wide and high: of larger images every
+    s-th pixel.
+    """
     values = colors.as_unit_values(rgb)
     if values.shape[:2] != segmentation.labels.shape:
-        raise ValueError(f"the image has {values.shape[:2]} pixels, but the segmentation {segmentation.labels.shape}.")
+        raise ValueError(
+            f"the image has {values.shape[:2]} pixels, but the segmentation "
+            f"{segmentation.labels.shape}."
+        )
     step = 1 if longest is None else -(-max(values.shape[:2]) // longest)
     by_size = np.argsort(-segmentation.sizes, kind="stable")
     rank = np.empty_like(by_size)
@@ -38,15 +46,23 @@ def segment_view(rgb: ArrayLike, segmentation: Segmentation, longest: int | None
     palette = _bytes(segmentation.colors[by_size])
     shares = segmentation.sizes[by_size] / segmentation.sizes.sum()
     return SegmentView(
-        _bytes(values[::step, ::step]), label_colors(len(by_size))[labels], palette[labels], labels, palette, shares
+        _bytes(values[::step, ::step]),
+        label_colors(len(by_size))[labels],
+        palette[labels],
+        labels,
+        palette,
+        shares,
     )
 
 
 def label_colors(count: int) -> NDArray[np.uint8]:
-    """(count, 3) colours that tell segments apart: hues turned by the golden ratio, three degrees of lightness."""
+    """(count, 3) colours that tell segments apart: hues turned by the golden ratio, three degrees
+    of lightness.
+    """
     i = np.arange(count)
     hue = 6.0 * ((0.58 + GOLDEN * i) % 1.0)
-    # HSL to RGB: l − c·max(min(t − 3, 9 − t, 1), −1)·…, with c = s·min(l, 1 − l) and t = (n + 2·hue) mod 12, n = 0, 8, 4
+    # HSL to RGB: l − c·max(min(t − 3, 9 − t, 1), −1)·…, with c = s·min(l, 1 − l) and t = (n +
+    # 2·hue) mod 12, n = 0, 8, 4
     lightness = np.array([0.52, 0.68, 0.38])[i % 3]
     t = (np.array([0.0, 8.0, 4.0]) + 2.0 * hue[:, None]) % 12.0
     c = 0.55 * np.minimum(lightness, 1.0 - lightness)[:, None]

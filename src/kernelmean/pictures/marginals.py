@@ -1,8 +1,8 @@
 """A kernel mean seen along a line or in a plane: the other directions integrated out, exactly.
 
-With x ↦ z = Ax the map before the kernel and y = Px what is looked at, (PA⁻¹)ᵀ = QR gives y = Rᵀ·Qᵀz. Qᵀz keeps of every
-kernel its m-dimensional marginal, which is radial again, so that the marginal of Σ_a α_a φ(A(x − c_a)) is
-Σ_a α_a φ_m(B(y − Pc_a)) · |det B|, with B = R⁻ᵀ.
+With x ↦ z = Ax the map before the kernel and y = Px what is looked at, (PA⁻¹)ᵀ = QR gives y =
+Rᵀ·Qᵀz. Qᵀz keeps of every kernel its m-dimensional marginal, which is radial again, so that the
+marginal of Σ_a α_a φ(A(x − c_a)) is Σ_a α_a φ_m(B(y − Pc_a)) · |det B|, with B = R⁻ᵀ.
 """
 
 from __future__ import annotations
@@ -17,7 +17,16 @@ from scipy.linalg import qr, solve_triangular
 from kernelmean import engines
 from kernelmean._types import Matrix, Points, Vector
 from kernelmean.engines import Room
-from kernelmean.kernels import Cauchy, Gaussian, Kernel, Laplacian, RadialFunction, Student, Table, quadrature
+from kernelmean.kernels import (
+    Cauchy,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    RadialFunction,
+    Student,
+    Table,
+    quadrature,
+)
 from kernelmean.mean import scaling, sums
 from kernelmean.mean.expansion import AnyMean
 
@@ -31,7 +40,9 @@ class Profile(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Marginal:
-    """f_P(y) = ∫ f over the points that P maps to y; kernels are normalised to one, so ∫ f_P = Σ_a α_a."""
+    """f_P(y) = ∫ f over the points that P maps to y; kernels are normalised to one, so ∫ f_P = Σ_a
+    α_a.
+    """
 
     centers: Points  # (k, m), as P sees them
     weights: Vector  # (k,)
@@ -47,7 +58,9 @@ class Marginal:
 
 
 def marginal(mean: AnyMean, P: Matrix) -> Marginal:
-    """The marginal of a mean under a linear map P, (m, d) of rank m; a ValueError for a kernel whose marginals are not known."""
+    """The marginal of a mean under a linear map P, (m, d) of rank m; a ValueError for a kernel
+    whose marginals are not known.
+    """
     full = mean.expansion
     m, d = P.shape
     profile = kernel_marginal(full.kernel, d, m)
@@ -56,17 +69,22 @@ def marginal(mean: AnyMean, P: Matrix) -> Marginal:
     B = solve_triangular(R.T, np.eye(m), lower=True)
     centers = full.centers @ P.T
     engine = engines.precise(engines.open(full.engine))
-    return Marginal(centers, full.weights, engine.load(scaling.apply(B, centers, centers[0])), profile, B)
+    return Marginal(
+        centers, full.weights, engine.load(scaling.apply(B, centers, centers[0])), profile, B
+    )
 
 
 def kernel_marginal(kernel: Kernel, d: int, m: int) -> Profile:
     """∫ φ over d − m of its d coordinates, for density-normalised φ.
 
-    Gaussian: itself. Student: α − (d − m)/2, the same β. Cauchy: itself. Laplacian: Matérn, M_ν of ν = (d − m + 1)/2.
+    Gaussian: itself. Student: α − (d − m)/2, the same β. Cauchy: itself. Laplacian: Matérn, M_ν of
+    ν = (d − m + 1)/2.
     """
     if isinstance(kernel, Laplacian) and d > m:
         return _laplacian_marginal(kernel, d, m)
-    kernel.log_density_constant(d)  # a kernel without an integral has no marginal either, and says so
+    kernel.log_density_constant(
+        d
+    )  # a kernel without an integral has no marginal either, and says so
     if isinstance(kernel, Student):
         kernel = Student(kernel.alpha - (d - m) / 2, kernel.beta)
     elif d > m and not isinstance(kernel, (Gaussian, Cauchy)):
@@ -77,5 +95,13 @@ def kernel_marginal(kernel: Kernel, d: int, m: int) -> Profile:
 def _laplacian_marginal(kernel: Laplacian, d: int, m: int) -> Profile:
     """M_ν(r/γ)/C,  M_ν = t^ν K_ν(t)/(2^{ν−1} Γ(ν)),  C = ∫ M_ν = (2γ)^m π^{m/2} Γ(ν + m/2)/Γ(ν)."""
     nu = (d - m + 1) / 2
-    log_integral = m * math.log(2 * kernel.scale) + 0.5 * m * math.log(math.pi) + math.lgamma(nu + m / 2) - math.lgamma(nu)
-    return Profile(Table(quadrature.laplacian_table(d - m - 1), quadrature.STEP, kernel.scale**-2), -log_integral)
+    log_integral = (
+        m * math.log(2 * kernel.scale)
+        + 0.5 * m * math.log(math.pi)
+        + math.lgamma(nu + m / 2)
+        - math.lgamma(nu)
+    )
+    return Profile(
+        Table(quadrature.laplacian_table(d - m - 1), quadrature.STEP, kernel.scale**-2),
+        -log_integral,
+    )

@@ -46,8 +46,14 @@ class Settings:
 
     @property
     def searching(self) -> bool:
-        """A name without a bandwidth asks for the search; a kernel has its own length unless told otherwise."""
-        return isinstance(self.kernel, str) if self.bandwidth is None else _is(self.bandwidth, "search")
+        """A name without a bandwidth asks for the search; a kernel has its own length unless told
+        otherwise.
+        """
+        return (
+            isinstance(self.kernel, str)
+            if self.bandwidth is None
+            else _is(self.bandwidth, "search")
+        )
 
     def check(self) -> None:
         """The names; numbers are checked where they are used."""
@@ -56,7 +62,10 @@ class Settings:
         for name in ("sparse", "sparse_test"):
             _checks.choice(getattr(self, name), name, (True, False))
         if not isinstance(self.selection, str):
-            raise TypeError(f"selection must be a name, since each class selects its own centres, got {self.selection!r}.")
+            raise TypeError(
+                "selection must be a name, since each class selects its own centres, got "
+                f"{self.selection!r}."
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +79,9 @@ class ClassMeans:
     search: Search | None
 
     def kappa(self, X: Points) -> Vector:
-        """κ_c = ⟨z_c, P̂₀⟩ = mean of z_c over the sample; with ``sparse_test`` P̂₀ is replaced by its sparse mean."""
+        """κ_c = ⟨z_c, P̂₀⟩ = mean of z_c over the sample; with ``sparse_test`` P̂₀ is replaced by
+        its sparse mean.
+        """
         if not self.settings.sparse_test:
             return means.averages(self.means, X)
         return means.inner_products(self.means, means.fit([X], replace(self.plan, sparse=True))[0])
@@ -79,7 +90,9 @@ class ClassMeans:
         """(C,): π ≥ 0, Σπ = 1."""
         return self._solve(self.kappa(X))
 
-    def intervals(self, X: Points, level: float, n_bootstrap: int, streams: Streams) -> ProportionIntervals:
+    def intervals(
+        self, X: Points, level: float, n_bootstrap: int, streams: Streams
+    ) -> ProportionIntervals:
         """The proportions with bootstrap intervals."""
         F = engines.over(X, partial(means.values, self.means))
         kappa = self.kappa(X) if self.settings.sparse_test else F.mean(axis=0)
@@ -90,13 +103,25 @@ class ClassMeans:
         return found
 
 
-def fit_class_means(groups: Sequence[Points], names: Sequence[Any], settings: Settings, streams: Streams) -> ClassMeans:
-    """Means of the classes with one kernel and one scale, by search, by rule on all points together, or as given."""
+def fit_class_means(
+    groups: Sequence[Points], names: Sequence[Any], settings: Settings, streams: Streams
+) -> ClassMeans:
+    """Means of the classes with one kernel and one scale, by search, by rule on all points
+    together, or as given.
+    """
     settings.check()
     prepared = _prepare(groups, settings)
     options = {name: getattr(settings, name) for name in ("k", "k_max", "tol", "selection")}
     seeds = streams.within("class means")
-    plan = Plan(prepared.kernel, prepared.scale, settings.space, settings.sparse, settings.engine, seeds, options)
+    plan = Plan(
+        prepared.kernel,
+        prepared.scale,
+        settings.space,
+        settings.sparse,
+        settings.engine,
+        seeds,
+        options,
+    )
     search: Search | None = None
     if settings.searching:
         plan, fitted, search = _searched(groups, plan, settings.solver, streams)
@@ -110,25 +135,41 @@ def fit_class_means(groups: Sequence[Points], names: Sequence[Any], settings: Se
 def _prepare(groups: Sequence[Points], settings: Settings) -> Prepared:
     """Scale and kernel from all classes together; before a search, any kernel of the family."""
     labelled = _is(settings.bandwidth, LABELLED_RULE)
-    rule = DEFAULT_RULE if settings.bandwidth is None or settings.searching or labelled else settings.bandwidth
+    rule = (
+        DEFAULT_RULE
+        if settings.bandwidth is None or settings.searching or labelled
+        else settings.bandwidth
+    )
     X = engines.together(groups)
     prepared = prepare(X, None, settings.scale, settings.kernel, rule, settings.engine)
     if not labelled:
         return prepared
     y = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
     mapped = scaling.apply(prepared.scale, engines.host(X), X[0])
-    return prepared._replace(kernel=labelled_kernel(settings.kernel, mapped, y, None, settings.engine))
+    return prepared._replace(
+        kernel=labelled_kernel(settings.kernel, mapped, y, None, settings.engine)
+    )
 
 
-def _searched(groups: Sequence[Points], plan: Plan, solver: str, streams: Streams) -> tuple[Plan, list[AnyMean], Search]:
+def _searched(
+    groups: Sequence[Points], plan: Plan, solver: str, streams: Streams
+) -> tuple[Plan, list[AnyMean], Search]:
     """Centres once, then the bandwidth, then the coefficients."""
     origin = groups[0][0]
     selected = means.select(groups, plan) if plan.sparse else None
     mapped = [scaling.apply(plan.scale, X, origin) for X in groups]
-    centers = None if selected is None else [scaling.apply(plan.scale, mean.centers, origin) for mean in selected]
+    centers = (
+        None
+        if selected is None
+        else [scaling.apply(plan.scale, mean.centers, origin) for mean in selected]
+    )
     search = searching.search(mapped, centers, plan, solver, streams)
     found = replace(plan, kernel=plan.kernel.matching(search.best, groups[0].shape[1]))
-    return found, means.fit(groups, found) if selected is None else means.refit(selected, groups, found), search
+    return (
+        found,
+        means.fit(groups, found) if selected is None else means.refit(selected, groups, found),
+        search,
+    )
 
 
 def _warn_if_indistinct(system: System, names: Sequence[Any]) -> None:
@@ -136,7 +177,8 @@ def _warn_if_indistinct(system: System, names: Sequence[Any]) -> None:
     if len(involved):
         which = ", ".join(repr(names[int(c)]) for c in involved)
         warnings.warn(
-            f"the kernel means of classes {which} coincide, or one is a mixture of others: their proportions cannot be told "
+            f"the kernel means of classes {which} coincide, or one is a mixture of others: their "
+            "proportions cannot be told "
             "apart, and the solution of least norm is given; merge classes or change the bandwidth.",
             stacklevel=4,
         )

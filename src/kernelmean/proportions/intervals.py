@@ -29,12 +29,13 @@ def intervals(
 ) -> ProportionIntervals:
     """Percentile intervals of the moment estimator, one per class.
 
-    E κ = Mπ holds whatever functions z_c are, so the only errors are those of κ̂, a mean over the test points, and of M̂, means
-    over training points. κ̂ is resampled by rows of F (n, C), the columns of M̂ by their normal limit; each replicate solves
-    Mπ ≈ κ with Σπ = 1 but not π ≥ 0. Cutting the interval to [0, 1] loses no true proportion, also at the boundary, where
-    a resampled constrained estimate would be inconsistent. Half a point of the class and half a point of the others are added
-    for each class, so that a rare class of which the sample happens to hold none is not excluded. A class that cannot be
-    told from others has the interval [0, 1].
+    E κ = Mπ holds whatever functions z_c are, so the only errors are those of κ̂, a mean over the
+    test points, and of M̂, means over training points. κ̂ is resampled by rows of F (n, C), the
+    columns of M̂ by their normal limit; each replicate solves Mπ ≈ κ with Σπ = 1 but not π ≥ 0.
+    Cutting the interval to [0, 1] loses no true proportion, also at the boundary, where a resampled
+    constrained estimate would be inconsistent. Half a point of the class and half a point of the
+    others are added for each class, so that a rare class of which the sample happens to hold none
+    is not excluded. A class that cannot be told from others has the interval [0, 1].
     """
     kappa = _resampled_means(F, n_bootstrap, streams.of("bootstrap"))
     M = _perturbed(system, n_bootstrap, streams.of("bootstrap training"))
@@ -44,12 +45,16 @@ def intervals(
     replicates = _with_half_points(replicates, len(F), streams.of("bootstrap shares"))
     low, high = np.clip(np.quantile(replicates, _tails(level, len(F)), axis=0), 0.0, 1.0)
     involved = np.max(np.abs(unknown), axis=1, initial=0.0) > 1e-6
-    low, high = np.where(involved, 0.0, low), np.where(involved, 1.0, high)
-    return ProportionIntervals(estimate, np.minimum(low, estimate), np.maximum(high, estimate), covariance, level)
+    low = np.where(involved, 0.0, low)
+    high = np.where(involved, 1.0, high)
+    return ProportionIntervals(
+        estimate, np.minimum(low, estimate), np.maximum(high, estimate), covariance, level
+    )
 
 
 def unconstrained(system: System, M: Matrix, kappa: Matrix, unknown: Matrix) -> Matrix:
-    """argmin (Mπ − κ)ᵀG⁻¹(Mπ − κ) subject to Σπ = 1, for (b, C, C) matrices and (b, C) sides at once.
+    """argmin (Mπ − κ)ᵀG⁻¹(Mπ − κ) subject to Σπ = 1, for (b, C, C) matrices and (b, C) sides at
+    once.
 
     Along unknown directions (C, m) the solution stays at the centre of the simplex.
     """
@@ -58,13 +63,16 @@ def unconstrained(system: System, M: Matrix, kappa: Matrix, unknown: Matrix) -> 
     A = M @ H
     weighted = system.metric @ A
     rest = kappa - M.mean(axis=-1)  # κ − M1/C
-    u = np.linalg.solve(np.swapaxes(A, -1, -2) @ weighted, np.swapaxes(weighted, -1, -2) @ rest[..., None])[..., 0]
+    u = np.linalg.solve(
+        np.swapaxes(A, -1, -2) @ weighted, np.swapaxes(weighted, -1, -2) @ rest[..., None]
+    )[..., 0]
     free: Matrix = 1.0 / C + u @ H.T
     return free
 
 
 def _with_half_points(replicates: Matrix, n: int, rng: np.random.Generator) -> Matrix:
-    """(1 − v − w)π + v with (v, w, rest) ~ Dirichlet(½, ½, n): Jeffreys' prior, to which it comes down for separate classes.
+    """(1 − v − w)π + v with (v, w, rest) ~ Dirichlet(½, ½, n): Jeffreys' prior, to which it comes
+    down for separate classes.
 
     A point at the mean of class c among n others moves π towards e_c by its share of the sample.
     """
@@ -74,7 +82,9 @@ def _with_half_points(replicates: Matrix, n: int, rng: np.random.Generator) -> M
 
 
 def _tails(level: float, n: int) -> tuple[float, float]:
-    """Φ(±t√(n/(n − 1))), t Student's quantile: what percentiles of a resampled mean lack for small n (Hesterberg 2015)."""
+    """Φ(±t√(n/(n − 1))), t Student's quantile: what percentiles of a resampled mean lack for small
+    n (Hesterberg 2015).
+    """
     wide = float(ndtr(stdtrit(n - 1, 0.5 + 0.5 * level) * np.sqrt(n / (n - 1))))
     return 1.0 - wide, wide
 
@@ -83,7 +93,10 @@ def _resampled_means(F: Matrix, size: int, rng: np.random.Generator) -> Matrix:
     """(size, C): means over n rows drawn with replacement; by counts, a few replicates at a time."""
     n = len(F)
     step = max(1, CHUNK // n)
-    parts = [rng.multinomial(n, np.full(n, 1.0 / n), size=min(step, size - b)) @ F / n for b in range(0, size, step)]
+    parts = [
+        rng.multinomial(n, np.full(n, 1.0 / n), size=min(step, size - b)) @ F / n
+        for b in range(0, size, step)
+    ]
     return np.concatenate(parts)
 
 

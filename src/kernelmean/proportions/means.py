@@ -39,15 +39,23 @@ class Plan:
 
 def fit(groups: Sequence[Points], plan: Plan) -> list[AnyMean]:
     """One mean per class, all with one kernel and one scale."""
-    same: dict[str, Any] = {"kernel": plan.kernel, "scale": plan.scale, "space": plan.space, "engine": plan.engine}
+    same: dict[str, Any] = {
+        "kernel": plan.kernel,
+        "scale": plan.scale,
+        "space": plan.space,
+        "engine": plan.engine,
+    }
     if not plan.sparse:
         return [kernel_mean(X, **same) for X in groups]
-    return [sparse_kernel_mean(X, **same, **plan.options, random_state=plan.streams) for X in groups]
+    return [
+        sparse_kernel_mean(X, **same, **plan.options, random_state=plan.streams) for X in groups
+    ]
 
 
 def select(groups: Sequence[Points], plan: Plan) -> list[SparseKernelMean]:
     """Sparse means with all the centres that may be used, whatever the kernel of the plan."""
-    options, found = plan.options, []
+    options = plan.options
+    found = []
     for X in groups:
         most = default_limit(len(X)) if options["k_max"] is None else options["k_max"]
         fixed = {**options, "k": most if options["k"] == "auto" else options["k"]}
@@ -57,8 +65,12 @@ def select(groups: Sequence[Points], plan: Plan) -> list[SparseKernelMean]:
     return found
 
 
-def refit(selected: Sequence[SparseKernelMean], groups: Sequence[Points], plan: Plan) -> list[AnyMean]:
-    """The centres selected, or as many as ``k="auto"`` asks for, with the kernel of the plan; off the data, all of them."""
+def refit(
+    selected: Sequence[SparseKernelMean], groups: Sequence[Points], plan: Plan
+) -> list[AnyMean]:
+    """The centres selected, or as many as ``k="auto"`` asks for, with the kernel of the plan; off
+    the data, all of them.
+    """
     found: list[AnyMean] = []
     for mean, X in zip(selected, groups, strict=True):
         if mean.indices is None:
@@ -70,7 +82,9 @@ def refit(selected: Sequence[SparseKernelMean], groups: Sequence[Points], plan: 
 
 
 def values(means: Sequence[AnyMean], X: Points) -> Matrix:
-    """(n, C): z_c(x) = ⟨z_c, φ(·, x)⟩ in units of g(0), by one kernel sum per class; time O(n·Σk·d)."""
+    """(n, C): z_c(x) = ⟨z_c, φ(·, x)⟩ in units of g(0), by one kernel sum per class; time
+    O(n·Σk·d).
+    """
     columns = []
     for mean in means:
         f = mean.expansion
@@ -94,14 +108,17 @@ def inner_products(means: Sequence[AnyMean], mean: AnyMean) -> Vector:
 
 
 def measure(means: Sequence[AnyMean], groups: Sequence[Points], streams: Streams) -> System:
-    """Gram matrix and class-wise moments of the means, from up to 10 000 training points of each class."""
+    """Gram matrix and class-wise moments of the means, from up to 10 000 training points of each
+    class.
+    """
     rows = [_measured(X, streams.of("class rows", c)) for c, X in enumerate(groups)]
     F = [values(means, X) for X in rows]
     orders = [streams.of("class leverages", c).permutation(len(X)) for c, X in enumerate(rows)]
     pairs = zip(means, rows, orders, strict=True)
     shares = np.array([leverage(mean, X[order[:LEVERAGE_ROWS]]) for mean, X, order in pairs])
     if all(
-        len(some) == len(X) and not isinstance(mean, SparseKernelMean) for mean, some, X in zip(means, rows, groups, strict=True)
+        len(some) == len(X) and not isinstance(mean, SparseKernelMean)
+        for mean, some, X in zip(means, rows, groups, strict=True)
     ):
         V = np.column_stack([f.mean(axis=0) for f in F])
         G = 0.5 * (V + V.T)  # the full mean of class c′ is the mean over its points
@@ -117,7 +134,9 @@ def _measured(X: Points, rng: np.random.Generator) -> Points:
 
 
 def system(G: Matrix, F: Sequence[Matrix], sizes: Vector, shares: Vector) -> System:
-    """M_cc′ = mean over class c′ of z_c(x), and its covariance; c = c′ without the point itself, (n·z_c(x) − h̄)/(n − 1)."""
+    """M_cc′ = mean over class c′ of z_c(x), and its covariance; c = c′ without the point itself,
+    (n·z_c(x) − h̄)/(n − 1).
+    """
     M = np.column_stack([f.mean(axis=0) for f in F])
     several = sizes > 1
     own = (sizes * np.diag(M) - shares) / np.maximum(sizes - 1, 1)
@@ -137,7 +156,9 @@ def leverage(mean: AnyMean, X: Points) -> float:
 
 
 def mean_leverage(L: Matrix, V: Matrix) -> float:
-    """Mean over the columns v of V = K(centres, X) of vᵀK⁻¹v = ‖Pφ(·, x)‖², P on the span of the centres, K = LLᵀ."""
+    """Mean over the columns v of V = K(centres, X) of vᵀK⁻¹v = ‖Pφ(·, x)‖², P on the span of the
+    centres, K = LLᵀ.
+    """
     from kernelmean.compiled.triangular import forward
 
     return float(np.mean([forward(L, len(L), column.copy()) for column in V.T]))

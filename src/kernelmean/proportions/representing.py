@@ -24,12 +24,15 @@ class Representation(NamedTuple):
         return _table(getattr(self.classifier, self.method)(X))
 
 
-def represent(classifier: Any, X: Points, y: IntVector, names: Any, seed: int) -> tuple[Representation, Points]:
+def represent(
+    classifier: Any, X: Points, y: IntVector, names: Any, seed: int
+) -> tuple[Representation, Points]:
     """The classifier fitted on everything, and out-of-fold posteriors of the training points.
 
-    Posteriors of points that the classifier was fitted on are too sure; those of held-out points are like those of test
-    points. ``predict_proba`` is asked, or ``decision_function`` where there is none. Stratified folds, at most 5 and at
-    most the points of the smallest class, so that each part of the training data has every class.
+    Posteriors of points that the classifier was fitted on are too sure; those of held-out points
+    are like those of test points. ``predict_proba`` is asked, or ``decision_function`` where there
+    is none. Stratified folds, at most 5 and at most the points of the smallest class, so that each
+    part of the training data has every class.
     """
     from sklearn.base import clone
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -39,7 +42,8 @@ def represent(classifier: Any, X: Points, y: IntVector, names: Any, seed: int) -
     folds = min(FOLDS, int(np.bincount(y)[smallest]))
     if folds < 2:
         raise ValueError(
-            f"class {names[smallest]!r} has one point, but representation= needs two or more of each class: it predicts "
+            f"class {names[smallest]!r} has one point, but representation= needs two or more of "
+            "each class: it predicts "
             "training points by classifiers that have not seen them."
         )
     split = StratifiedKFold(folds, shuffle=True, random_state=seed)
@@ -51,11 +55,15 @@ def _method(classifier: Any) -> str:
     method = next((name for name in METHODS if hasattr(classifier, name)), None)
     if method is None or not hasattr(classifier, "fit") or isinstance(classifier, type):
         raise TypeError(
-            f"representation must be None or a classifier with predict_proba or decision_function, got {classifier!r}."
+            "representation must be None or a classifier with predict_proba or "
+            f"decision_function, got {classifier!r}."
         )
     return method
 
 
 def _table(scores: Any) -> Points:
     """One column of decision values is a table too."""
-    return _checks.points(np.asarray(scores, dtype=np.float64).reshape(len(scores), -1), "what representation= predicts")
+    return _checks.points(
+        np.asarray(scores, dtype=np.float64).reshape(len(scores), -1),
+        "what representation= predicts",
+    )

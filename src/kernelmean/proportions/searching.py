@@ -1,8 +1,9 @@
-"""The bandwidth that recovers simulated mixtures best: centres selected once, coefficients anew for each bandwidth.
+"""The bandwidth that recovers simulated mixtures best: centres selected once, coefficients anew for
+each bandwidth.
 
-Every class is split in two halves. The means of one half are asked for the proportions of mixtures drawn from the other,
-whose truth is known; then the halves change places. For one bandwidth the values z_c(x) of all points are computed once,
-and every mixture is an average of their rows.
+Every class is split in two halves. The means of one half are asked for the proportions of mixtures
+drawn from the other, whose truth is known; then the halves change places. For one bandwidth the
+values z_c(x) of all points are computed once, and every mixture is an average of their rows.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ ROWS = 3000  # points per class that take part
 CENTERS = 250  # first centres per class that take part
 MIXTURES = 100
 LARGEST_MIXTURE = 1000
-NARROWEST, WIDEST, STEP = 0.02, 3.0, 1.6  # the grid, in units of typical distances
+NARROWEST = 0.02  # the grid, in units of typical distances
+WIDEST = 3.0  # the grid, in units of typical distances
+STEP = 1.6  # the grid, in units of typical distances
 REFINEMENTS = 12  # further bandwidths between the neighbours of the best one of the grid
 LEVERAGE_ROWS = 50
 KEPT_COLUMNS = 100  # from here on distances cost more than kernel values, and are kept
@@ -38,27 +41,38 @@ BLOCK = 2**15
 
 
 class Search(NamedTuple):
-    """What was tried: Gaussian σ (other kernels have its half-maximum radius), and the mean ℓ1 error of each."""
+    """What was tried: Gaussian σ (other kernels have its half-maximum radius), and the mean ℓ1
+    error of each.
+    """
 
     best: float
     bandwidths: Vector
     errors: Vector
 
 
-def search(groups: Sequence[Points], centers: Sequence[Points] | None, plan: Plan, solver: str, streams: Streams) -> Search:
+def search(
+    groups: Sequence[Points],
+    centers: Sequence[Points] | None,
+    plan: Plan,
+    solver: str,
+    streams: Streams,
+) -> Search:
     """Minimise the ℓ1 error: on a log grid, then by a bounded scalar search around its best point.
 
-    ``groups`` and ``centers`` are in the coordinates of the kernel; without centres the means are full. Time for one
-    bandwidth: C kernel sums of at most 3000·C points over k centres.
+    ``groups`` and ``centers`` are in the coordinates of the kernel; without centres the means are
+    full. Time for one bandwidth: C kernel sums of at most 3000·C points over k centres.
     """
     trial = Trial(groups, centers, plan, solver, streams)
-    # Matrices of a few hundred rows: more threads than one save nothing, and on busy cores they mostly wait for each other.
+    # Matrices of a few hundred rows: more threads than one save nothing, and on busy cores they
+    # mostly wait for each other.
     with _blas.one_thread():
         return _minimise(trial, *_range(engines.together(groups), plan.engine))
 
 
 def _minimise(trial: Trial, low: float, high: float) -> Search:
-    grid = np.linspace(math.log(low), math.log(high), max(3, math.ceil(math.log(high / low) / math.log(STEP)) + 1))
+    grid = np.linspace(
+        math.log(low), math.log(high), max(3, math.ceil(math.log(high / low) / math.log(STEP)) + 1)
+    )
     steps = _progress.track(grid, "bandwidths", len(grid))
     seen: dict[float, float] = {float(t): trial.error(math.exp(t)) for t in steps}
     best = int(np.argmin(list(seen.values())))
@@ -68,7 +82,9 @@ def _minimise(trial: Trial, low: float, high: float) -> Search:
         return seen[float(t)]
 
     around = (grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)])
-    minimize_scalar(error, bounds=around, method="bounded", options={"maxiter": REFINEMENTS, "xatol": 0.01})
+    minimize_scalar(
+        error, bounds=around, method="bounded", options={"maxiter": REFINEMENTS, "xatol": 0.01}
+    )
     tried = np.array(sorted(seen))
     errors = np.array([seen[t] for t in tried])
     return Search(math.exp(tried[np.argmin(errors)]), np.exp(tried), errors)
@@ -78,23 +94,43 @@ class Trial:
     """Simulated mixtures, and the error in their proportions as a function of the bandwidth."""
 
     def __init__(
-        self, groups: Sequence[Points], centers: Sequence[Points] | None, plan: Plan, solver: str, streams: Streams
+        self,
+        groups: Sequence[Points],
+        centers: Sequence[Points] | None,
+        plan: Plan,
+        solver: str,
+        streams: Streams,
     ) -> None:
-        rows = [X[streams.of("trial rows", c).permutation(len(X))[:ROWS]] for c, X in enumerate(groups)]
-        self._plan, self._solver, self._d = plan, solver, groups[0].shape[1]
+        rows = [
+            X[streams.of("trial rows", c).permutation(len(X))[:ROWS]] for c, X in enumerate(groups)
+        ]
+        self._plan = plan
+        self._solver = solver
+        self._d = groups[0].shape[1]
         self._labels: IntVector = np.repeat(np.arange(len(rows)), [len(X) for X in rows])
         half = np.concatenate([np.arange(len(X)) % 2 for X in rows])
-        alone = np.concatenate([np.full(len(X), len(X) == 1) for X in rows])  # a single point serves on both sides
+        alone = np.concatenate(
+            [np.full(len(X), len(X) == 1) for X in rows]
+        )  # a single point serves on both sides
         self._fitted = [(half == side) | alone for side in (0, 1)]
-        self._mixtures = [_mixtures(self._labels, (half != side) | alone, streams.of("trial mixtures", side)) for side in (0, 1)]
-        self._means = _FullMeans(rows, plan.engine) if centers is None else _SparseMeans(rows, centers, plan.engine)
+        self._mixtures = [
+            _mixtures(self._labels, (half != side) | alone, streams.of("trial mixtures", side))
+            for side in (0, 1)
+        ]
+        self._means = (
+            _FullMeans(rows, plan.engine)
+            if centers is None
+            else _SparseMeans(rows, centers, plan.engine)
+        )
 
     def error(self, sigma: float) -> float:
         """Mean ℓ1 distance of estimated and true proportions, over the mixtures of both halves."""
         radial = self._plan.kernel.matching(sigma, self._d).radial(self._d, self._plan.space)
         shares = [_normalised(fitted, self._labels) for fitted in self._fitted]
         errors = []
-        for half, (F, G, leverages) in enumerate(self._means.fit(radial, np.column_stack(shares), self._labels)):
+        for half, (F, G, leverages) in enumerate(
+            self._means.fit(radial, np.column_stack(shares), self._labels)
+        ):
             system = self._system(F, G, leverages, self._fitted[half])
             counts, truth = self._mixtures[half]
             found = solving.solve(system, counts @ F, self._solver)
@@ -109,7 +145,9 @@ class Trial:
         return means.system(G, per_class, np.array([len(f) for f in per_class]), leverages)
 
 
-Fit = tuple[Matrix, Matrix | None, Vector]  # values (n, C), Gram matrix (None: from the values), leverages (C,)
+Fit = tuple[
+    Matrix, Matrix | None, Vector
+]  # values (n, C), Gram matrix (None: from the values), leverages (C,)
 
 
 class _FullMeans:
@@ -121,22 +159,30 @@ class _FullMeans:
         self._pairs = [Pairs(everything, X, engine, budget) for X in rows]
 
     def fit(self, radial: RadialFunction, shares: Matrix, labels: IntVector) -> list[Fit]:
-        sums = np.stack([pairs.sums(radial, shares[labels == c]) for c, pairs in enumerate(self._pairs)], axis=1)
+        sums = np.stack(
+            [pairs.sums(radial, shares[labels == c]) for c, pairs in enumerate(self._pairs)], axis=1
+        )
         return [(sums[..., half], None, np.ones(sums.shape[1])) for half in range(shares.shape[1])]
 
 
 class _SparseMeans:
     """Sparse means of the halves on one set of centres."""
 
-    def __init__(self, rows: Sequence[Points], centers: Sequence[Points], engine: str | Engine) -> None:
+    def __init__(
+        self, rows: Sequence[Points], centers: Sequence[Points], engine: str | Engine
+    ) -> None:
         self._centers = [C[:CENTERS] for C in centers]
-        everything, every_center = np.concatenate(rows), np.concatenate(self._centers)
+        everything = np.concatenate(rows)
+        every_center = np.concatenate(self._centers)
         budget = KEPT_VALUES // len(rows)
         self._own = [Pairs(C, X, engine, budget) for C, X in zip(self._centers, rows, strict=True)]
         self._values = [Pairs(everything, C, engine, budget) for C in self._centers]
         self._between = [Pairs(every_center, C, engine, budget) for C in self._centers]
         self._squared = [cdist(C, C, "sqeuclidean") for C in self._centers]
-        self._sampled = [cdist(C, X[:LEVERAGE_ROWS], "sqeuclidean") for C, X in zip(self._centers, rows, strict=True)]
+        self._sampled = [
+            cdist(C, X[:LEVERAGE_ROWS], "sqeuclidean")
+            for C, X in zip(self._centers, rows, strict=True)
+        ]
         self._places: IntVector = np.repeat(np.arange(len(rows)), [len(C) for C in self._centers])
 
     def fit(self, radial: RadialFunction, shares: Matrix, labels: IntVector) -> list[Fit]:
@@ -147,19 +193,30 @@ class _SparseMeans:
             for centers, sampled, sides in zip(self._squared, self._sampled, kappa, strict=True)
         ]
         alpha = [weights for weights, _ in solved]
-        F = np.stack([pairs.sums(radial, a) for pairs, a in zip(self._values, alpha, strict=True)], axis=1)
-        Z = np.stack([pairs.sums(radial, a) for pairs, a in zip(self._between, alpha, strict=True)], axis=1)
+        F = np.stack(
+            [pairs.sums(radial, a) for pairs, a in zip(self._values, alpha, strict=True)], axis=1
+        )
+        Z = np.stack(
+            [pairs.sums(radial, a) for pairs, a in zip(self._between, alpha, strict=True)], axis=1
+        )
         leverages = np.array([share for _, share in solved])
         halves = []
         for half in range(shares.shape[1]):
             weights = np.concatenate([a[:, half] for a in alpha])
-            G = np.stack([weights[self._places == c] @ Z[self._places == c, :, half] for c in range(len(alpha))])
+            G = np.stack(
+                [
+                    weights[self._places == c] @ Z[self._places == c, :, half]
+                    for c in range(len(alpha))
+                ]
+            )
             halves.append((F[..., half], 0.5 * (G + G.T), leverages))
         return halves
 
 
 class Pairs:
-    """Σ_j g(‖q_i − x_j‖²)W_j for one bandwidth after the other; distances are kept where they cost more than g and fit."""
+    """Σ_j g(‖q_i − x_j‖²)W_j for one bandwidth after the other; distances are kept where they cost
+    more than g and fit.
+    """
 
     def __init__(self, Q: Points, X: Points, engine: str | Engine, budget: int) -> None:
         self._Q = Q
@@ -172,14 +229,19 @@ class Pairs:
             return self._room.kernel_sum(radial, self._Q, W)
         assert self._squared is not None
         size = max(1, BLOCK // self._squared.shape[1])  # blocks that stay in the cache
-        parts = [radial(self._squared[i : i + size]) @ W for i in range(0, len(self._squared), size)]
+        parts = [
+            radial(self._squared[i : i + size]) @ W for i in range(0, len(self._squared), size)
+        ]
         return np.concatenate(parts)
 
 
 def squared_distances(Q: Points, X: Points) -> Matrix:
-    """‖q − x‖² = ‖q‖² + ‖x‖² − 2q·x about the mean of X: a matrix product, precise enough to choose a bandwidth by."""
+    """‖q − x‖² = ‖q‖² + ‖x‖² − 2q·x about the mean of X: a matrix product, precise enough to choose
+    a bandwidth by.
+    """
     centre = X.mean(axis=0)
-    Q, X = Q - centre, X - centre
+    Q = Q - centre
+    X = X - centre
     squared = Q @ X.T
     squared *= -2.0
     squared += np.einsum("ij,ij->i", Q, Q)[:, None]
@@ -188,7 +250,9 @@ def squared_distances(Q: Points, X: Points) -> Matrix:
 
 
 def _weights(K: Matrix, V: Matrix, kappa: Matrix) -> tuple[Matrix, float]:
-    """(K⁻¹κ, mean of vᵀK⁻¹v over the columns of V): optimum and leverage, with as little jitter as the factor needs."""
+    """(K⁻¹κ, mean of vᵀK⁻¹v over the columns of V): optimum and leverage, with as little jitter as
+    the factor needs.
+    """
     jitter = 4 * EPS * len(K)
     while True:
         try:
@@ -218,7 +282,9 @@ def _normalised(chosen: Vector, labels: IntVector) -> Vector:
 
 
 def _mixtures(labels: IntVector, pool: Vector, rng: np.random.Generator) -> tuple[Matrix, Matrix]:
-    """(weights of the pool's points in each mixture (s, n), true proportions (s, C)); proportions are Dirichlet(1)."""
+    """(weights of the pool's points in each mixture (s, n), true proportions (s, C)); proportions
+    are Dirichlet(1).
+    """
     C = int(labels[-1]) + 1
     size = min(int(np.count_nonzero(pool)), LARGEST_MIXTURE)
     members = [np.flatnonzero(pool & (labels == c)) for c in range(C)]

@@ -1,7 +1,8 @@
 """From inner products to proportions: three ways to solve for a mixture of class means.
 
-P₀ = Σ_c π_c P_c is sought from κ_c = ⟨z_c, P̂₀⟩, the mean over the test points of the values z_c(x), and from what the
-training data says of the class means z_c. Everything is in units of g(0), which cancels.
+P₀ = Σ_c π_c P_c is sought from κ_c = ⟨z_c, P̂₀⟩, the mean over the test points of the values
+z_c(x), and from what the training data says of the class means z_c. Everything is in units of g(0),
+which cancels.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from kernelmean._types import Matrix, Vector
 from kernelmean.linalg import simplex
 
 SOLVERS = ("qp", "paper", "moments")
-SINGULAR = 1e-10  # squared distances of class means below this, in units of the largest norm, are no difference
-NULL_WEIGHT = 1e-6  # pulls towards the least norm where the data does not decide; small beside what the data decides
+# squared distances of class means below this, in units of the largest norm, are no difference
+SINGULAR = 1e-10
+# pulls towards the least norm where the data does not decide; small beside what the data decides
+NULL_WEIGHT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +29,8 @@ class System:
     """What the training data says of the C class means."""
 
     gram: Matrix  # (C, C) ⟨z_c, z_c′⟩
-    moments: Matrix  # (C, C) M_cc′: mean of z_c over class c′, without a point's share in its own class mean
+    # (C, C) M_cc′: mean of z_c over class c′, without a point's share in its own class mean
+    moments: Matrix
     covariances: NDArray[np.float64]  # (C, C, C): [c′] is the covariance of column c′ of M
 
     @lazy
@@ -51,19 +55,24 @@ def solve(system: System, kappa: Matrix, solver: str) -> Matrix:
     """(s, C) proportions for s rows of κ: π ≥ 0, Σπ = 1.
 
     ``"qp"``: argmin ‖P̂₀ − Σπ_c z_c‖² = πᵀGπ − 2κᵀπ on the simplex.
-    ``"moments"``: E κ = Mπ whatever functions the z_c are, so argmin (Mπ − κ)ᵀG⁻¹(Mπ − κ) on the simplex: without the bias
-    from norms ‖z_c‖² that contain each point's product with itself, and without that of sparsity. With M = G this is "qp".
-    ``"paper"``: the linear system of :func:`linear_system`, then the Euclidean projection on the simplex.
+    ``"moments"``: E κ = Mπ whatever functions the z_c are, so argmin (Mπ − κ)ᵀG⁻¹(Mπ − κ) on the
+    simplex: without the bias from norms ‖z_c‖² that contain each point's product with itself, and
+    without that of sparsity. With M = G this is "qp". ``"paper"``: the linear system of
+    :func:`linear_system`, then the Euclidean projection on the simplex.
     """
     if solver == "paper":
         return np.stack([simplex.project(row) for row in linear_system(system.gram, kappa)])
     if solver == "qp":
         return simplex_minimisers(system.gram, kappa, system.indistinct)
-    return simplex_minimisers(system.normal, kappa @ system.metric @ system.moments, system.indistinct)
+    return simplex_minimisers(
+        system.normal, kappa @ system.metric @ system.moments, system.indistinct
+    )
 
 
 def linear_system(G: Matrix, kappa: Matrix) -> Matrix:
-    """(s, C): Dπ = e, D_ij = ⟨z_i − z_N, z_j − z_N⟩, e_i = ⟨z_i − z_N, P̂₀ − z_N⟩, π_N = 1 − Σ; least norm if D is singular."""
+    """(s, C): Dπ = e, D_ij = ⟨z_i − z_N, z_j − z_N⟩, e_i = ⟨z_i − z_N, P̂₀ − z_N⟩, π_N = 1 − Σ;
+    least norm if D is singular.
+    """
     D = G[:-1, :-1] - G[:-1, -1:] - G[-1:, :-1] + G[-1, -1]
     e = kappa[:, :-1] - kappa[:, -1:] - G[:-1, -1] + G[-1, -1]
     largest = float(np.linalg.norm(D, 2))
@@ -73,7 +82,9 @@ def linear_system(G: Matrix, kappa: Matrix) -> Matrix:
 
 
 def undetermined(A: Matrix, known: Matrix) -> Matrix:
-    """(C, m) orthonormal directions with Σv = 0: the known ones and, beside them, those in which A is zero to SINGULAR."""
+    """(C, m) orthonormal directions with Σv = 0: the known ones and, beside them, those in which A
+    is zero to SINGULAR.
+    """
     C, m = known.shape
     contrasts = np.linalg.qr(np.column_stack([np.ones(C), known]), mode="complete")[0][:, m + 1 :]
     values, vectors = np.linalg.eigh(contrasts.T @ A @ contrasts)
@@ -82,21 +93,25 @@ def undetermined(A: Matrix, known: Matrix) -> Matrix:
 
 
 def simplex_minimisers(A: Matrix, B: Matrix, known: Matrix) -> Matrix:
-    """argmin πᵀAπ − 2bᵀπ on the simplex for every row b of B; the least norm along directions that A does not determine.
+    """argmin πᵀAπ − 2bᵀπ on the simplex for every row b of B; the least norm along directions that
+    A does not determine.
 
-    Where the minimiser subject to Σπ = 1 alone is nonnegative it is the answer, for all rows at once; else by NNLS, which
-    is quicker than an active set for a few classes.
+    Where the minimiser subject to Σπ = 1 alone is nonnegative it is the answer, for all rows at
+    once; else by NNLS, which is quicker than an active set for a few classes.
     """
-    C, unit = len(A), float(np.max(np.diag(A)))
+    C = len(A)
+    unit = float(np.max(np.diag(A)))
     if not unit > 0.0:
         return np.full(B.shape, 1.0 / C)  # no value of any mean at any point: nothing is known
     null = undetermined(A, known)
     P = np.eye(C) - null @ null.T
-    A, B = P @ (A / unit) @ P + NULL_WEIGHT * (null @ null.T), (B / unit) @ P
+    A = P @ (A / unit) @ P + NULL_WEIGHT * (null @ null.T)
+    B = (B / unit) @ P
     found = _sum_to_one(A, B)
     infeasible = np.flatnonzero(found.min(axis=1) < 0.0)
     if len(infeasible):
-        # On Σπ = 1 a multiple of 11ᵀ adds a constant; A is positive on Σv = 0, and with it everywhere.
+        # On Σπ = 1 a multiple of 11ᵀ adds a constant; A is positive on Σv = 0, and with it
+        # everywhere.
         L = np.asarray(np.linalg.cholesky(A + 1.0), dtype=np.float64)
         Y = np.linalg.solve(L, B[infeasible].T).T
         found[infeasible] = [simplex.nonnegative_least_squares(L, y) for y in Y]

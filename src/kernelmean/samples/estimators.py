@@ -13,11 +13,14 @@ from kernelmean import _checks, engines
 from kernelmean._types import ArrayLike, Points, Vector
 
 
-def points(estimator: Any, X: ArrayLike, *, reset: bool, least: int = 1, sample: bool | None = None) -> Points:
-    """X as finite float64 numbers, with the number and the names of its columns recorded or compared.
+def points(
+    estimator: Any, X: ArrayLike, *, reset: bool, least: int = 1, sample: bool | None = None
+) -> Points:
+    """X as finite float64 numbers, with the number and the names of its columns recorded or
+    compared.
 
-    A sample in a file or on a cluster stays there: to be fitted (``sample``, by default where ``reset``) it is checked now, to
-    be evaluated at when it is read.
+    A sample in a file or on a cluster stays there: to be fitted (``sample``, by default where
+    ``reset``) it is checked now, to be evaluated at when it is read.
     """
     if engines.in_parts(X):
         compared = _in_parts(estimator, X, reset, least)
@@ -25,11 +28,16 @@ def points(estimator: Any, X: ArrayLike, *, reset: bool, least: int = 1, sample:
     names = X.columns if _checks.is_batched(X) else None
     if names is not None and not reset and hasattr(estimator, "feature_names_in_"):
         if list(estimator.feature_names_in_) != names:
-            raise ValueError(f"the columns are {names}, but {list(estimator.feature_names_in_)} were fitted, in this order.")
+            raise ValueError(
+                f"the columns are {names}, but {list(estimator.feature_names_in_)} were fitted, "
+                "in this order."
+            )
         return _checks.points(X, columns=estimator.n_features_in_)
     given = np.asarray(X) if names is not None else X
     with _naming_columns(X):
-        checked: Points = validate_data(estimator, given, reset=reset, dtype=np.float64, ensure_min_samples=least)
+        checked: Points = validate_data(
+            estimator, given, reset=reset, dtype=np.float64, ensure_min_samples=least
+        )
     _checks.within_reach(float(checked.min()), float(checked.max()), "X")
     if names is not None and reset:
         estimator.feature_names_in_ = np.array(names, dtype=object)
@@ -38,13 +46,19 @@ def points(estimator: Any, X: ArrayLike, *, reset: bool, least: int = 1, sample:
 
 def _in_parts(estimator: Any, X: Any, reset: bool, least: int) -> Points:
     # A Dask collection says here whether it is a table; nothing is computed yet.
-    width = int((engines.queries(X, estimator.engine, "X") if _checks.is_collection(X) else X).shape[1])
+    width = int(
+        (engines.queries(X, estimator.engine, "X") if _checks.is_collection(X) else X).shape[1]
+    )
     names = getattr(X, "columns", None)
-    names = None if names is None or not all(isinstance(name, str) for name in names) else list(names)
+    names = (
+        None if names is None or not all(isinstance(name, str) for name in names) else list(names)
+    )
     if not reset:
         fitted = column_names(estimator)
         if names is not None and fitted is not None and list(fitted) != names:
-            raise ValueError(f"the columns are {names}, but {list(fitted)} were fitted, in this order.")
+            raise ValueError(
+                f"the columns are {names}, but {list(fitted)} were fitted, in this order."
+            )
         _checks.table_shape((1, width), "X", estimator.n_features_in_)
         return X  # type: ignore[no-any-return]
     checked = engines.points(X, estimator.engine)
@@ -58,7 +72,9 @@ def _in_parts(estimator: Any, X: Any, reset: bool, least: int) -> Points:
     return checked
 
 
-def points_and_labels(estimator: Any, X: ArrayLike, y: ArrayLike, least: int = 1) -> tuple[Points, np.ndarray[Any, Any]]:
+def points_and_labels(
+    estimator: Any, X: ArrayLike, y: ArrayLike, least: int = 1
+) -> tuple[Points, np.ndarray[Any, Any]]:
     """X as above, and y as one label per row."""
     with _naming_columns(X):
         checked, labels = validate_data(estimator, X, y, dtype=np.float64, ensure_min_samples=least)
@@ -74,7 +90,9 @@ def _naming_columns(X: object) -> Iterator[None]:
         odd = _checks.odd_column(X)
         if odd is None:
             raise
-        raise ValueError(f"X has a column that is not numeric: {odd}; drop it, or encode it as numbers.") from error
+        raise ValueError(
+            f"X has a column that is not numeric: {odd}; drop it, or encode it as numbers."
+        ) from error
 
 
 def weights(sample_weight: ArrayLike | float | None, n: int) -> Vector | None:

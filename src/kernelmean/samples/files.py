@@ -1,6 +1,8 @@
-"""Samples in files, larger than memory: batches are read one after another, and 8 bytes a point are kept.
+"""Samples in files, larger than memory: batches are read one after another, and 8 bytes a point are
+kept.
 
-Every question is one pass over the file. Between passes only the squared distances of a traversal stay in memory.
+Every question is one pass over the file. Between passes only the squared distances of a traversal
+stay in memory.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ def take_in(X: Any, name: str, columns: int | None = None) -> Streamed:
     source: Mapped | Sourced = Mapped(X) if isinstance(X, np.ndarray) else Sourced(X)
     _checks.table_shape((1 if len(X) else 0, source.dimension), name, columns)
     step = max(1, BATCH // source.dimension)
-    sizes = [len(_checks.points(batch, name)) for batch in source.read(step, None) if batch is not None]
+    sizes = [
+        len(_checks.points(batch, name)) for batch in source.read(step, None) if batch is not None
+    ]
     return Streamed(source, step, np.array(sizes, dtype=np.intp))
 
 
@@ -65,7 +69,11 @@ class Sourced:
 
     def read(self, step: int, needed: Sequence[bool] | None) -> Iterator[Points | None]:
         """Batches of ``step`` rows, up to the last that is needed."""
-        last = None if needed is None else max((i for i, wanted in enumerate(needed) if wanted), default=-1)
+        last = (
+            None
+            if needed is None
+            else max((i for i, wanted in enumerate(needed) if wanted), default=-1)
+        )
         for i, batch in enumerate(self.source.batches(step)):
             if last is not None and i > last:
                 return
@@ -78,7 +86,9 @@ class Sourced:
 
 @dataclass(frozen=True)
 class Streamed:
-    """(n, d) numbers in a file, in batches; some rows may be left out, and all mapped by A(x − origin) on the way in."""
+    """(n, d) numbers in a file, in batches; some rows may be left out, and all mapped by A(x −
+    origin) on the way in.
+    """
 
     source: Mapped | Sourced
     step: int
@@ -100,7 +110,11 @@ class Streamed:
         original = wanted if self.kept is None else self.kept[wanted]
         found = self.source.rows(original)
         found = self._found(original) if found is None else found
-        return self._mapped(found)[0] if np.ndim(rows) == 0 and not isinstance(rows, slice) else self._mapped(found)
+        return (
+            self._mapped(found)[0]
+            if np.ndim(rows) == 0 and not isinstance(rows, slice)
+            else self._mapped(found)
+        )
 
     def keep(self, rows: IntVector) -> Streamed:
         """The table of these rows."""
@@ -110,7 +124,10 @@ class Streamed:
         """The rows of several tables of one source, in the order of the file."""
         tables = [self, *others]
         if any(table.source is not self.source for table in tables):
-            raise ValueError("samples from different files cannot be pooled; give scale and bandwidth as numbers.")
+            raise ValueError(
+                "samples from different files cannot be pooled; give scale and bandwidth as "
+                "numbers."
+            )
         rows = [np.arange(len(table)) if table.kept is None else table.kept for table in tables]
         return replace(self, kept=np.unique(np.concatenate(rows)))
 
@@ -124,7 +141,9 @@ class Streamed:
 
     def over(self, function: Callable[[Points], Any]) -> Any:
         """function(batch) for all batches, end to end."""
-        return np.concatenate([function(batch) for batch in self.batches() if batch is not None and len(batch)])
+        return np.concatenate(
+            [function(batch) for batch in self.batches() if batch is not None and len(batch)]
+        )
 
     def batches(self, needed: Sequence[bool] | None = None) -> Iterator[Points | None]:
         """The batches as the rooms see them; None in place of some that are not needed."""
@@ -159,7 +178,9 @@ class Streamed:
 
 @dataclass
 class Read:
-    """Parts that are read anew for every question; of each, the distances of its traversals are kept."""
+    """Parts that are read anew for every question; of each, the distances of its traversals are
+    kept.
+    """
 
     table: Streamed
     weights: Vector | None
@@ -184,7 +205,9 @@ class Read:
         """Number of coordinates."""
         return self.table.shape[1]
 
-    def each(self, question: str, *arguments: Any, own: Sequence[tuple[Any, ...] | None] | None = None) -> list[Any]:
+    def each(
+        self, question: str, *arguments: Any, own: Sequence[tuple[Any, ...] | None] | None = None
+    ) -> list[Any]:
         """One pass over the batches that are asked."""
         answers: list[Any] = [None] * len(self._live)
         needed = np.zeros(len(self.table.sizes), dtype=bool)

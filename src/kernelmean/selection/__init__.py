@@ -1,4 +1,6 @@
-"""Which points become centres. Every selection is a source that can be asked for more, in a fixed order."""
+"""Which points become centres. Every selection is a source that can be asked for more, in a fixed
+order.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,11 @@ __all__ = [
 
 
 def open_source(selection: str | IntVector, task: Task) -> Source:
-    """The source of centres that a selection names; "auto" is no source but a choice between several."""
-    room, streams = task.room, task.streams
+    """The source of centres that a selection names; "auto" is no source but a choice between
+    several.
+    """
+    room = task.room
+    streams = task.streams
     if not isinstance(selection, str):
         return Listed("given", room, [selection])
     match _checks.choice(selection, "selection", SELECTIONS):

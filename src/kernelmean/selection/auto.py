@@ -1,7 +1,8 @@
 """``selection="auto"``: several selections side by side, and the one that serves best.
 
-E_k is comparable between selections because ‖z̄‖² is common to all. With constrained weights the objective they reach is
-compared instead, and for densities the mean log-density of some rows, because E hardly sees the tails.
+E_k is comparable between selections because ‖z̄‖² is common to all. With constrained weights the
+objective they reach is compared instead, and for densities the mean log-density of some rows,
+because E hardly sees the tails.
 """
 
 from __future__ import annotations
@@ -20,22 +21,34 @@ from kernelmean.coefficients.sources import Source
 from kernelmean.engines import Room
 from kernelmean.kernels import Formula
 from kernelmean.linalg.factor import Factor
-from kernelmean.selection import Greedy, KCenter, OffData, Task, first_center, first_row, open_source
+from kernelmean.selection import (
+    Greedy,
+    KCenter,
+    OffData,
+    Task,
+    first_center,
+    first_row,
+    open_source,
+)
 from kernelmean.selection.greedy import EVERYTHING, Candidates, draft
 from kernelmean.selection.kmeans import LLOYD_ITERATIONS, lloyd
 from kernelmean.selection.listed import Listed, d2_batches
 
 TRIAL = 128  # centres after which the worse of two growing selections is given up
 LIKELIHOOD_ROWS = 2000
-# From four dimensions on farthest-first is never better than the greedy selection in the tables of docs/selection.md;
-# below, it can win where k covers the support many times over, so that further centres gain next to nothing. Densities need
-# its tails.
+# From four dimensions on farthest-first is never better than the greedy selection in the tables of
+# docs/selection.md; below, it can win where k covers the support many times over, so that further
+# centres gain next to nothing. Densities need its tails.
 COVERED_DIMENSION = 3
-FEW, SOME, MANY = 64, 256, 1024  # centres
-STARTS, DENSITY_STARTS = 2, 3  # of Lloyd's iteration, where rows and centres are few
+FEW = 64  # centres
+SOME = 256  # centres
+MANY = 1024  # centres
+STARTS = 2  # of Lloyd's iteration, where rows and centres are few
+DENSITY_STARTS = 3  # of Lloyd's iteration, where rows and centres are few
 SHORT_ITERATIONS = 6  # of Lloyd's, where more would take longer than all the rest, and
 DRAFT_ITERATIONS = 10  # for densities, where the centroids are those of a sample anyway
-FRINGE = 8  # one in so many centres of a density in low dimension is a farthest-first row among centroids
+# one in so many centres of a density in low dimension is a farthest-first row among centroids
+FRINGE = 8
 APART = 1e-12  # squared distance, in units of the kernel's, below which two centres are one
 LAST = 8  # centres at the end, and the shares of Σy² that each of them gains, below which
 CENTROIDS_IN_THE_WAY = 1e-7  # the greedy selection is better without centroids, and
@@ -82,12 +95,16 @@ def select(selection: str | IntVector, judge: Judge, rule: Stopping, progress: P
     task = judge.task
     if isinstance(selection, str) and selection == "auto":
         return choose(judge, rule, progress)
-    path = coefficients.grow(task.room, task.radial, open_source(selection, task), rule, progress=progress)
+    path = coefficients.grow(
+        task.room, task.radial, open_source(selection, task), rule, progress=progress
+    )
     return Choice(path, judge.weights(path.factor, path.k))
 
 
 def choose(judge: Judge, rule: Stopping, progress: Progress) -> Choice:
-    """The best of several selections with exactly k centres; with k open, the better of two that grow side by side."""
+    """The best of several selections with exactly k centres; with k open, the better of two that
+    grow side by side.
+    """
     task = judge.task
     first = _first_row(task)
     growths = [Growth(task.room, task.radial, source, rule) for source in _sources(task, first)]
@@ -101,22 +118,38 @@ def choose(judge: Judge, rule: Stopping, progress: Progress) -> Choice:
     if rule.k is None and task.density and task.room.summary.size > task.limit:
         paths.append(_centroid_path(paths[0], task))
     if rule.k is not None and not task.density:
-        # Projected weights suit farthest-first rows at any k: the better a selection with signed weights, the worse with those.
-        gain = 0.0 if judge.constraint == "simplex-projection" else _last_gain(min(paths, key=_indicator), task)
+        # Projected weights suit farthest-first rows at any k: the better a selection with signed
+        # weights, the worse with those.
+        gain = (
+            0.0
+            if judge.constraint == "simplex-projection"
+            else _last_gain(min(paths, key=_indicator), task)
+        )
         sources = _rows_alone(task, first, gain)
-        rows = [coefficients.grow(task.room, task.radial, source, rule, progress=progress) for source in sources]
+        rows = [
+            coefficients.grow(task.room, task.radial, source, rule, progress=progress)
+            for source in sources
+        ]
         paths = [*rows, *paths]  # rows win a tie
     return _best(paths, judge)
 
 
 def _last_gain(path: Path, task: Task) -> float:
-    """What each of the last centres gains, as a share of all gains; none where fewer centres than wanted were worth having."""
+    """What each of the last centres gains, as a share of all gains; none where fewer centres than
+    wanted were worth having.
+    """
     squares = path.factor.y[: path.k] ** 2
-    return float(squares[-LAST:].mean() / squares.sum()) if path.k == task.limit and squares.any() else 0.0
+    return (
+        float(squares[-LAST:].mean() / squares.sum())
+        if path.k == task.limit and squares.any()
+        else 0.0
+    )
 
 
 def _first_row(task: Task) -> int | None:
-    """Where farthest-first begins, if it may take part: drawn before all else, as by ``selection="kcenter"``."""
+    """Where farthest-first begins, if it may take part: drawn before all else, as by
+    ``selection="kcenter"``.
+    """
     summary = task.room.summary
     if task.density or summary.dimension <= COVERED_DIMENSION or summary.size <= task.limit:
         return first_center(task.room, task.streams)
@@ -124,7 +157,8 @@ def _first_row(task: Task) -> int | None:
 
 
 def _rows_alone(task: Task, first: int | None, gain: float) -> Iterator[Source]:
-    """Selections that win only where further centres gain so little: centroids taken early are then in the way of rows.
+    """Selections that win only where further centres gain so little: centroids taken early are then
+    in the way of rows.
 
     Farthest-first in low dimension, and the greedy selection where all rows are candidates.
     """
@@ -137,28 +171,43 @@ def _rows_alone(task: Task, first: int | None, gain: float) -> Iterator[Source]:
 
 
 def _centroid_path(found: Path, task: Task) -> Path:
-    """As many centroids as another selection took: densities gain most by them, but their number must be known."""
+    """As many centroids as another selection took: densities gain most by them, but their number
+    must be known.
+    """
     exactly = replace(task, limit=found.k, fixed=True)
-    source = _off_data(exactly, _centroids(exactly, draft(exactly, task.streams.of("centroid rows"))[0]))
+    source = _off_data(
+        exactly, _centroids(exactly, draft(exactly, task.streams.of("centroid rows"))[0])
+    )
     path = coefficients.grow(task.room, task.radial, source, Stopping(found.k, found.k, 0.0, 1))
     return replace(path, reason=found.reason)
 
 
 def _sources(task: Task, first: int | None) -> Iterator[Source]:
-    """The selections that may win, those on the data first; with k given others may follow (see :func:`_rows_alone`)."""
-    if first is not None and (task.density or not task.fixed or task.room.summary.size <= task.limit):
+    """The selections that may win, those on the data first; with k given others may follow (see
+    :func:`_rows_alone`).
+    """
+    if first is not None and (
+        task.density or not task.fixed or task.room.summary.size <= task.limit
+    ):
         yield KCenter(task.room, first)
     if task.room.summary.size <= task.limit:  # every distinct point becomes a centre
         return
     if not task.fixed:
-        if not task.density:  # for densities farthest-first finds how many, and as many centroids are compared with it
+        # for densities farthest-first finds how many, and as many centroids are compared with it
+        if not task.density:
             yield Greedy(task)
         return
-    # Centroids make up for draws: each draw per centre costs an n × k sum and, from a thousand centres on, as much in algebra.
-    draws = 2 if (task.density and task.limit <= MANY) or task.room.summary.size <= EVERYTHING else 1
+    # Centroids make up for draws: each draw per centre costs an n × k sum and, from a thousand
+    # centres on, as much in algebra.
+    draws = (
+        2 if (task.density and task.limit <= MANY) or task.room.summary.size <= EVERYTHING else 1
+    )
     candidates = Candidates(task, draws, EVERYTHING if _small(task, SOME) else 0)
     often = DENSITY_STARTS if task.density else STARTS
-    starts = [_centroids(task, candidates.draft, which) for which in range(often if _small(task, FEW) else 1)]
+    starts = [
+        _centroids(task, candidates.draft, which)
+        for which in range(often if _small(task, FEW) else 1)
+    ]
     kappas = [task.room.kernel_sum(task.radial, centroids) for centroids in starts]
     for centroids, kappa in zip(starts, kappas, strict=True):
         yield _off_data(task, centroids, kappa)
@@ -169,14 +218,17 @@ def _sources(task: Task, first: int | None) -> Iterator[Source]:
 def _costlier_than_sums(task: Task) -> bool:
     """Whether the k × k algebra of the greedy selection would take longer than everything else.
 
-    So it is with many centres where sums are fast, in low dimension; there farthest-first and centroids are tried. For
-    densities the weights would take seconds as well, and centroids won wherever measured.
+    So it is with many centres where sums are fast, in low dimension; there farthest-first and
+    centroids are tried. For densities the weights would take seconds as well, and centroids won
+    wherever measured.
     """
     return task.limit > MANY and (task.density or task.room.summary.dimension <= COVERED_DIMENSION)
 
 
 def _small(task: Task, centers: int) -> bool:
-    """Few rows, and no more centres than so many; for densities any number, since centroids are all they have."""
+    """Few rows, and no more centres than so many; for densities any number, since centroids are all
+    they have.
+    """
     return task.room.summary.size <= EVERYTHING and (task.density or task.limit <= centers)
 
 
@@ -190,10 +242,15 @@ def _iterations(task: Task, draft: Room) -> int:
 def _centroids(task: Task, draft: Room, which: int = 0) -> Points:
     """Lloyd's centroids of the draft; those of large densities in low dimension get a fringe.
 
-    Centroids shun the tails, and a density without centres there loses more likelihood than all the rest.
+    Centroids shun the tails, and a density without centres there loses more likelihood than all the
+    rest.
     """
     wanted = task.limit // FRINGE if _fringed(task) else 0
-    seeds = Listed("kmeans++", draft, d2_batches(draft, task.streams.of("centroids", which))).take(task.limit - wanted).points
+    seeds = (
+        Listed("kmeans++", draft, d2_batches(draft, task.streams.of("centroids", which)))
+        .take(task.limit - wanted)
+        .points
+    )
     centroids = lloyd(draft, seeds, _iterations(task, draft))
     return np.concatenate([centroids, *_fringe(task, centroids, wanted)]) if wanted else centroids
 
@@ -227,14 +284,16 @@ def _winner_of_trial(growths: list[Growth], judge: Judge) -> Growth:
         while not growth.over and growth.factor.size < TRIAL:
             growth.step()
     k = min(growth.path().k for growth in growths)
-    return min(growths, key=lambda growth: judge.loss(growth.factor, judge.weights(growth.factor, k)))
+    return min(
+        growths, key=lambda growth: judge.loss(growth.factor, judge.weights(growth.factor, k))
+    )
 
 
 def _best(paths: list[Path], judge: Judge) -> Choice:
     """The path of least loss.
 
-    E bounds the objective of constrained weights from below: no weights are needed where E is no better than what
-    another path reaches.
+    E bounds the objective of constrained weights from below: no weights are needed where E is no
+    better than what another path reaches.
     """
     if len(paths) == 1:
         return Choice(paths[0], judge.weights(paths[0].factor, paths[0].k))
@@ -246,7 +305,8 @@ def _best(paths: list[Path], judge: Judge) -> Choice:
             alpha = judge.weights(path.factor, path.k)
             loss = judge.loss(path.factor, alpha)
             if loss < least - TIE * abs(least):
-                best, least = Choice(path, alpha), loss
+                best = Choice(path, alpha)
+                least = loss
     return best
 
 

@@ -28,7 +28,9 @@ class Task:
 
     @lazy
     def kappa(self) -> Vector:
-        """κ of every row, for samples so small that all are candidates: summed once for all selections that try them."""
+        """κ of every row, for samples so small that all are candidates: summed once for all
+        selections that try them.
+        """
         return self.room.kernel_sum(self.radial, self.room.rows(np.arange(self.room.summary.count)))
 
 
@@ -38,5 +40,7 @@ def first_row(room: Room, rng: np.random.Generator) -> int:
 
 
 def first_center(room: Room, streams: Streams) -> int:
-    """Where the traversal that hands out centres begins: the same row for every selection that makes one."""
+    """Where the traversal that hands out centres begins: the same row for every selection that
+    makes one.
+    """
     return first_row(room, streams.of("first centre"))

@@ -1,7 +1,8 @@
-"""Orthogonal greedy selection, linear in n: the best of a pool of candidates, whose κ is summed over all points once.
+"""Orthogonal greedy selection, linear in n: the best of a pool of candidates, whose κ is summed
+over all points once.
 
-The pool joins farthest-first rows, for the fringe, with D² draws, for the bulk. It grows with the number of centres, so
-that a fit that stops early has paid for few candidates.
+The pool joins farthest-first rows, for the fringe, with D² draws, for the bulk. It grows with the
+number of centres, so that a fit that stops early has paid for few candidates.
 """
 
 from __future__ import annotations
@@ -29,17 +30,27 @@ DRAFT_PER_CENTER = 50  # as many per centre: with 20, centroids of densities wer
 class Candidates:
     """Distinct rows worth considering as centres.
 
-    They are drawn from a draft, a sample of rows that stands for all where these are many; the fringe knows them all.
+    They are drawn from a draft, a sample of rows that stands for all where these are many; the
+    fringe knows them all.
     """
 
     def __init__(self, task: Task, draws: int = DRAWS, everything: int | None = None) -> None:
-        self._room, self._per_center = task.room, draws
-        self._traversal = task.room.traverse(first_row(task.room, task.streams.of("first candidate")))
-        self.everything = task.room.summary.size <= max(EVERYTHING if everything is None else everything, draws * task.limit)
+        self._room = task.room
+        self._per_center = draws
+        self._traversal = task.room.traverse(
+            first_row(task.room, task.streams.of("first candidate"))
+        )
+        self.everything = task.room.summary.size <= max(
+            EVERYTHING if everything is None else everything, draws * task.limit
+        )
         self.draft, rows = draft(task, task.streams.of("candidate rows"))
-        self._draws = (batch if rows is None else rows[batch] for batch in d2_batches(self.draft, task.streams.of("candidates")))
+        self._draws = (
+            batch if rows is None else rows[batch]
+            for batch in d2_batches(self.draft, task.streams.of("candidates"))
+        )
         self._seen: set[bytes] = set()
-        self._fringe, self._bulk = 0, 0
+        self._fringe = 0
+        self._bulk = 0
 
     def fringe(self, centers: int) -> IntVector:
         """The new farthest-first rows for so many centres."""
@@ -48,10 +59,13 @@ class Candidates:
         return self._new([self._traversal.take(wanted).indices])
 
     def bulk(self, centers: int) -> IntVector:
-        """The other new candidates for so many centres: all rows where these are few, else D² draws."""
+        """The other new candidates for so many centres: all rows where these are few, else D²
+        draws.
+        """
         if self.everything:
             return self._new([np.arange(self._room.summary.count)])
-        wanted, parts = max(self._per_center * centers, FEWEST_DRAWS), []
+        wanted = max(self._per_center * centers, FEWEST_DRAWS)
+        parts = []
         while self._bulk < wanted and (batch := next(self._draws, None)) is not None:
             self._bulk += len(batch)
             parts.append(batch)
@@ -65,9 +79,11 @@ class Candidates:
 
 
 def draft(task: Task, rng: np.random.Generator) -> tuple[Room, IntVector | None]:
-    """(a room with a stratified sample of rows by weight, these rows); (the room itself, None) where it is small.
+    """(a room with a stratified sample of rows by weight, these rows); (the room itself, None)
+    where it is small.
 
-    Nothing here depends on how weights are written, so that integer weights draw as repeated rows do.
+    Nothing here depends on how weights are written, so that integer weights draw as repeated rows
+    do.
     """
     size = max(DRAFT, DRAFT_PER_CENTER * task.limit)
     if task.room.summary.size <= size:
@@ -77,25 +93,43 @@ def draft(task: Task, rng: np.random.Generator) -> tuple[Room, IntVector | None]
 
 
 class Greedy:
-    """Picks from a pool that grows in stages; ``off_data`` (points and their κ) are further candidates, no rows of X.
+    """Picks from a pool that grows in stages; ``off_data`` (points and their κ) are further
+    candidates, no rows of X.
 
-    Where the number of centres is known there is one stage. For densities the farthest-first quarter becomes centres
-    first: the error hardly sees the tails, the likelihood does.
+    Where the number of centres is known there is one stage. For densities the farthest-first
+    quarter becomes centres first: the error hardly sees the tails, the likelihood does.
     """
 
-    def __init__(self, task: Task, candidates: Candidates | None = None, off_data: tuple[Points, Vector] | None = None) -> None:
+    def __init__(
+        self,
+        task: Task,
+        candidates: Candidates | None = None,
+        off_data: tuple[Points, Vector] | None = None,
+    ) -> None:
         self._task = task
         self._candidates = Candidates(task) if candidates is None else candidates
         self._on_data = off_data is None
         self.name = "greedy" if off_data is None else "greedy+kmeans"
-        points, kappa = (np.empty((0, task.room.summary.dimension)), np.empty(0)) if off_data is None else off_data
-        self._pursuit = Pursuit(task.radial, task.unit_sum, points, kappa, directions(task.room, task.radial, task.limit))
+        points, kappa = (
+            (np.empty((0, task.room.summary.dimension)), np.empty(0))
+            if off_data is None
+            else off_data
+        )
+        self._pursuit = Pursuit(
+            task.radial,
+            task.unit_sum,
+            points,
+            kappa,
+            directions(task.room, task.radial, task.limit),
+        )
         self._indices: IntVector = np.full(len(points), -1, np.intp)
-        self._goal, self._handed = 0, 0
+        self._goal = 0
+        self._handed = 0
 
     def take(self, m: int) -> Batch:
         """The next m picks; fewer when none is left whose P² is above the floor."""
-        pursuit, wanted = self._pursuit, min(self._handed + m, self._task.limit)
+        pursuit = self._pursuit
+        wanted = min(self._handed + m, self._task.limit)
         while len(pursuit.picks) < wanted:
             if len(pursuit.picks) >= self._goal:
                 self._next_stage()
@@ -106,7 +140,12 @@ class Greedy:
         picks = pursuit.picks[self._handed : wanted]
         self._handed += len(picks)
         ended: StopReason = "distinct" if len(pursuit.picks) == len(pursuit.points) else "rank"
-        return Batch(pursuit.points[picks], self._indices[picks] if self._on_data else None, pursuit.kappa[picks], ended)
+        return Batch(
+            pursuit.points[picks],
+            self._indices[picks] if self._on_data else None,
+            pursuit.kappa[picks],
+            ended,
+        )
 
     def distances(self, centers: Points) -> Distances:
         """Distances of all points to these centres."""
@@ -116,13 +155,18 @@ class Greedy:
         """A pool for twice as many centres, or for all of them at once where their number is known."""
         limit = self._task.limit
         self._goal = limit if self._task.fixed else min(max(FIRST_STAGE, 2 * self._goal), limit)
-        fringe, bulk = self._candidates.fringe(self._goal), self._candidates.bulk(self._goal)
-        rows, known = np.concatenate([fringe, bulk]), len(self._indices)
+        fringe = self._candidates.fringe(self._goal)
+        bulk = self._candidates.bulk(self._goal)
+        rows = np.concatenate([fringe, bulk])
+        known = len(self._indices)
         self._indices = np.concatenate([self._indices, rows])
         points = self._task.room.rows(rows)
         everything = self._candidates.everything
         self._pursuit.extend(
-            points, self._task.kappa[rows] if everything else self._task.room.kernel_sum(self._task.radial, points)
+            points,
+            self._task.kappa[rows]
+            if everything
+            else self._task.room.kernel_sum(self._task.radial, points),
         )
         if self._task.density:
             self._pursuit.follow(known + np.arange(len(fringe)))

@@ -49,7 +49,8 @@ def k_center(
 
     Parameters
     ----------
-    X : array of shape (n, d), also a mapped file, a source of batches (``km.read``) or a Dask collection.
+    X : array of shape (n, d), also a mapped file, a source of batches (``km.read``) or a Dask
+        collection.
     k : number of centres; with fewer distinct points, each of those is returned once.
     first : row to start from; drawn by weight with ``random_state`` if None.
     random_state : the first centre, where ``first`` is None.
@@ -59,8 +60,9 @@ def k_center(
     Returns
     -------
     Centers
-        ``indices``, ``points``, ``radii``, ``cover``. Each next centre is the point farthest from the earlier ones, the
-        lowest row on ties; a prefix is the answer for every smaller k. At most O(nkd) time, O(nd) memory.
+        ``indices``, ``points``, ``radii``, ``cover``. Each next centre is the point farthest from
+        the earlier ones, the lowest row on ties; a prefix is the answer for every smaller k. At
+        most O(nkd) time, O(nd) memory.
 
     Examples
     --------
@@ -74,7 +76,9 @@ def k_center(
     rows, sample, weights = engines.present(checked, _checks.weights(sample_weight, len(checked)))
     if first is not None and _checks.count(first, "first", least=0) >= len(checked):
         raise ValueError(f"first must be a row of X, 0 to {len(checked) - 1}, got {first}.")
-    room = engines.choose(engine, sample, float(len(sample)) * _checks.count(k, "k")).load(sample, weights)
+    room = engines.choose(engine, sample, float(len(sample)) * _checks.count(k, "k")).load(
+        sample, weights
+    )
     start = first if first is None or rows is None else _position(rows, first)
     chance = _checks.streams(random_state)
     traversal = room.traverse(first_center(room, chance) if start is None else start)
@@ -89,7 +93,9 @@ class KCenter:
     name = "kcenter"
 
     def __init__(self, room: Room, first: int) -> None:
-        self._room, self._traversal, self._taken = room, room.traverse(first), 0
+        self._room = room
+        self._traversal = room.traverse(first)
+        self._taken = 0
 
     def take(self, m: int) -> Batch:
         """The next m centres."""

@@ -17,7 +17,10 @@ class OffData:
 
     def __init__(self, name: str, room: Room, points: Points, kappa: Vector | None = None) -> None:
         self.name = name
-        self._room, self._points, self._kappa, self._taken = room, points, kappa, 0
+        self._room = room
+        self._points = points
+        self._kappa = kappa
+        self._taken = 0
 
     def take(self, m: int) -> Batch:
         """The next m points."""
@@ -32,7 +35,9 @@ class OffData:
 
 def kmeans(room: Room, k: int, rng: np.random.Generator) -> OffData:
     """Lloyd's centroids of all points from a k-means++ start."""
-    return OffData("kmeans", room, lloyd(room, Listed("kmeans++", room, d2_draws(room, rng)).take(k).points))
+    return OffData(
+        "kmeans", room, lloyd(room, Listed("kmeans++", room, d2_draws(room, rng)).take(k).points)
+    )
 
 
 def lloyd(room: Room, centers: Points, iterations: int = LLOYD_ITERATIONS) -> Points:
@@ -42,6 +47,8 @@ def lloyd(room: Room, centers: Points, iterations: int = LLOYD_ITERATIONS) -> Po
         if np.array_equal(moved, centers):
             break
         centers = moved
-    masses = np.round(room.nearest(centers).masses(), 12)  # equal masses stay equal, however their sums are rounded
+    masses = np.round(
+        room.nearest(centers).masses(), 12
+    )  # equal masses stay equal, however their sums are rounded
     order: IntVector = np.argsort(-masses, kind="stable")
     return centers[order]

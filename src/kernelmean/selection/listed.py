@@ -32,11 +32,17 @@ class Listed:
         return self._room.nearest(centers).distances()
 
 
-def distinct_rows(room: Room, batches: Iterable[IntVector], seen: set[bytes] | None = None) -> Iterator[int]:
-    """The rows of the batches in order, without those whose point came before; ``seen`` remembers across calls."""
+def distinct_rows(
+    room: Room, batches: Iterable[IntVector], seen: set[bytes] | None = None
+) -> Iterator[int]:
+    """The rows of the batches in order, without those whose point came before; ``seen`` remembers
+    across calls.
+    """
     seen = set() if seen is None else seen
     for batch in batches:
-        for i, point in zip(batch, room.rows(batch) + 0.0, strict=True):  # + 0.0: −0 and 0 are one point
+        for i, point in zip(
+            batch, room.rows(batch) + 0.0, strict=True
+        ):  # + 0.0: −0 and 0 are one point
             key = point.tobytes()
             if key not in seen:
                 seen.add(key)
@@ -54,7 +60,9 @@ def draws_by_weight(room: Room, rng: np.random.Generator) -> Iterator[IntVector]
 
 
 def d2_draws(room: Room, rng: np.random.Generator) -> Iterator[IntVector]:
-    """D² sampling (k-means++): each next point with probability ∝ weight × squared distance to the earlier ones."""
+    """D² sampling (k-means++): each next point with probability ∝ weight × squared distance to the
+    earlier ones.
+    """
     j: int | None = first_row(room, rng)
     nearest: engines.Nearest | None = None
     while j is not None:
@@ -68,8 +76,11 @@ def d2_draws(room: Room, rng: np.random.Generator) -> Iterator[IntVector]:
 
 
 def d2_batches(room: Room, rng: np.random.Generator) -> Iterator[IntVector]:
-    """D² sampling by the batch: an eighth of the rows so far are drawn before distances are lowered (as in k-means‖)."""
-    batch, drawn = np.array([first_row(room, rng)]), 1
+    """D² sampling by the batch: an eighth of the rows so far are drawn before distances are lowered
+    (as in k-means‖).
+    """
+    batch = np.array([first_row(room, rng)])
+    drawn = 1
     nearest = room.nearest(room.rows(batch))
     while len(batch):
         yield batch

@@ -14,7 +14,9 @@ naive, cpu = engines.open("naive"), engines.open("cpu")
 @pytest.mark.parametrize("boxes", [True, False])
 @pytest.mark.parametrize(("d", "digits"), [(1, 1), (2, 1), (3, 6), (5, 6), (10, 6)])
 def test_boxes_change_no_distance_and_no_label(d, digits, boxes, monkeypatch):
-    """5000 points, enough for a tree; rounded to tenths most of them tie. Centres at once, in two parts, and repeated."""
+    """5000 points, enough for a tree; rounded to tenths most of them tie. Centres at once, in two
+    parts, and repeated.
+    """
     monkeypatch.setattr(neighbours, "worthwhile", lambda points, dimension, centers: boxes)
     X = np.round(np.random.default_rng(d).normal(size=(5000, d)), digits)
     for centers in (X[:150], X[:40] + 0.01, np.concatenate([X[:30], X[:30]])):

@@ -1,7 +1,8 @@
-"""Sums of narrow kernels against the plain sum in longer arithmetic, and their independence of threads.
+"""Sums of narrow kernels against the plain sum in longer arithmetic, and their independence of
+threads.
 
-Tolerance: 1e-15 of the sum of absolute terms, plus the rounding of the exponent, |log g| · 2⁻⁵², at the terms that make
-up the sum: no formula in float64 does without it.
+Tolerance: 1e-15 of the sum of absolute terms, plus the rounding of the exponent, |log g| · 2⁻⁵², at
+the terms that make up the sum: no formula in float64 does without it.
 """
 
 import numpy as np
@@ -86,13 +87,19 @@ def reference(g, X, Q, w):
     value, absolute, exponent = [], [], []
     for q in Q:
         r2 = ((X - q).astype(np.longdouble) ** 2).sum(axis=1)
-        log = g.log(r2) if g.log(r2[:1]).dtype == np.longdouble else g.log(r2.astype(float)).astype(np.longdouble)
+        log = (
+            g.log(r2)
+            if g.log(r2[:1]).dtype == np.longdouble
+            else g.log(r2.astype(float)).astype(np.longdouble)
+        )
         log = np.where(log < -708, -np.inf, log)
         terms = np.abs(w) * np.exp(log)
         total = terms.sum()
         value.append((np.sign(w) * terms).sum())
         absolute.append(total)
-        exponent.append((terms * np.where(terms > 0, np.abs(log), 0)).sum() / total if total > 0 else 0.0)
+        exponent.append(
+            (terms * np.where(terms > 0, np.abs(log), 0)).sum() / total if total > 0 else 0.0
+        )
     return np.array(value), np.array(absolute), np.array(exponent, dtype=float)
 
 
@@ -125,7 +132,13 @@ def test_gaussian_sums_for_every_cloud_and_weight(taken, kind, w, d):
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_every_radial(taken, name, d):
     X = cloud("normal", d)
-    slack = 3e-12 if "-l2" in name and "laplacian" in name else 5e-15 if name in ("own", "student", "cauchy") else 0.0
+    slack = (
+        3e-12
+        if "-l2" in name and "laplacian" in name
+        else 5e-15
+        if name in ("own", "student", "cauchy")
+        else 0.0
+    )
     for h in (0.02, 0.3):
         g = RADIALS[name](d, h)
         assert_close(two.load(X), g, X, queries(X), weights("signed", len(X)), slack)
@@ -135,7 +148,13 @@ def test_every_radial(taken, name, d):
 @pytest.mark.parametrize("n", [8192, 8193, 8255, 8256, 8257, 8703, 8704])
 def test_padding_takes_no_part(taken, n):
     X = cloud("normal", 3, n) + 5.0
-    assert_close(two.load(X), km.Gaussian(0.2).formula(3), X, np.concatenate([queries(X), np.zeros((1, 3))]), np.ones(n))
+    assert_close(
+        two.load(X),
+        km.Gaussian(0.2).formula(3),
+        X,
+        np.concatenate([queries(X), np.zeros((1, 3))]),
+        np.ones(n),
+    )
     assert taken == [True]
 
 
@@ -171,7 +190,9 @@ def test_it_is_chosen_where_it_wins_and_only_there(monkeypatch):
     X = cloud("normal", 2, 100_000)
     B, w, rows = two.load(X).blocks, np.ones(100_000), np.ascontiguousarray(X[:100])
     v = B.spread(w)
-    assert narrow.kernel_sum(B, km.Gaussian(0.05).formula(2), rows, v, 2) is None  # too little work to look
+    assert (
+        narrow.kernel_sum(B, km.Gaussian(0.05).formula(2), rows, v, 2) is None
+    )  # too little work to look
     monkeypatch.setattr(narrow, "LEAST_WORK", 0)
     assert narrow.kernel_sum(B, km.Gaussian(0.05).formula(2), rows, v, 2) is not None
     assert narrow.kernel_sum(B, km.Gaussian(2.0).formula(2), rows, v, 2) is None
@@ -180,7 +201,8 @@ def test_it_is_chosen_where_it_wins_and_only_there(monkeypatch):
 
 @pytest.mark.parametrize("d", [1, 2])
 @pytest.mark.parametrize(
-    ("kind", "w"), [("normal", "uniform"), ("clusters", "signed"), ("grid", "sparse"), ("duplicates", "signed")]
+    ("kind", "w"),
+    [("normal", "uniform"), ("clusters", "signed"), ("grid", "sparse"), ("duplicates", "signed")],
 )
 def test_moments(taken, d, kind, w):
     """The same, with so many queries that compact blocks are summed by their moments."""

@@ -14,13 +14,22 @@ WORSE = "</script><img src=x onerror=alert(2)>&amp;\"'"
 
 @pytest.fixture(scope="session")
 def fit_html() -> str:
-    pytest.importorskip("plotly", reason="Plotly is not installed: pip install 'kernelmean[report]'")
+    pytest.importorskip(
+        "plotly", reason="Plotly is not installed: pip install 'kernelmean[report]'"
+    )
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(200, 3)), 0.5 * rng.normal(size=(200, 3)) + 3.0])
-    mean = km.sparse_kernel_mean(X, space="l2", constraint="simplex", k=30, random_state=0, engine="naive")
+    mean = km.sparse_kernel_mean(
+        X, space="l2", constraint="simplex", k=30, random_state=0, engine="naive"
+    )
     command = ["kernelmean", "fit", f"{EVIL}.csv", "--report", "fit.html"]
     return report.fit_page(
-        mean, X, columns=["first", EVIL, WORSE], certificate=mean.certificate(X), settings={WORSE: EVIL}, command=command
+        mean,
+        X,
+        columns=["first", EVIL, WORSE],
+        certificate=mean.certificate(X),
+        settings={WORSE: EVIL},
+        command=command,
     )
 
 
@@ -29,13 +38,20 @@ def embedding() -> km.DistributionEmbedding:
     rng = np.random.default_rng(1)
     names = [EVIL, WORSE, *(f"sample {i}" for i in range(12))]
     samples = {name: rng.normal(size=(50, 2)) + 3.0 * (i % 3) for i, name in enumerate(names)}
-    return km.DistributionEmbedding(embedding="mds", error_bars=True, random_state=0, engine="naive").fit(samples)
+    return km.DistributionEmbedding(
+        embedding="mds", error_bars=True, random_state=0, engine="naive"
+    ).fit(samples)
 
 
 @pytest.fixture(scope="session")
 def embed_html(embedding) -> str:
-    pytest.importorskip("plotly", reason="Plotly is not installed: pip install 'kernelmean[report]'")
-    metadata = {"site": (["north", WORSE, "south"] * 5)[:14], "age": [None, *(20.5 + i for i in range(13))]}
+    pytest.importorskip(
+        "plotly", reason="Plotly is not installed: pip install 'kernelmean[report]'"
+    )
+    metadata = {
+        "site": (["north", WORSE, "south"] * 5)[:14],
+        "age": [None, *(20.5 + i for i in range(13))],
+    }
     return report.embedding_page(embedding, metadata=metadata, command=f"kernelmean embed '{EVIL}'")
 
 
@@ -46,4 +62,6 @@ def segment_html() -> str:
     rgb[:, 12:] = (200, 40, 40)
     rgb[16:, 24:] = (30, 60, 220)
     found = km.segment_image(rgb, spatial=0.0, bandwidth=0.05, engine="naive")
-    return report.segmentation_page(rgb, found, command=["kernelmean", "segment", f"{EVIL}.png"], title=WORSE)
+    return report.segmentation_page(
+        rgb, found, command=["kernelmean", "segment", f"{EVIL}.png"], title=WORSE
+    )

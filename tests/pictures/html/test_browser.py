@@ -10,7 +10,9 @@ import pytest
 
 from tests.pictures.html.conftest import EVIL
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: pip install playwright")
+sync_api = pytest.importorskip(
+    "playwright.sync_api", reason="Playwright is not installed: pip install playwright"
+)
 
 NAMES = ["fit", "embed", "segment"]
 DESKTOP = {"width": 1200, "height": 900}
@@ -20,7 +22,9 @@ PATIENCE = 120_000  # milliseconds, for machines that have much else to do
 
 @pytest.fixture(scope="module")
 def browser():
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    found = next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
     if found is None:
         pytest.skip("no Chromium here; as root on Debian: apt-get install -y chromium")
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
@@ -34,7 +38,9 @@ def browser():
 def files(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     for name in NAMES:
-        (folder / f"{name}.html").write_text(request.getfixturevalue(f"{name}_html"), encoding="utf-8")
+        (folder / f"{name}.html").write_text(
+            request.getfixturevalue(f"{name}_html"), encoding="utf-8"
+        )
     return folder
 
 
@@ -45,15 +51,29 @@ def visit(browser, files):
 
     def go(name, screen="desktop"):
         if (name, screen) not in opened:
-            phone = {"viewport": PHONE, "has_touch": True, "is_mobile": True, "color_scheme": "dark"}
-            context = browser.new_context(**(phone if screen == "phone" else {"viewport": DESKTOP, "color_scheme": "light"}))
+            phone = {
+                "viewport": PHONE,
+                "has_touch": True,
+                "is_mobile": True,
+                "color_scheme": "dark",
+            }
+            context = browser.new_context(
+                **(phone if screen == "phone" else {"viewport": DESKTOP, "color_scheme": "light"})
+            )
             context.set_default_timeout(PATIENCE)
             tab = context.new_page()
             tab.noise = []
             tab.on("console", lambda message: tab.noise.append(message.text))
             tab.on("pageerror", lambda error: tab.noise.append(str(error)))
             tab.on("dialog", lambda dialog: (tab.noise.append(dialog.message), dialog.dismiss()))
-            tab.on("request", lambda made: tab.noise.append(made.url) if not made.url.startswith(("file:", "data:")) else None)
+            tab.on(
+                "request",
+                lambda made: (
+                    tab.noise.append(made.url)
+                    if not made.url.startswith(("file:", "data:"))
+                    else None
+                ),
+            )
             tab.goto((files / f"{name}.html").as_uri())
             tab.wait_for_selector("html[data-ready]")
             opened[name, screen] = tab
@@ -68,7 +88,10 @@ def test_a_page_opens_quietly_and_fits_the_screen(visit, name, screen):
     tab = visit(name, screen)
     assert tab.noise == []
     assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    drawn = tab.evaluate("[...document.querySelectorAll('.chart')].map(c => c.querySelectorAll('.main-svg').length > 0)")
+    drawn = tab.evaluate(
+        "[...document.querySelectorAll('.chart')].map(c => "
+        "c.querySelectorAll('.main-svg').length > 0)"
+    )
     assert drawn == [True] * {"fit": 4, "embed": 2, "segment": 0}[name]
 
 
@@ -83,7 +106,9 @@ def test_dark_mode_reaches_the_figures(visit, name):
     dark = tab.evaluate(colors)
     tab.emulate_media(color_scheme="light")
     until(tab, f"({colors})()[1] === {light[1]!r}")
-    brightness = [[sum(map(int, re.findall(r"\d+", color)[:3])) for color in pair] for pair in (light, dark)]
+    brightness = [
+        [sum(map(int, re.findall(r"\d+", color)[:3])) for color in pair] for pair in (light, dark)
+    ]
     assert brightness[0][0] > 600 > brightness[0][1]  # dark ink on light paper
     assert brightness[1][0] < 150 < 400 < brightness[1][1]  # and the other way round
     assert tab.noise == []
@@ -91,14 +116,22 @@ def test_dark_mode_reaches_the_figures(visit, name):
 
 @pytest.mark.parametrize(("screen", "buttons"), [("desktop", True), ("phone", False)])
 def test_no_button_sends_a_figure_anywhere(visit, screen, buttons):
-    """Plotly has one that uploads the chart; and under a finger the bar would hide what the figure shows."""
-    titles = visit("fit", screen).evaluate("[...document.querySelectorAll('.modebar-btn')].map(b => b.dataset.title)")
+    """Plotly has one that uploads the chart; and under a finger the bar would hide what the figure
+    shows.
+    """
+    titles = visit("fit", screen).evaluate(
+        "[...document.querySelectorAll('.modebar-btn')].map(b => b.dataset.title)"
+    )
     assert bool(titles) == buttons
-    assert not [title for title in titles if re.search("share|cloud|edit", title, flags=re.IGNORECASE)]
+    assert not [
+        title for title in titles if re.search("share|cloud|edit", title, flags=re.IGNORECASE)
+    ]
 
 
 def until(tab, condition):
-    """Wait for an expression to hold; asked from outside, since the page itself may not evaluate strings."""
+    """Wait for an expression to hold; asked from outside, since the page itself may not evaluate
+    strings.
+    """
     for _ in range(PATIENCE // 50):
         if tab.evaluate(condition):
             return
@@ -130,7 +163,9 @@ def test_harmful_names_are_shown_as_they_are(visit):
     ticks = " ".join(tab.locator("#heat-map .ytick text").all_text_contents())
     assert "<script>a…" in ticks
     assert tab.locator("script").count() == 3
-    assert "<script>" in " ".join(visit("fit").locator(".chart .xtitle, .chart .ytitle").all_text_contents())
+    assert "<script>" in " ".join(
+        visit("fit").locator(".chart .xtitle, .chart .ytitle").all_text_contents()
+    )
 
 
 def test_hovering_tells_of_a_pair_and_of_a_centre(visit):
@@ -173,7 +208,10 @@ def test_colours_follow_the_column_that_is_chosen(visit):
     tab.get_by_label("Colour by").select_option("age")
     assert tab.locator(".legend button").count() == 0
     assert tab.locator(".scalebar").inner_text().split() == ["20.5", "32.5"]
-    until(tab, "new Set([...document.querySelectorAll('#scatter .point')].map(p => p.style.fill)).size > 6")
+    until(
+        tab,
+        "new Set([...document.querySelectorAll('#scatter .point')].map(p => p.style.fill)).size > 6",
+    )
     tab.get_by_label("Colour by").select_option("site")
     assert tab.locator(".legend button").count() == 3
     assert tab.noise == []
@@ -226,7 +264,10 @@ def test_the_slider_wipes_and_a_colour_stands_alone(visit):
     button = tab.locator(".modes button").nth(2)  # the blue corner
     button.click()
     assert button.get_attribute("aria-pressed") == "true"
-    veil = "(([x, y]) => document.querySelector('.wipe canvas').getContext('2d').getImageData(x, y, 1, 1).data[3])"
+    veil = (
+        "(([x, y]) => document.querySelector('.wipe canvas').getContext('2d').getImageData(x, "
+        "y, 1, 1).data[3])"
+    )
     until(tab, f"{veil}([2, 2]) > 100")
     assert tab.evaluate(f"{veil}([30, 20])") == 0
     button.click()
@@ -248,5 +289,7 @@ def test_the_table_is_searched_and_the_command_copied(visit):
 def test_a_finger_can_scroll_past_a_figure(visit):
     tab = visit("fit", "phone")
     assert tab.evaluate("document.getElementById('density-0')._fullLayout.dragmode") is False
-    widths = tab.evaluate("[...document.querySelectorAll('.chart')].map(c => c.getBoundingClientRect().right)")
+    widths = tab.evaluate(
+        "[...document.querySelectorAll('.chart')].map(c => c.getBoundingClientRect().right)"
+    )
     assert max(widths) <= PHONE["width"]

@@ -72,7 +72,11 @@ def test_nothing_comes_from_outside(read):
 
 
 def test_the_policy_allows_no_request_and_only_these_scripts(read):
-    policy = next(attrs["content"] for attrs in read.all("meta") if attrs.get("http-equiv") == "Content-Security-Policy")
+    policy = next(
+        attrs["content"]
+        for attrs in read.all("meta")
+        if attrs.get("http-equiv") == "Content-Security-Policy"
+    )
     assert policy.startswith("default-src 'none'; ")
     assert "connect-src" not in policy
     run = [text for kind, text in read.scripts if not kind]
@@ -116,7 +120,13 @@ def test_everything_has_a_name(read):
 
 
 def test_command_and_versions_are_there(read):
-    for word in ("kernelmean " + read.all("body")[0]["class"], km.__version__, np.__version__, "To make this again", "Settings"):
+    for word in (
+        "kernelmean " + read.all("body")[0]["class"],
+        km.__version__,
+        np.__version__,
+        "To make this again",
+        "Settings",
+    ):
         assert word in read.words
     assert "'<script>alert(1)</script>" in read.words  # quoted as a shell needs it
 
@@ -160,7 +170,11 @@ def packed(part):
 def test_the_page_holds_the_centres_and_no_other_row(plotly_page):
     X = np.random.default_rng(0).normal(size=(100, 2))
     mean = km.sparse_kernel_mean(X, k=3, selection="kcenter", random_state=0, engine="naive")
-    held = np.concatenate(packed(json.loads(next(text for kind, text in Reader(plotly_page(mean, X)).scripts if kind))))
+    held = np.concatenate(
+        packed(
+            json.loads(next(text for kind, text in Reader(plotly_page(mean, X)).scripts if kind))
+        )
+    )
     assert np.isin(mean.centers.astype("<f4"), held).all()
     assert not np.isin(np.delete(X, mean.indices, axis=0).astype("<f4"), held).any()
 
@@ -176,7 +190,9 @@ def plotly_page(monkeypatch):
 @pytest.mark.parametrize("constraint", [None, "simplex"])
 def test_fits_of_every_dimension(plotly_page, d, constraint):
     X = np.random.default_rng(d).normal(size=(80, d))
-    mean = km.sparse_kernel_mean(X, space="l2", constraint=constraint, k=9, random_state=0, engine="naive")
+    mean = km.sparse_kernel_mean(
+        X, space="l2", constraint=constraint, k=9, random_state=0, engine="naive"
+    )
     read = Reader(plotly_page(mean))
     figures = [attrs for attrs in read.all("div") if attrs.get("class") == "chart"]
     assert len(figures) == {1: 1, 2: 1, 6: 15, 8: 1}[d] + 1
@@ -190,7 +206,9 @@ def test_odd_fits_have_pages_too(plotly_page):
     X = np.random.default_rng(0).normal(size=(40, 3))
     single = km.sparse_kernel_mean(X, k=1, random_state=0, engine="naive")
     assert "1 centre" in Reader(plotly_page(single)).words
-    heavy = km.sparse_kernel_mean(X, kernel=km.Student(1.0, 1.0), k=5, random_state=0, engine="naive")
+    heavy = km.sparse_kernel_mean(
+        X, kernel=km.Student(1.0, 1.0), k=5, random_state=0, engine="naive"
+    )
     assert "A slice" in Reader(plotly_page(heavy)).words
     same = km.sparse_kernel_mean(np.ones((9, 2)), bandwidth=1.0, random_state=0, engine="naive")
     assert "9 points" in Reader(plotly_page(same)).words
@@ -200,7 +218,9 @@ def test_odd_fits_have_pages_too(plotly_page):
 
 def test_a_far_centre_does_not_shrink_the_picture(plotly_page):
     X = np.vstack([np.random.default_rng(0).normal(size=(1000, 2)), [[1e4, 1e4]]])
-    mean = km.sparse_kernel_mean(X, bandwidth=1.0, k=5, selection="kcenter", random_state=0, engine="naive")
+    mean = km.sparse_kernel_mean(
+        X, bandwidth=1.0, k=5, selection="kcenter", random_state=0, engine="naive"
+    )
     assert mean.centers.max() == 1e4
     chart = json.loads(next(text for kind, text in Reader(plotly_page(mean, X)).scripts if kind))[0]
     for axis in ("xaxis", "yaxis"):
@@ -244,7 +264,9 @@ def test_columns_that_do_not_fit_are_refused(embedding, options, said):
 @pytest.mark.parametrize("kind", [None, "isomap"])
 def test_embeddings_without_map_or_on_a_line(plotly_page, kind):
     samples = [np.random.default_rng(i).normal(size=(30, 1)) + i for i in range(4)]
-    found = km.DistributionEmbedding(1, embedding=kind, n_neighbors=3, random_state=0, engine="naive").fit(samples)
+    found = km.DistributionEmbedding(
+        1, embedding=kind, n_neighbors=3, random_state=0, engine="naive"
+    ).fit(samples)
     read = Reader(report.embedding_page(found))
     assert ("Map of the samples" in read.words) == (kind is not None)
     assert "not measured" in read.words
@@ -252,7 +274,11 @@ def test_embeddings_without_map_or_on_a_line(plotly_page, kind):
 
 def test_a_segmentation_lists_its_colours(segment_html):
     read = Reader(segment_html)
-    assert [word for word in ("#c82828", "#000000", "#1e3cdc") if word in read.words] == ["#c82828", "#000000", "#1e3cdc"]
+    assert [word for word in ("#c82828", "#000000", "#1e3cdc") if word in read.words] == [
+        "#c82828",
+        "#000000",
+        "#1e3cdc",
+    ]
     assert len(read.all("img")) == 6
     assert "plotly.js" not in segment_html.lower()
 
@@ -273,10 +299,14 @@ def test_numbers_are_packed_as_plotly_reads_them():
     A = np.arange(6.0).reshape(2, 3)
     packed = numbers(A)
     assert packed["shape"] == "2, 3"
-    np.testing.assert_array_equal(np.frombuffer(base64.b64decode(packed["bdata"]), dtype="<f4").reshape(2, 3), A)
+    np.testing.assert_array_equal(
+        np.frombuffer(base64.b64decode(packed["bdata"]), dtype="<f4").reshape(2, 3), A
+    )
 
 
-@pytest.mark.parametrize(("value", "shown"), [(1234567, "1\u202f234\u202f567"), (0.123456, "0.1235"), (12.0, "12")])
+@pytest.mark.parametrize(
+    ("value", "shown"), [(1234567, "1\u202f234\u202f567"), (0.123456, "0.1235"), (12.0, "12")]
+)
 def test_numbers_are_written_for_people(value, shown):
     assert facts.number(value) == shown
 
@@ -284,16 +314,24 @@ def test_numbers_are_written_for_people(value, shown):
 @pytest.mark.parametrize("missing", ["plotly", "PIL"])
 def test_what_is_not_installed_is_named(monkeypatch, missing):
     monkeypatch.setitem(sys.modules, missing, None)
-    monkeypatch.setitem(sys.modules, f"{missing}.offline" if missing == "plotly" else "PIL.Image", None)
+    monkeypatch.setitem(
+        sys.modules, f"{missing}.offline" if missing == "plotly" else "PIL.Image", None
+    )
     rgb = np.zeros((4, 4, 3), dtype=np.uint8)
     with pytest.raises(ImportError, match=r"pip install 'kernelmean\[report\]'"):
-        page.plotly_source() if missing == "plotly" else report.segmentation_page(rgb, km.segment_image(rgb, engine="naive"))
+        page.plotly_source() if missing == "plotly" else report.segmentation_page(
+            rgb, km.segment_image(rgb, engine="naive")
+        )
 
 
 @pytest.mark.parametrize(("signed", "heading"), [(True, "Kernel mean"), (False, "Density")])
 def test_a_page_says_density_of_densities_only(signed, heading):
     X = np.random.default_rng(0).normal(size=(200, 2))
-    mean = km.sparse_kernel_mean(X, k=10, random_state=0) if signed else km.SparseKDE(k=10, random_state=0).fit(X).mean_
+    mean = (
+        km.sparse_kernel_mean(X, k=10, random_state=0)
+        if signed
+        else km.SparseKDE(k=10, random_state=0).fit(X).mean_
+    )
     assert mean.is_density == (not signed)
     html = report.fit_page(mean, X)
     headings = re.findall(r"<h2[^>]*>([^<]*)</h2>", html)
@@ -303,20 +341,26 @@ def test_a_page_says_density_of_densities_only(signed, heading):
 
 def test_long_names_keep_both_ends():
     """Replicates differ in their last letters."""
-    assert [charts._short(f"Fa13.BD.MM15.SD.1_rep{i}") for i in (1, 2)] == ["Fa13.BD.M…D.1_rep1", "Fa13.BD.M…D.1_rep2"]
+    assert [charts._short(f"Fa13.BD.MM15.SD.1_rep{i}") for i in (1, 2)] == [
+        "Fa13.BD.M…D.1_rep1",
+        "Fa13.BD.M…D.1_rep2",
+    ]
     assert charts._short("short") == "short"
 
 
 def test_axes_say_what_the_values_went_through():
     X = np.random.default_rng(0).normal(size=(100, 2))
     mean = km.sparse_kernel_mean(X, k=5, random_state=0, engine="naive")
-    assert "Axes are in values after arcsinh:150." in report.fit_page(replace(mean, transform="arcsinh:150"), X)
+    assert "Axes are in values after arcsinh:150." in report.fit_page(
+        replace(mean, transform="arcsinh:150"), X
+    )
     assert "Axes are in values" not in report.fit_page(mean, X)
 
 
 def test_a_figure_is_whole_or_absent(tmp_path, monkeypatch):
     figures = pytest.importorskip(
-        "kernelmean.pictures.html.figures", reason="Matplotlib is not installed: pip install 'kernelmean[report]'"
+        "kernelmean.pictures.html.figures",
+        reason="Matplotlib is not installed: pip install 'kernelmean[report]'",
     )
     X = np.random.default_rng(0).normal(size=(50, 2))
     mean = km.sparse_kernel_mean(X, k=5, random_state=0, engine="naive")

@@ -10,7 +10,9 @@ from sklearn.exceptions import NotFittedError
 
 import kernelmean as km
 
-matplotlib = pytest.importorskip("matplotlib", reason="Matplotlib is not installed: pip install 'kernelmean[report]'")
+matplotlib = pytest.importorskip(
+    "matplotlib", reason="Matplotlib is not installed: pip install 'kernelmean[report]'"
+)
 matplotlib.use("Agg")
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -46,7 +48,11 @@ def drawn(display):
 
 def test_density_of_an_estimator(density, cloud):
     display = drawn(km.plot.DensityDisplay.from_estimator(density, cloud, columns=["a", "b", "c"]))
-    assert [(ax.get_xlabel(), ax.get_ylabel()) for ax in display.axes_] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert [(ax.get_xlabel(), ax.get_ylabel()) for ax in display.axes_] == [
+        ("a", "b"),
+        ("a", "c"),
+        ("b", "c"),
+    ]
     rings = display.centers_[0]
     np.testing.assert_allclose(rings.get_offsets(), density.mean_.centers[:, :2])
     sizes = rings.get_sizes()
@@ -56,7 +62,9 @@ def test_density_of_an_estimator(density, cloud):
 
 def test_density_on_axes_of_ones_own(density, cloud):
     figure, (left, right) = plt.subplots(1, 2)
-    first = km.plot.DensityDisplay.from_mean(density.mean_, cloud, features=(0, 2), ax=left, cmap="Greens", centers=False)
+    first = km.plot.DensityDisplay.from_mean(
+        density.mean_, cloud, features=(0, 2), ax=left, cmap="Greens", centers=False
+    )
     assert first.ax_ is left
     assert first.figure_ is figure
     assert first.centers_ == []
@@ -110,7 +118,9 @@ def test_a_full_density_has_no_indicator(cloud):
 def test_samples_by_name_group_and_number(embedding):
     plain = drawn(km.plot.EmbeddingDisplay.from_estimator(embedding))
     assert [text.get_text() for text in plain.texts_][:2] == [r"\$plain\$", "<script>"]
-    groups = drawn(km.plot.EmbeddingDisplay.from_estimator(embedding, color=list("aabbccab"), label=False))
+    groups = drawn(
+        km.plot.EmbeddingDisplay.from_estimator(embedding, color=list("aabbccab"), label=False)
+    )
     assert [text.get_text() for text in groups.ax_.get_legend().get_texts()] == ["a", "b", "c"]
     assert groups.texts_ == []
     numbers = drawn(km.plot.EmbeddingDisplay.from_estimator(embedding, color=np.arange(8.0)))
@@ -122,7 +132,9 @@ def test_samples_by_name_group_and_number(embedding):
 def test_distances_stand_in_the_order_of_the_clustering(embedding):
     display = drawn(km.plot.DistancesDisplay.from_estimator(embedding))
     order = display.order
-    np.testing.assert_array_equal(display.image_.get_array(), embedding.distances_[np.ix_(order, order)])
+    np.testing.assert_array_equal(
+        display.image_.get_array(), embedding.distances_[np.ix_(order, order)]
+    )
     matrix = drawn(km.plot.DistancesDisplay.from_distances(embedding.distances_, names=range(8)))
     assert [label.get_text() for label in matrix.ax_.get_xticklabels()] == [str(i) for i in order]
     with pytest.raises(ValueError, match="symmetric"):

@@ -1,4 +1,6 @@
-"""The default engine: Numba loops that release the GIL, on a thread pool of our own, streaming over blocks of points."""
+"""The default engine: Numba loops that release the GIL, on a thread pool of our own, streaming over
+blocks of points.
+"""
 
 from __future__ import annotations
 
@@ -73,19 +75,29 @@ class Room:
         return Nearest(self.blocks, self.sample, centers, self.threads)
 
     def frontier(self, squared: Vector | None = None) -> Frontier:
-        """Distances to centres from anywhere, in rounds; with ``squared``, those to earlier centres, nothing else is kept."""
+        """Distances to centres from anywhere, in rounds; with ``squared``, those to earlier
+        centres, nothing else is kept.
+        """
         if squared is None and self.blocks.tree is not None:
             return TreeFrontier(self.blocks, self.sample, self.threads)
-        return SievedFrontier(self.sample, np.full(len(self.sample.X), np.inf) if squared is None else squared, self.threads)
+        return SievedFrontier(
+            self.sample,
+            np.full(len(self.sample.X), np.inf) if squared is None else squared,
+            self.threads,
+        )
 
     def kernel_sum(self, radial: RadialFunction, Q: Points, W: Matrix | None = None) -> Matrix:
-        return sums.kernel_sum(self.blocks, radial, Q, self.sample.p if W is None else W, self.threads)
+        return sums.kernel_sum(
+            self.blocks, radial, Q, self.sample.p if W is None else W, self.threads
+        )
 
     def kernel_moments(self, radial: RadialFunction, Q: Points) -> Matrix:
         return sums.kernel_moments(self.blocks, radial, Q, self.sample.p, self.threads)
 
     def log_kernel_sum(self, radial: RadialFunction, Q: Points, w: Vector | None = None) -> Vector:
-        return sums.log_kernel_sum(self.blocks, radial, Q, self.sample.p if w is None else w, self.threads)
+        return sums.log_kernel_sum(
+            self.blocks, radial, Q, self.sample.p if w is None else w, self.threads
+        )
 
     def shift(self, decay: Formula, Q: Points, w: Vector | None = None) -> Shift:
         return shifts.shift(self.blocks, decay, Q, self.sample.p if w is None else w, self.threads)

@@ -29,7 +29,9 @@ class BlockRows:
         if isinstance(key, tuple):
             rows, axis = key
             return self._column(int(axis))[rows]
-        wanted = np.arange(*key.indices(len(self))) if isinstance(key, slice) else np.atleast_1d(key)
+        wanted = (
+            np.arange(*key.indices(len(self))) if isinstance(key, slice) else np.atleast_1d(key)
+        )
         found = self._rows(wanted)
         return found if isinstance(key, slice) or np.ndim(key) else found[0]
 
@@ -48,7 +50,9 @@ class BlockRows:
     def _rows(self, rows: IntVector) -> Points:
         places = self._places[rows]
         width = self._blocks.shape[1]
-        return np.ascontiguousarray(self._blocks.points[places // width, : self._blocks.d, places % width])
+        return np.ascontiguousarray(
+            self._blocks.points[places // width, : self._blocks.d, places % width]
+        )
 
     @lazy
     def _places(self) -> IntVector:

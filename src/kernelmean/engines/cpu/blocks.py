@@ -1,8 +1,9 @@
 """The layout of the points: blocks of consecutive points, coordinate-major within a block.
 
-A block is a (coordinates, width) slab that stays in the fastest cache while many queries pass over it; the loop over
-its points has a constant length, so it vectorises without a remainder. The last block is padded with weight zero. In
-low dimension the points lie in the order of a kd-tree, so that blocks are compact.
+A block is a (coordinates, width) slab that stays in the fastest cache while many queries pass over
+it; the loop over its points has a constant length, so it vectorises without a remainder. The last
+block is padded with weight zero. In low dimension the points lie in the order of a kd-tree, so that
+blocks are compact.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ class Blocks:
         tree = plant(X, count) if d <= TREE_DIMENSION and n >= TREE_POINTS else None
         points = np.zeros((-(-n // width(d)), padded_dimension(d), width(d)))
         order = np.arange(n, dtype=row_type(n)) if tree is None else tree.order
-        threads.run(_fill, [(X, order, points, p.start, p.stop) for p in threads.pieces(len(points))], count)
+        threads.run(
+            _fill, [(X, order, points, p.start, p.stop) for p in threads.pieces(len(points))], count
+        )
         return cls(points, n, d, tree)
 
     @property
@@ -68,14 +71,18 @@ class Blocks:
 
     @lazy
     def cells(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """(blocks, d, cells) least and greatest coordinates of each run of CELL points; [inf, −inf] where there are none."""
+        """(blocks, d, cells) least and greatest coordinates of each run of CELL points; [inf, −inf]
+        where there are none.
+        """
         blocks, width = self.shape
         parts = self.points[:, : self.d].reshape(blocks, self.d, width // CELL, CELL)
-        lower, upper = parts.min(axis=3), parts.max(axis=3)
+        lower = parts.min(axis=3)
+        upper = parts.max(axis=3)
         for cell in range(width // CELL):  # padding belongs to no box
             live = min(max(self.n - (blocks - 1) * width - cell * CELL, 0), CELL)
             last = parts[-1, :, cell, :live]
-            lower[-1, :, cell], upper[-1, :, cell] = last.min(axis=1, initial=np.inf), last.max(axis=1, initial=-np.inf)
+            lower[-1, :, cell] = last.min(axis=1, initial=np.inf)
+            upper[-1, :, cell] = last.max(axis=1, initial=-np.inf)
         return lower, upper
 
     def spread(self, values: Vector, padding: float = 0.0) -> Matrix:

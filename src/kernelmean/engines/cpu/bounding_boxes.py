@@ -13,7 +13,12 @@ from kernelmean.engines.cpu.blocks import CELL
 from kernelmean.engines.cpu.loops import CHUNK
 
 ROUNDING = 1.0 - 2.0**-48  # box distances, rounded, stay below those of the points
-BOXES = (read(2), read(2), read(3), read(3))  # of blocks, (d, blocks), and of cells, (blocks, d, cells): lower, upper
+BOXES = (
+    read(2),
+    read(2),
+    read(3),
+    read(3),
+)  # of blocks, (d, blocks), and of cells, (blocks, d, cells): lower, upper
 
 
 class Boxes(NamedTuple):
@@ -49,9 +54,12 @@ def box_parts(d: int) -> BoxParts:
     def block_distances(lower, upper, q, closest, farthest):
         """Squared distances from q to the nearest and the farthest point of each block's box."""
         for b in range(len(closest)):
-            closest[b], farthest[b] = 0.0, 0.0
+            closest[b] = 0.0
+            farthest[b] = 0.0
         for t in range(d):
-            low, high, x = lower[t], upper[t], q[t]
+            low = lower[t]
+            high = upper[t]
+            x = q[t]
             for b in range(len(closest)):
                 gap = max(low[b] - x, x - high[b], 0.0)
                 reach = max(high[b] - x, x - low[b])
@@ -97,7 +105,8 @@ def direct_sum(d: int, g: Any) -> Any:
     @part()
     def cell_sum(X, w, c, Q, found, count, rate, shape, table, sums):
         for a in range(count):
-            i, total = found[a], 0.0
+            i = found[a]
+            total = 0.0
             for j in range(CELL):
                 s = 0.0
                 for t in range(d):
@@ -109,20 +118,30 @@ def direct_sum(d: int, g: Any) -> Any:
     return cell_sum
 
 
-def sums_over_blocks(d: int, reserve: Any, add_block: Any, constants: tuple[object, ...] | None) -> Loop:
+def sums_over_blocks(
+    d: int, reserve: Any, add_block: Any, constants: tuple[object, ...] | None
+) -> Loop:
     """out_i += the sums over the blocks within the reach of query i, chunk by chunk.
 
-    ``add_block(X, w, b, boxes, seen, count, numbers, room)`` adds block b for the ``count`` queries seen, in what
-    ``reserve(q)`` has made for q of them.
+    ``add_block(X, w, b, boxes, seen, count, numbers, room)`` adds block b for the ``count`` queries
+    seen, in what ``reserve(q)`` has made for q of them.
     """
     parts = box_parts(d)
-    gaps, take = parts.gaps, parts.take
+    gaps = parts.gaps
+    take = parts.take
 
-    def sums_over_blocks_loop(X, w, lower, upper, cell_lower, cell_upper, columns, cuts, rate, shape, table, out):
+    def sums_over_blocks_loop(
+        X, w, lower, upper, cell_lower, cell_upper, columns, cuts, rate, shape, table, out
+    ):
         q = len(out)
-        near, zero, partial, found = np.empty(q), np.zeros(q), np.empty(q), np.empty(q + 1, np.int64)
+        near = np.empty(q)
+        zero = np.zeros(q)
+        partial = np.empty(q)
+        found = np.empty(q + 1, np.int64)
         seen = Seen(np.empty((d, q)), np.empty((len(cuts), q)), found, near, partial)
-        boxes, numbers, room = Boxes(lower, upper, cell_lower, cell_upper), (rate, shape, table), reserve(q)
+        boxes = Boxes(lower, upper, cell_lower, cell_upper)
+        numbers = (rate, shape, table)
+        room = reserve(q)
         for chunk in range(0, len(X), CHUNK):
             for i in range(q):
                 partial[i] = 0.0

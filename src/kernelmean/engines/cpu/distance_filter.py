@@ -1,8 +1,9 @@
 """Exact farthest-first traversal in high dimension: many centres per pass over the points.
 
-The points with the largest distances form a pool. As long as the best of the pool beats every point outside, it is the
-next centre, and only the pool needs to hear of it. The whole sample then meets the batch in one float32 matrix product,
-which only *filters*: a distance that might lower anything is recomputed by direct differences in coordinate order.
+The points with the largest distances form a pool. As long as the best of the pool beats every point
+outside, it is the next centre, and only the pool needs to hear of it. The whole sample then meets
+the batch in one float32 matrix product, which only *filters*: a distance that might lower anything
+is recomputed by direct differences in coordinate order.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ POOL = 512  # points among which the next centres are sought
 BATCH = 256  # most centres per pass
 THINNED = 16  # picks after which points that can no longer be picked are left behind
 SCORES = 1 << 20  # scores per block of rows: 4 MiB stay in the cache between product and sieve
-SINGLE, DOUBLE = 2.0**-24, 2.0**-53  # unit roundoffs
+SINGLE = 2.0**-24  # unit roundoffs
+DOUBLE = 2.0**-53  # unit roundoffs
 FAR = 64.0  # centres beyond this many times the sample's reach are measured directly
 TINY = 2.0**-100  # outweighs every underflow in one coordinate, points scaled to norm at most 1
 
@@ -45,18 +47,23 @@ class Sieve:
     """
 
     def __init__(self, X: Points, nearest: Vector, count: int) -> None:
-        self.X, self.nearest, self._count = X, nearest, count
+        self.X = X
+        self.nearest = nearest
+        self._count = count
         self._middle, self._singles, self._norms, self._scale = _centred_and_scaled(X, count)
 
     def meet(self, centers: Points) -> None:
         """nearest_i ← min(nearest_i, ‖x_i − c‖²) over the centres."""
-        singles, norms = np.empty(centers.shape, np.float32), np.empty(len(centers))
+        singles = np.empty(centers.shape, np.float32)
+        norms = np.empty(len(centers))
         _measure(read_only(centers), self._middle, norms)
         norms *= self._scale
         near = norms <= FAR
         for center in centers[~near & self._may_matter(norms)]:
             self._meet_directly(center[None])
-        centers, norms, singles = centers[near], norms[near], singles[near]
+        centers = centers[near]
+        norms = norms[near]
+        singles = singles[near]
         _round_off(read_only(centers), self._middle, self._scale, singles)
         for b in range(0, len(centers), BATCH):
             some = slice(b, b + BATCH)
@@ -64,7 +71,9 @@ class Sieve:
             self._meet_batch(Batch(centers[some], singles[some], halves, float(norms[some].max())))
 
     def _may_matter(self, norms: Vector) -> NDArray[np.bool_]:
-        """Whether a centre is nearer to the ball of all points than some point is to its centre: |c| − max|y| < max D."""
+        """Whether a centre is nearer to the ball of all points than some point is to its centre:
+        |c| − max|y| < max D.
+        """
         reach = float(self._norms.max()) + math.sqrt(float(self.nearest.max())) * self._scale
         may: NDArray[np.bool_] = norms <= reach * (1.0 + 1e-6)
         return may
@@ -77,8 +86,13 @@ class Sieve:
     def _meet_rows(self, batch: Batch, rows: slice) -> None:
         """One product on the threads of BLAS, then the sieve on ours."""
         scores = self._singles[rows] @ batch.singles.T
-        norms, X, nearest = self._norms[rows], self.X[rows], self.nearest[rows]
-        tasks = [(scores[p], batch, norms[p], self._scale, X[p], nearest[p]) for p in threads.pieces(len(scores))]
+        norms = self._norms[rows]
+        X = self.X[rows]
+        nearest = self.nearest[rows]
+        tasks = [
+            (scores[p], batch, norms[p], self._scale, X[p], nearest[p])
+            for p in threads.pieces(len(scores))
+        ]
         threads.run(_sieve, tasks, self._count)
 
     def _meet_directly(self, center: Points) -> None:
@@ -128,7 +142,8 @@ def _centred_and_scaled(X: Points, count: int) -> tuple[Vector, NDArray[np.float
     """(middle, y = scale·(x − middle) in float32, the norms |y| ≤ 1, the scale, a power of two)."""
     n, d = X.shape
     middle = X[:: max(1, n // 8192)].mean(axis=0)  # any point amid the sample will do
-    norms, singles = np.empty(n), np.empty((n, d), np.float32)
+    norms = np.empty(n)
+    singles = np.empty((n, d), np.float32)
     pieces = threads.pieces(n)
     threads.run(_measure, [(X[p], middle, norms[p]) for p in pieces], count)
     # Clipped, so that neither the scale nor its square leaves the range of float64.
@@ -158,22 +173,32 @@ def _round_off(X, middle, scale, singles):
 
 @entry(EXACT_MATH)
 def pick(pool, rows, squares):
-    """Fill ``rows`` with the next centres while the best of the pool beats (bound, rival); how many.
+    """Fill ``rows`` with the next centres while the best of the pool beats (bound, rival); how
+    many.
 
-    Beats: farther, or as far with a lower row, which is the order of the sequential loop. Points below the bound are left
-    behind every few picks: distances only fall, so they cannot be picked.
+    Beats: farther, or as far with a lower row, which is the order of the sequential loop. Points
+    below the bound are left behind every few picks: distances only fall, so they cannot be picked.
     """
-    live, points = np.arange(len(pool.rows)), pool.points.copy()
-    nearest, sums, size = pool.nearest.copy(), np.empty(len(pool.rows)), len(pool.rows)
+    live = np.arange(len(pool.rows))
+    points = pool.points.copy()
+    nearest = pool.nearest.copy()
+    sums = np.empty(len(pool.rows))
+    size = len(pool.rows)
     for k in range(len(rows)):
         if k % THINNED == 0:
             size = _thin(pool.bound, live, points, nearest, size, pool.nearest)
         j = np.argmax(nearest[:size]) if size else -1
         far = nearest[j]
-        if j < 0 or far <= 0.0 or far < pool.bound or (far == pool.bound and pool.rows[live[j]] > pool.rival):
+        if (
+            j < 0
+            or far <= 0.0
+            or far < pool.bound
+            or (far == pool.bound and pool.rows[live[j]] > pool.rival)
+        ):
             rows = rows[:k]
             break
-        rows[k], squares[k] = pool.rows[live[j]], far
+        rows[k] = pool.rows[live[j]]
+        squares[k] = far
         for i in range(size):
             sums[i] = 0.0
         for t in range(len(points)):
@@ -189,11 +214,14 @@ def pick(pool, rows, squares):
 
 @part(EXACT_MATH)
 def _thin(bound, live, points, nearest, size, everyone):
-    """Move what is at least as far as the bound to the front, in order, and write all distances back; how many."""
+    """Move what is at least as far as the bound to the front, in order, and write all distances
+    back; how many.
+    """
     kept = 0
     for i in range(size):
         everyone[live[i]] = nearest[i]
-        live[kept], nearest[kept] = live[i], nearest[i]
+        live[kept] = live[i]
+        nearest[kept] = nearest[i]
         for t in range(len(points)):
             points[t, kept] = points[t, i]
         kept += nearest[i] >= bound
@@ -204,15 +232,19 @@ def _thin(bound, live, points, nearest, size, everyone):
 def _sieve(scores, batch, norms, scale, X, nearest):
     """nearest_i ← min(nearest_i, ‖x_i − c_j‖²) over the batch, given scores ≈ y_i·c_j.
 
-    Nearly every point that moves closer does so to the centre of its best score, so these pairs are computed first; the
-    bar they leave is rarely passed again.
+    Nearly every point that moves closer does so to the centre of its best score, so these pairs are
+    computed first; the bar they leave is rarely passed again.
     """
     d = X.shape[1]
-    suspects, champions = np.empty(len(X), np.int64), np.empty(len(X), np.int64)
+    suspects = np.empty(len(X), np.int64)
+    champions = np.empty(len(X), np.int64)
     count = 0
     for i in range(len(X)):
-        if _above(scores[i], batch.halves, _bar(norms[i], batch.reach, nearest[i] * scale * scale, d)):
-            suspects[count], champions[count] = i, _best(scores[i], batch.halves)
+        if _above(
+            scores[i], batch.halves, _bar(norms[i], batch.reach, nearest[i] * scale * scale, d)
+        ):
+            suspects[count] = i
+            champions[count] = _best(scores[i], batch.halves)
             count += 1
     _lower_pairs(X, batch.centers, suspects[:count], champions[:count], nearest)
     for i in suspects[:count]:
@@ -228,8 +260,9 @@ def _bar(norm, reach, nearest, d):
     """A float32 b such that score ≤ b + |c|²/2 proves that centre c lowers nothing.
 
     |y − c|² = |y|² − 2(y·c − |c|²/2) ≥ nearest as soon as y·c − |c|²/2 ≤ (|y|² − nearest)/2. The score misses y·c by at
-    most (d+2)u/(1−(d+2)u)·|y||c|, in any order of summation, |c|²/2 and its sum with b add at most 3u(|c|² + |b|): all
-    below (d+16)u(|y|+reach)² + 4u|b|. The rounding of the direct sums is below (d+8)·2⁻⁵²·nearest.
+    most (d+2)u/(1−(d+2)u)·|y||c|, in any order of summation, |c|²/2 and its sum with b add at most
+    3u(|c|² + |b|): all below (d+16)u(|y|+reach)² + 4u|b|. The rounding of the direct sums is below
+    (d+8)·2⁻⁵²·nearest.
     """
     height = 0.5 * (norm * norm - nearest * (1.0 + 2.0 * (d + 8) * DOUBLE))
     error = (d + 16) * (SINGLE * (norm + reach) ** 2 + TINY) + 4.0 * SINGLE * abs(height)
@@ -263,13 +296,27 @@ def _lower_pairs(X, centers, rows, chosen, nearest):
     """
     last = len(rows) - 1
     for p in range(0, len(rows), 4):
-        q, r, s = min(p + 1, last), min(p + 2, last), min(p + 3, last)
-        xp, xq, xr, xs = X[rows[p]], X[rows[q]], X[rows[r]], X[rows[s]]
-        cp, cq, cr, cs = centers[chosen[p]], centers[chosen[q]], centers[chosen[r]], centers[chosen[s]]
+        q = min(p + 1, last)
+        r = min(p + 2, last)
+        s = min(p + 3, last)
+        xp = X[rows[p]]
+        xq = X[rows[q]]
+        xr = X[rows[r]]
+        xs = X[rows[s]]
+        cp = centers[chosen[p]]
+        cq = centers[chosen[q]]
+        cr = centers[chosen[r]]
+        cs = centers[chosen[s]]
         sp = sq = sr = ss = 0.0
         for t in range(X.shape[1]):
-            gp, gq, gr, gs = xp[t] - cp[t], xq[t] - cq[t], xr[t] - cr[t], xs[t] - cs[t]
-            sp, sq, sr, ss = sp + gp * gp, sq + gq * gq, sr + gr * gr, ss + gs * gs
+            gp = xp[t] - cp[t]
+            gq = xq[t] - cq[t]
+            gr = xr[t] - cr[t]
+            gs = xs[t] - cs[t]
+            sp = sp + gp * gp
+            sq = sq + gq * gq
+            sr = sr + gr * gr
+            ss = ss + gs * gs
         nearest[rows[p]] = min(nearest[rows[p]], sp)
         nearest[rows[q]] = min(nearest[rows[q]], sq)
         nearest[rows[r]] = min(nearest[rows[r]], sr)

@@ -2,14 +2,15 @@
 
 About the middle c of a block, with u = q − c and v = x − c,
 
-Σ_j w_j exp(−rate ‖q − x_j‖²) = exp(−rate ‖u‖²) Σ_j w'_j 2^(u'·v_j), w'_j = w_j exp(−rate ‖v_j‖²), u' = (2 rate / log 2)
-u.
+Σ_j w_j exp(−rate ‖q − x_j‖²) = exp(−rate ‖u‖²) Σ_j w'_j 2^(u'·v_j), w'_j = w_j exp(−rate ‖v_j‖²),
+u' = (2 rate / log 2) u.
 
-The w' serve every query. 2^t is a polynomial of degree p on |t| ≤ ½ times a power of two; its relative error is at most
-about 4 (log(2)/4)^(p+1)/(p+1)!, as tested: 2e-14 for FINE and 3e-9 for COARSE. A cell with g ≤ SHARES[k]·A at its
-nearest point is computed to that degree; the masses of the cells add up to 1, so all of them together lose at most
-2⁻⁷·2e-14 + 2⁻²⁴·3e-9 < 3.4e-16 of A, and rounding in them counts for 2⁻⁷ at most. Compact blocks are left to their
-moments where that is cheaper.
+The w' serve every query. 2^t is a polynomial of degree p on |t| ≤ ½ times a power of two; its
+relative error is at most about 4 (log(2)/4)^(p+1)/(p+1)!, as tested: 2e-14 for FINE and 3e-9 for
+COARSE. A cell with g ≤ SHARES[k]·A at its nearest point is computed to that degree; the masses of
+the cells add up to 1, so all of them together lose at most 2⁻⁷·2e-14 + 2⁻²⁴·3e-9 < 3.4e-16 of A,
+and rounding in them counts for 2⁻⁷ at most. Compact blocks are left to their moments where that is
+cheaper.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ from kernelmean.engines.cpu.bounding_boxes import box_parts, direct_sum, sums_ov
 from kernelmean.engines.cpu.box_expansion import served_by_moments, served_by_none
 from kernelmean.kernels.radials import Formula, RadialFunction, log_gaussian
 
-FINE, COARSE = 9, 6  # degrees
+FINE = 9  # degrees
+COARSE = 6  # degrees
 SHARES = (2.0**-7, 2.0**-24)  # of A: values from which on these degrees do
 WIDEST = 100.0  # rate ‖v‖², beyond which exponents cancel too many digits
 FARTHEST = 250.0  # rate ‖u‖², the same
@@ -36,7 +38,9 @@ FARTHEST = 250.0  # rate ‖u‖², the same
 
 def is_gaussian(radial: RadialFunction) -> bool:
     """Whether g = exp(−rate r²)."""
-    return isinstance(radial, Formula) and radial.log_value is log_gaussian and radial.factor is None
+    return (
+        isinstance(radial, Formula) and radial.log_value is log_gaussian and radial.factor is None
+    )
 
 
 def power_of_two(degree: int) -> Any:
@@ -64,7 +68,8 @@ def _factored_sum(d: int, degree: int) -> Any:
     @part()
     def factored_sum(V, v, c, U, found, count, sums):
         for a in range(count):
-            i, total = found[a], 0.0
+            i = found[a]
+            total = 0.0
             for j in range(CELL):
                 s = 0.0
                 for t in range(d):
@@ -76,7 +81,8 @@ def _factored_sum(d: int, degree: int) -> Any:
 
 
 def _split_points(d: int) -> Any:
-    cells, exp = width(d) // CELL, elementary.exp
+    cells = width(d) // CELL
+    exp = elementary.exp
 
     @part()
     def split_points(X, w, middle, rate, V, v):
@@ -112,8 +118,11 @@ def _split_queries(d: int) -> Any:
 
 
 def _split(d: int) -> Any:
-    """Points and queries about the middle of block b; in a block too wide for that, every cell needs every digit."""
-    split_points, split_queries = _split_points(d), _split_queries(d)
+    """Points and queries about the middle of block b; in a block too wide for that, every cell
+    needs every digit.
+    """
+    split_points = _split_points(d)
+    split_queries = _split_queries(d)
 
     @part()
     def split(X, w, b, boxes, seen, count, rate, room):
@@ -126,7 +135,8 @@ def _split(d: int) -> Any:
             split_queries(seen.Q, room.middle, rate, count, room.U, room.factor, seen.cuts)
         else:
             for a in range(count):
-                seen.cuts[1, a], room.factor[a] = np.inf, 0.0
+                seen.cuts[1, a] = np.inf
+                room.factor[a] = 0.0
 
     return split
 
@@ -166,18 +176,29 @@ def _reserve(d: int) -> Any:
 
     @part()
     def reserve(q):
-        V, v, middle = np.empty((d, cells, CELL)), np.empty((cells, CELL)), np.empty(d)
-        U, factor, sums, far_sums = np.empty((d, q)), np.empty(q), np.empty(q), np.empty(q)
-        kind, lists, sizes = np.empty(q, np.int64), np.empty((4, q), np.int64), np.empty(4, np.int64)
+        V = np.empty((d, cells, CELL))
+        v = np.empty((cells, CELL))
+        middle = np.empty(d)
+        U = np.empty((d, q))
+        factor = np.empty(q)
+        sums = np.empty(q)
+        far_sums = np.empty(q)
+        kind = np.empty(q, np.int64)
+        lists = np.empty((4, q), np.int64)
+        sizes = np.empty(4, np.int64)
         return Room(V, v, middle, U, factor, sums, far_sums, kind, lists, sizes)
 
     return reserve
 
 
 def _add_block(g: Any, d: int, moments: bool) -> Any:
-    cells, gaps, cell_sum, split = width(d) // CELL, box_parts(d).gaps, direct_sum(d, g), _split(d)
+    cells = width(d) // CELL
+    gaps = box_parts(d).gaps
+    cell_sum = direct_sum(d, g)
+    split = _split(d)
     serve = served_by_moments(d) if moments else served_by_none
-    fine_sum, coarse_sum = _factored_sum(d, FINE), _factored_sum(d, COARSE)
+    fine_sum = _factored_sum(d, FINE)
+    coarse_sum = _factored_sum(d, COARSE)
 
     @part()
     def add_block(X, w, b, boxes, seen, count, numbers, room):
@@ -186,9 +207,13 @@ def _add_block(g: Any, d: int, moments: bool) -> Any:
         if count == 0:
             return
         split(X, w, b, boxes, seen, count, rate, room)
-        sums, far_sums, lists, sizes = room.sums, room.far_sums, room.lists, room.sizes
+        sums = room.sums
+        far_sums = room.far_sums
+        lists = room.lists
+        sizes = room.sizes
         for a in range(count):
-            sums[a], far_sums[a] = 0.0, 0.0
+            sums[a] = 0.0
+            far_sums[a] = 0.0
         for c in range(cells):
             gaps(boxes.cell_lower[b], boxes.cell_upper[b], c, seen.Q, count, seen.near)
             _sort(seen.near, seen.cuts, count, room.kind, lists, sizes)

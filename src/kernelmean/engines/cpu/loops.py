@@ -1,7 +1,9 @@
-"""Compiled loops over blocks: arrays in, arrays out, no flags. Each is made for one dimension and one radial.
+"""Compiled loops over blocks: arrays in, arrays out, no flags. Each is made for one dimension and
+one radial.
 
-A query passes over a block in two steps: squared distances into a buffer that stays in the fastest cache, then the
-radial and the sum. Block sums are added up within chunks, and chunks in order, so that n = 10⁷ terms lose no digit.
+A query passes over a block in two steps: squared distances into a buffer that stays in the fastest
+cache, then the radial and the sum. Block sums are added up within chunks, and chunks in order, so
+that n = 10⁷ terms lose no digit.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ TILE = 64  # queries that share a block while it is in cache
 
 
 def distance_step(d: int, fastmath: set[str], cut: bool = False) -> Any:
-    """r2_j ← ‖x_j − q‖² for the points of one block, added in coordinate order; in few coordinates it may be cut short."""
+    """r2_j ← ‖x_j − q‖² for the points of one block, added in coordinate order; in few coordinates
+    it may be cut short.
+    """
     B = 0 if cut and d <= UNROLLED else width(d)
 
     def unrolled(block, q, r2):
@@ -58,8 +62,13 @@ def dimension_key(d: int) -> int:
 
 @kept(256)
 def block_sum(radial: CompiledRadial, d: int) -> Any:
-    """Σ_j v_j g(‖q − x_j‖²) over one block; in few coordinates in one step, beyond by way of a buffer."""
-    B, whole, g, squared_distances = width(d), radial.whole, radial.rest, distance_step(d, SAFE_MATH)
+    """Σ_j v_j g(‖q − x_j‖²) over one block; in few coordinates in one step, beyond by way of a
+    buffer.
+    """
+    B = width(d)
+    whole = radial.whole
+    g = radial.rest
+    squared_distances = distance_step(d, SAFE_MATH)
 
     def in_two_steps(block, v, q, rate, shape, table, r2):
         squared_distances(block, q, r2)
@@ -74,7 +83,9 @@ def block_sum(radial: CompiledRadial, d: int) -> Any:
 
 def short_block_sum(radial: CompiledRadial, d: int) -> Any:
     """The same over a block that was cut short."""
-    return fused_sum(radial, d, 0) if d <= radial.fused else block_sum(radial, d)  # blocks are narrow there, and never cut
+    return (
+        fused_sum(radial, d, 0) if d <= radial.fused else block_sum(radial, d)
+    )  # blocks are narrow there, and never cut
 
 
 @kept(256)
@@ -83,7 +94,10 @@ def fused_sum(radial: CompiledRadial, d: int, length: int) -> Any:
 
     A length known to the compiler is a twentieth faster.
     """
-    g, whole, rest, squared_distances = radial.value, radial.whole, radial.rest, distance_step(d, SAFE_MATH, cut=True)
+    g = radial.value
+    whole = radial.whole
+    rest = radial.rest
+    squared_distances = distance_step(d, SAFE_MATH, cut=True)
 
     def in_one_step(block, v, q, rate, shape, table, r2):
         total = 0.0
@@ -110,7 +124,9 @@ def fused_sum(radial: CompiledRadial, d: int, length: int) -> Any:
 @kept(256)
 def kernel_sum(radial: CompiledRadial, d: int) -> Loop:
     """out_i += Σ_j w_j g(‖q_i − x_j‖²); in few coordinates the blocks may be cut short."""
-    B, sum_over_block, sum_over_short_block = width(d), block_sum(radial, d), short_block_sum(radial, d)
+    B = width(d)
+    sum_over_block = block_sum(radial, d)
+    sum_over_short_block = short_block_sum(radial, d)
 
     def kernel_sum_loop(X, w, Q, rate, shape, table, out):
         r2 = np.empty(B)
@@ -123,10 +139,14 @@ def kernel_sum(radial: CompiledRadial, d: int) -> Loop:
                 for b in range(chunk, min(chunk + CHUNK, len(X))):
                     if whole:
                         for i in range(first, last):
-                            partial[i - first] += sum_over_block(X[b], w[b], Q[i], rate, shape, table, r2)
+                            partial[i - first] += sum_over_block(
+                                X[b], w[b], Q[i], rate, shape, table, r2
+                            )
                     else:
                         for i in range(first, last):
-                            partial[i - first] += sum_over_short_block(X[b], w[b], Q[i], rate, shape, table, r2)
+                            partial[i - first] += sum_over_short_block(
+                                X[b], w[b], Q[i], rate, shape, table, r2
+                            )
                 for i in range(first, last):
                     out[i] += partial[i - first]
 
@@ -137,7 +157,10 @@ def kernel_sum(radial: CompiledRadial, d: int) -> Loop:
 @kept(256)
 def kernel_sum_columns(radial: CompiledRadial, d: int) -> Loop:
     """out_ic += Σ_j W_jc g(‖q_i − x_j‖²): g is computed once for all columns."""
-    B, whole, g, squared_distances = width(d), radial.whole, radial.rest, distance_step(d, SAFE_MATH)
+    B = width(d)
+    whole = radial.whole
+    g = radial.rest
+    squared_distances = distance_step(d, SAFE_MATH)
 
     def kernel_sum_columns_loop(X, W, Q, rate, shape, table, out):
         r2 = np.empty(B)
@@ -168,8 +191,13 @@ def kernel_sum_columns(radial: CompiledRadial, d: int) -> Loop:
 
 @kept(256)
 def kernel_moments(radial: CompiledRadial, d: int) -> Loop:
-    """out_i += Σ_j w_j g(‖q_i − x_j‖²)(1, x_j − q_i): differences from the query, so that a far origin costs no digits."""
-    B, whole, g, squared_distances = width(d), radial.whole, radial.rest, distance_step(d, SAFE_MATH)
+    """out_i += Σ_j w_j g(‖q_i − x_j‖²)(1, x_j − q_i): differences from the query, so that a far
+    origin costs no digits.
+    """
+    B = width(d)
+    whole = radial.whole
+    g = radial.rest
+    squared_distances = distance_step(d, SAFE_MATH)
 
     def kernel_moments_loop(X, w, Q, rate, shape, table, out):
         terms = np.empty(B)
@@ -179,7 +207,8 @@ def kernel_moments(radial: CompiledRadial, d: int) -> Loop:
             for chunk in range(0, len(X), CHUNK):
                 partial[:] = 0.0
                 for b in range(chunk, min(chunk + CHUNK, len(X))):
-                    block, v = X[b], w[b]
+                    block = X[b]
+                    v = w[b]
                     for i in range(first, last):
                         squared_distances(block, Q[i], terms)
                         whole(terms, rate, shape, table)
@@ -189,7 +218,9 @@ def kernel_moments(radial: CompiledRadial, d: int) -> Loop:
                             total += terms[j]
                         partial[i - first, 0] += total
                         for t in range(out.shape[1] - 1):
-                            x, q, total = block[t], Q[i, t], 0.0
+                            x = block[t]
+                            q = Q[i, t]
+                            total = 0.0
                             for j in range(B):
                                 total += terms[j] * (x[j] - q)
                             partial[i - first, 1 + t] += total
@@ -202,8 +233,13 @@ def kernel_moments(radial: CompiledRadial, d: int) -> Loop:
 
 @kept(256)
 def log_kernel_sum(radial: CompiledRadial, d: int) -> Loop:
-    """(peak_i, total_i) such that log Σ_j w_j g_ij = peak_i + log total_i, the peak raised as larger terms appear."""
-    B, whole, log_g, squared_distances = width(d), radial.whole, radial.log_rest, distance_step(d, SAFE_MATH)
+    """(peak_i, total_i) such that log Σ_j w_j g_ij = peak_i + log total_i, the peak raised as
+    larger terms appear.
+    """
+    B = width(d)
+    whole = radial.whole
+    log_g = radial.log_rest
+    squared_distances = distance_step(d, SAFE_MATH)
     exp = elementary.exp
 
     def log_kernel_sum_loop(X, log_w, Q, rate, shape, table, peak, total):
@@ -211,7 +247,8 @@ def log_kernel_sum(radial: CompiledRadial, d: int) -> Loop:
         for first in range(0, len(Q), TILE):
             last = min(first + TILE, len(Q))
             for b in range(len(X)):
-                block, v = X[b], log_w[b]
+                block = X[b]
+                v = log_w[b]
                 for i in range(first, last):
                     squared_distances(block, Q[i], terms)
                     whole(terms, rate, shape, table)
@@ -245,10 +282,13 @@ def fourier_sum(B: int) -> Loop:
             for m in range(len(frequencies)):
                 phase[:] = 0.0
                 for t in range(frequencies.shape[1]):
-                    omega, o, x = frequencies[m, t], origin[t], X[b, t]
+                    omega = frequencies[m, t]
+                    o = origin[t]
+                    x = X[b, t]
                     for j in range(B):
                         phase[j] += omega * (x[j] - o)
-                c, s = 0.0, 0.0
+                c = 0.0
+                s = 0.0
                 v = w[b]
                 for j in range(B):
                     cosine, sine = cos_sin(phase[j])
@@ -264,12 +304,14 @@ def fourier_sum(B: int) -> Loop:
 @functools.lru_cache(maxsize=64)
 def nearest(d: int) -> Loop:
     """D²_j and the label of the nearest of some more centres, the lowest label on ties."""
-    B, squared_distances = width(d), distance_step(d, EXACT_MATH)
+    B = width(d)
+    squared_distances = distance_step(d, EXACT_MATH)
 
     def nearest_loop(X, centers, first_label, squared, labels):
         r2 = np.empty(B)
         for b in range(len(X)):
-            row, own = squared[b], labels[b]
+            row = squared[b]
+            own = labels[b]
             for a in range(len(centers)):
                 squared_distances(X[b], centers[a], r2)
                 for j in range(B):
@@ -284,4 +326,6 @@ def nearest(d: int) -> Loop:
 
 def compile_for(loop: Callable[..., None], signature: Any, radial: CompiledRadial, d: int) -> Loop:
     """The loop compiled for one radial function and one dimension."""
-    return compile_function(loop, signature, None if radial.name is None else (radial.name, dimension_key(d)))
+    return compile_function(
+        loop, signature, None if radial.name is None else (radial.name, dimension_key(d))
+    )

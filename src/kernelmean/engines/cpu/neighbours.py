@@ -1,7 +1,8 @@
 """Nearest centres in low dimension: boxes of neighbouring points rule out most centres at once.
 
-A centre farther from a box than every point of the box already is from some centre cannot be nearest to any of them.
-Box distances are summed like point distances, in coordinate order, and rounding is monotone: no slack is needed.
+A centre farther from a box than every point of the box already is from some centre cannot be
+nearest to any of them. Box distances are summed like point distances, in coordinate order, and
+rounding is monotone: no slack is needed.
 """
 
 from __future__ import annotations
@@ -27,20 +28,27 @@ def worthwhile(points: int, d: int, centers: int) -> bool:
 
 
 def screening(d: int) -> Any:
-    """Squared distances of the listed centres to the near side of a box; the least to its far side, and whose."""
+    """Squared distances of the listed centres to the near side of a box; the least to its far side,
+    and whose.
+    """
 
     def screen(lower, upper, c, centers, listed, gaps):
-        bar, champion = np.inf, -1
+        bar = np.inf
+        champion = -1
         for i in range(len(listed)):
-            near, far = 0.0, 0.0
+            near = 0.0
+            far = 0.0
             for t in range(d):
-                below, beyond = lower[t, c] - centers[listed[i], t], centers[listed[i], t] - upper[t, c]
-                gap, reach = max(below, beyond, 0.0), max(-below, -beyond)
+                below = lower[t, c] - centers[listed[i], t]
+                beyond = centers[listed[i], t] - upper[t, c]
+                gap = max(below, beyond, 0.0)
+                reach = max(-below, -beyond)
                 near += gap * gap
                 far += reach * reach
             gaps[i] = near
             if far < bar:
-                bar, champion = far, i
+                bar = far
+                champion = i
         return bar, champion
 
     return part(EXACT_MATH)(screen)
@@ -67,12 +75,19 @@ def meeting(d: int) -> Any:
 
 @functools.lru_cache(maxsize=64)
 def nearest(d: int) -> Loop:
-    """D²_j and the label of the nearest of some more centres, the lowest label on ties; as ``loops.nearest``."""
-    screen, meet = screening(d), meeting(d)
+    """D²_j and the label of the nearest of some more centres, the lowest label on ties; as
+    ``loops.nearest``.
+    """
+    screen = screening(d)
+    meet = meeting(d)
 
-    def nearest_by_boxes_loop(X, lower, upper, box_lower, box_upper, centers, first_label, squared, labels):
+    def nearest_by_boxes_loop(
+        X, lower, upper, box_lower, box_upper, centers, first_label, squared, labels
+    ):
         k = len(centers)
-        everyone, listed, gaps = np.arange(k), np.empty(k, np.int64), np.empty(k)
+        everyone = np.arange(k)
+        listed = np.empty(k, np.int64)
+        gaps = np.empty(k)
         for b in range(len(X)):
             bar, _ = screen(box_lower, box_upper, b, centers, everyone, gaps)
             count = 0
@@ -84,12 +99,21 @@ def nearest(d: int) -> Loop:
                     continue
                 bar, champion = screen(lower[b], upper[b], c, centers, listed[:count], gaps)
                 a = listed[champion]
-                bar = min(bar, meet(X[b], c * CELL, centers[a], first_label + a, squared[b], labels[b]))
+                bar = min(
+                    bar, meet(X[b], c * CELL, centers[a], first_label + a, squared[b], labels[b])
+                )
                 for i in range(count):
                     if gaps[i] <= bar and i != champion:
                         a = listed[i]
-                        bar = min(bar, meet(X[b], c * CELL, centers[a], first_label + a, squared[b], labels[b]))
+                        bar = min(
+                            bar,
+                            meet(
+                                X[b], c * CELL, centers[a], first_label + a, squared[b], labels[b]
+                            ),
+                        )
 
     boxes = (read(3), read(3), read(2), read(2))
-    signature = types.void(read(3), *boxes, read(2), types.int64, write(2), types.Array(types.int64, 2, "C"))
+    signature = types.void(
+        read(3), *boxes, read(2), types.int64, write(2), types.Array(types.int64, 2, "C")
+    )
     return compile_function(nearest_by_boxes_loop, signature, (d,), EXACT_MATH)

@@ -1,7 +1,8 @@
 """What the nodes of a kd-tree claim of their farthest points, and how they learn of centres.
 
-A node claims the largest squared distance from its points to the centres it has seen: never less than the truth. One whose box
-lies farther from a centre than it claims has nothing to learn from that centre.
+A node claims the largest squared distance from its points to the centres it has seen: never less
+than the truth. One whose box lies farther from a centre than it claims has nothing to learn from
+that centre.
 """
 
 from __future__ import annotations
@@ -49,17 +50,20 @@ def catch_up(forest, claims, fresh, root):
     for j in range(len(fresh)):  # a slice assignment would take a second longer to compile
         listed[0, j] = j
     counts[0] = len(fresh)
-    v, depth = root, 0
+    v = root
+    depth = 0
     while True:
         kept = _keep(forest, claims, fresh, listed[depth, : counts[depth]], v, listed[depth + 1])
         if kept and v < len(claims.seen):
-            v, depth = 2 * v, depth + 1
+            v = 2 * v
+            depth = depth + 1
             counts[depth] = kept
             continue
         if kept:
             see(forest, claims, fresh, listed[depth + 1, :kept], v)
         while v != root and v % 2 == 1:
-            v, depth = v // 2, depth - 1
+            v = v // 2
+            depth = depth - 1
             pull(claims, v)
         if v == root:
             return
@@ -87,7 +91,8 @@ def _keep(forest, claims, fresh, listed, v, kept):
 def see(forest, claims, fresh, listed, v):
     """Let leaf node v see the listed fresh centres; whether that changed its claim."""
     leaf = v - len(claims.seen)
-    first, stop = forest.starts[leaf], forest.starts[leaf + 1]
+    first = forest.starts[leaf]
+    stop = forest.starts[leaf + 1]
     nearest = claims.nearest[first:stop]
     changed = False
     for j in listed:
@@ -104,21 +109,32 @@ def see(forest, claims, fresh, listed, v):
 @part(EXACT_MATH)
 def pull(claims, v):
     """Node v claims the farther of its children's points; the lower row on ties."""
-    left, right = 2 * v, 2 * v + 1
+    left = 2 * v
+    right = 2 * v + 1
     tie = claims.peak[left] == claims.peak[right]
-    child = left if claims.peak[left] > claims.peak[right] or (tie and claims.row[left] < claims.row[right]) else right
-    claims.peak[v], claims.row[v], claims.leaf[v] = claims.peak[child], claims.row[child], claims.leaf[child]
+    child = (
+        left
+        if claims.peak[left] > claims.peak[right] or (tie and claims.row[left] < claims.row[right])
+        else right
+    )
+    claims.peak[v], claims.row[v], claims.leaf[v] = (
+        claims.peak[child],
+        claims.row[child],
+        claims.leaf[child],
+    )
 
 
 @part(EXACT_MATH)
 def _gap(forest, v, c):
-    """Squared distance from c to the box of node v; never above the rounded ‖x − c‖² of a point x in it.
+    """Squared distance from c to the box of node v; never above the rounded ‖x − c‖² of a point x
+    in it.
 
     Rounding is monotone and both are summed in coordinate order, so the comparison needs no slack.
     """
     s = 0.0
     for t in range(len(forest.axes)):
-        below, beyond = forest.lower[v, t] - c[t], c[t] - forest.upper[v, t]
+        below = forest.lower[v, t] - c[t]
+        beyond = c[t] - forest.upper[v, t]
         g = below if below > beyond else beyond
         g = g if g > 0.0 else 0.0
         s += g * g
@@ -127,7 +143,9 @@ def _gap(forest, v, c):
 
 @part(EXACT_MATH)
 def _lower_leaf(forest, c, first, nearest):
-    """nearest_i ← min(nearest_i, ‖x_i − c‖²) for the points of a leaf, which may lie in several blocks."""
+    """nearest_i ← min(nearest_i, ‖x_i − c‖²) for the points of a leaf, which may lie in several
+    blocks.
+    """
     B = forest.points.shape[2]
     done = 0
     while done < len(nearest):
@@ -140,11 +158,15 @@ def _lower_leaf(forest, c, first, nearest):
 
 @part(EXACT_MATH)
 def _lower_squares(axes, block, first, c, nearest):
-    """nearest_i ← min(nearest_i, ‖x_i − c‖²) for points of a block from ``first`` on, summed in coordinate order."""
+    """nearest_i ← min(nearest_i, ‖x_i − c‖²) for points of a block from ``first`` on, summed in
+    coordinate order.
+    """
     for i in range(len(nearest)):
         s = 0.0
         for t in range(len(axes)):
-            g = block[t, np.uint64(first) + np.uint64(i)] - c[t]  # unsigned: else the compiler gathers
+            g = (
+                block[t, np.uint64(first) + np.uint64(i)] - c[t]
+            )  # unsigned: else the compiler gathers
             s += g * g
         nearest[i] = s if s < nearest[i] else nearest[i]
 

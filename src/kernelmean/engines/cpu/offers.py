@@ -1,4 +1,6 @@
-"""Distances to centres from anywhere, and the farthest points: a tree in low dimension, matrix products else."""
+"""Distances to centres from anywhere, and the farthest points: a tree in low dimension, matrix
+products else.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,13 @@ from kernelmean.engines.rounds import Pool, farthest
 
 
 class TreeFrontier:
-    """Kept from round to round: a node whose box lies farther from a centre than its claim has nothing to learn."""
+    """Kept from round to round: a node whose box lies farther from a centre than its claim has
+    nothing to learn.
+    """
 
     def __init__(self, blocks: Blocks, sample: Sample, count: int) -> None:
-        self._sample, self._tree = sample, GrownTree(blocks, count)
+        self._sample = sample
+        self._tree = GrownTree(blocks, count)
         self._distances: Distances | None = None  # from the first question to the next centres
 
     def meet(self, centers: Points) -> None:
@@ -32,16 +37,22 @@ class TreeFrontier:
     def distances(self) -> Distances:
         """The squared distances, behind reductions."""
         if self._distances is None:
-            claims, order = self._tree.claims, self._tree.forest.order
-            self._distances = Distances(claims.nearest, self._sample.p, order, float(claims.peak[1]))
+            claims = self._tree.claims
+            order = self._tree.forest.order
+            self._distances = Distances(
+                claims.nearest, self._sample.p, order, float(claims.peak[1])
+            )
         return self._distances
 
 
 class SievedFrontier:
-    """Writes to ``squared``, the distances to centres met before, so that it can be made anew whenever X is at hand."""
+    """Writes to ``squared``, the distances to centres met before, so that it can be made anew
+    whenever X is at hand.
+    """
 
     def __init__(self, sample: Sample, squared: Vector, count: int) -> None:
-        self._p, self._sieve = sample.p, Sieve(read_only(sample.X), squared, count)
+        self._p = sample.p
+        self._sieve = Sieve(read_only(sample.X), squared, count)
 
     def meet(self, centers: Points) -> None:
         """D² ← min(D², min_a ‖x − c_a‖²)."""

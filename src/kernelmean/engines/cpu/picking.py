@@ -11,17 +11,25 @@ from kernelmean._types import IntVector, Vector
 
 
 class Picking(ABC):
-    """Farthest-first order from row ``first``: picks while there is room for centres to wait, then all points meet them."""
+    """Farthest-first order from row ``first``: picks while there is room for centres to wait, then
+    all points meet them.
+    """
 
     def __init__(self, first: int) -> None:
-        self._first, self._taken = first, 0
+        self._first = first
+        self._taken = 0
 
     def take(self, m: int) -> tuple[IntVector, Vector]:
-        """Rows of the next m centres and their squared radii (inf for the first); fewer once none is left."""
-        rows, squares = np.empty(m, np.int64), np.empty(m)
+        """Rows of the next m centres and their squared radii (inf for the first); fewer once none
+        is left.
+        """
+        rows = np.empty(m, np.int64)
+        squares = np.empty(m)
         done = 0
         if self._taken == 0 and m > 0:
-            rows[0], squares[0], done = self._first, np.inf, 1
+            rows[0] = self._first
+            squares[0] = np.inf
+            done = 1
         while done < m:
             stop = min(m, done + self._room())
             done += self._pick(rows[done:stop], squares[done:stop])

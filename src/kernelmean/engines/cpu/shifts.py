@@ -1,8 +1,9 @@
-"""One step of mean shift: density, pull and direction of every query in one pass over the blocks, in the log domain.
+"""One step of mean shift: density, pull and direction of every query in one pass over the blocks,
+in the log domain.
 
-Weights are relative to the largest term met so far, which is raised as larger ones appear; so a query far from every
-point still moves towards the nearest, where the plain quotient would be 0/0. Steps are sums of differences x_j − q, so
-that a far origin costs no digits.
+Weights are relative to the largest term met so far, which is raised as larger ones appear; so a
+query far from every point still moves towards the nearest, where the plain quotient would be 0/0.
+Steps are sums of differences x_j − q, so that a far origin costs no digits.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ from kernelmean.engines.cpu.blocks import CELL, Blocks, padded_dimension, querie
 from kernelmean.engines.cpu.loops import TILE, dimension_key, distance_step
 from kernelmean.kernels import Formula
 
-VALUE, PULL, HELD, STEP = 0, 1, 2, 3  # columns of the sums; from STEP on, one per coordinate
+VALUE = 0  # columns of the sums; from STEP on, one per coordinate
+PULL = 1  # columns of the sums; from STEP on, one per coordinate
+HELD = 2  # columns of the sums; from STEP on, one per coordinate
+STEP = 3  # columns of the sums; from STEP on, one per coordinate
 
 
 def shift(blocks: Blocks, decay: Formula, Q: Points, w: Vector, count: int) -> Shift:
@@ -38,7 +42,16 @@ def shift(blocks: Blocks, decay: Formula, Q: Points, w: Vector, count: int) -> S
     peak = np.full((len(pieces), len(Q)), -np.inf)
     totals = np.zeros((len(pieces), len(Q), STEP + padded_dimension(blocks.d)))
     tasks = [
-        (blocks.points[piece], log_w[piece], _live(blocks, piece), rows[i], decay.rate, decay.shape, peak[c, i], totals[c, i])
+        (
+            blocks.points[piece],
+            log_w[piece],
+            _live(blocks, piece),
+            rows[i],
+            decay.rate,
+            decay.shape,
+            peak[c, i],
+            totals[c, i],
+        )
         for c, piece in enumerate(pieces)
         for i in across
     ]
@@ -58,7 +71,9 @@ def _quotients(peak: NDArray[np.float64], totals: NDArray[np.float64], d: int) -
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = np.where(np.isneginf(peak), 0.0, np.exp(peak - top))
         total = sums.ordered_sum(totals * scale[:, :, None])
-        step = np.where(total[:, PULL, None] > 0.0, total[:, STEP : STEP + d] / total[:, PULL, None], 0.0)
+        step = np.where(
+            total[:, PULL, None] > 0.0, total[:, STEP : STEP + d] / total[:, PULL, None], 0.0
+        )
         logs = np.log(total[:, :STEP]) + np.where(np.isneginf(top), 0.0, top)[:, None]
     return Shift(logs[:, VALUE], logs[:, PULL], logs[:, HELD], step)
 
@@ -66,18 +81,25 @@ def _quotients(peak: NDArray[np.float64], totals: NDArray[np.float64], d: int) -
 @functools.lru_cache(maxsize=256)
 def _shift_loop(decay: CompiledDecay, d: int) -> Loop:
     """peak_i and sums_i relative to it: Σ wφ, Σ wψ, Σ wφ at a kink, Σ wψ(x − q)."""
-    B, log_phi, ratio, kink = width(d), decay.log_phi, decay.ratio, decay.kink
-    squared_distances, exp = distance_step(d, SAFE_MATH), elementary.exp
+    B = width(d)
+    log_phi = decay.log_phi
+    ratio = decay.ratio
+    kink = decay.kink
+    squared_distances = distance_step(d, SAFE_MATH)
+    exp = elementary.exp
 
     def shift_loop(X, log_w, live, Q, rate, shape, peak, total):
-        r2, terms = np.empty(B), np.empty(B)
+        r2 = np.empty(B)
+        terms = np.empty(B)
         for first in range(0, len(Q), TILE):
             last = min(first + TILE, len(Q))
             for b in range(len(X)):
-                block, v = X[b], log_w[b]
+                block = X[b]
+                v = log_w[b]
                 m = min(B, -(-(live - b * B) // CELL) * CELL)  # cells of padding alone are left out
                 for i in range(first, last):
-                    q, out = Q[i], total[i]
+                    q = Q[i]
+                    out = total[i]
                     squared_distances(block, q, r2)
                     highest = -np.inf
                     for j in range(m):
@@ -89,7 +111,10 @@ def _shift_loop(decay: CompiledDecay, d: int) -> Loop:
                     if highest > peak[i]:
                         out *= exp(peak[i] - highest)
                         peak[i] = highest
-                    level, value, pull, held = peak[i], 0.0, 0.0, 0.0
+                    level = peak[i]
+                    value = 0.0
+                    pull = 0.0
+                    held = 0.0
                     for j in range(m):
                         e = exp(terms[j] - level)
                         f = ratio(r2[j], shape)
@@ -102,10 +127,14 @@ def _shift_loop(decay: CompiledDecay, d: int) -> Loop:
                     out[PULL] += pull
                     out[HELD] += held
                     for t in range(len(q)):
-                        x, o, s = block[t], q[t], 0.0
+                        x = block[t]
+                        o = q[t]
+                        s = 0.0
                         for j in range(m):
                             s += terms[j] * (x[j] - o)
                         out[STEP + t] += s
 
-    signature = types.void(read(3), read(2), types.int64, read(2), types.float64, types.float64, write(1), write(2))
+    signature = types.void(
+        read(3), read(2), types.int64, read(2), types.float64, types.float64, write(1), write(2)
+    )
     return compile_function(shift_loop, signature, (decay.name, dimension_key(d)))

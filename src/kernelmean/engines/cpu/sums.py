@@ -1,4 +1,6 @@
-"""Which loop runs over which blocks on which thread: fixed pieces, added in order, the same for any number of threads."""
+"""Which loop runs over which blocks on which thread: fixed pieces, added in order, the same for any
+number of threads.
+"""
 
 from __future__ import annotations
 
@@ -15,83 +17,137 @@ from kernelmean.engines.cpu import truncated_sums as narrow
 from kernelmean.engines.cpu.blocks import CELL, Blocks, queries
 from kernelmean.kernels import RadialFunction
 
-TASK = 2**18  # kernel values per piece of work: a few tenths of a millisecond, many times what handing it over takes
+TASK = (
+    2**18
+    # kernel values per piece of work: a few tenths of a millisecond, many times what handing it
+    # over takes
+)
 FEW_QUERIES = 1024  # below this, threads share the points instead of the queries
 FREQUENCIES = 256
 LEAST = 1e-280  # of max(1, Σw): a sum above it has lost nothing to underflow
 
 
-def kernel_sum(blocks: Blocks, radial_function: RadialFunction, Q: Points, W: Matrix, count: int) -> Matrix:
+def kernel_sum(
+    blocks: Blocks, radial_function: RadialFunction, Q: Points, W: Matrix, count: int
+) -> Matrix:
     """f_ic = Σ_j W_jc g(‖q_i − x_j‖²); W is (n,) or (n, c)."""
     if W.ndim == 2:
         return _columns_sum(blocks, radial_function, Q, W, count)
     rows = queries(Q)
-    if (value := narrow.kernel_sum(blocks, radial_function, rows, blocks.spread(W), count)) is not None:
+    if (
+        value := narrow.kernel_sum(blocks, radial_function, rows, blocks.spread(W), count)
+    ) is not None:
         return value
     return _every_term(blocks, radial_function, rows, W, count)
 
 
-def _every_term(blocks: Blocks, radial_function: RadialFunction, rows: Points, w: Vector, count: int) -> Vector:
+def _every_term(
+    blocks: Blocks, radial_function: RadialFunction, rows: Points, w: Vector, count: int
+) -> Vector:
     """Σ_j w_j g(‖q_i − x_j‖²), no term left out."""
     compiled, numbers = radial.compiled(radial_function)
-    loop, spread = loops.kernel_sum(compiled, blocks.d), blocks.spread(w)
+    loop = loops.kernel_sum(compiled, blocks.d)
+    spread = blocks.spread(w)
     if _by_chunk(blocks, rows):
         chunks = _chunks(blocks)
         parts = np.zeros((len(chunks), len(rows)))
-        tasks = [(blocks.points[c], spread[c], rows, *numbers, part) for c, part in zip(chunks, parts, strict=True)]
+        tasks = [
+            (blocks.points[c], spread[c], rows, *numbers, part)
+            for c, part in zip(chunks, parts, strict=True)
+        ]
         threads.run(loop, tasks, count)
         return ordered_sum(parts)
     out = np.zeros(len(rows))
-    for points, weights in _without_padding(blocks, spread) if blocks.d <= compiled.fused else [(blocks.points, spread)]:
-        tasks = [(points, weights, rows[i], *numbers, out[i]) for i in _query_pieces(len(rows), blocks.n)]
+    for points, weights in (
+        _without_padding(blocks, spread)
+        if blocks.d <= compiled.fused
+        else [(blocks.points, spread)]
+    ):
+        tasks = [
+            (points, weights, rows[i], *numbers, out[i]) for i in _query_pieces(len(rows), blocks.n)
+        ]
         threads.run(loop, tasks, count)
     return out
 
 
-def _without_padding(blocks: Blocks, spread: Matrix) -> Iterator[tuple[NDArray[np.float64], Matrix]]:
+def _without_padding(
+    blocks: Blocks, spread: Matrix
+) -> Iterator[tuple[NDArray[np.float64], Matrix]]:
     """The full blocks, and the last one cut to the cells that hold points."""
     full, live = divmod(blocks.n, blocks.shape[1])
     if full:
         yield blocks.points[:full], spread[:full]
     if live:
         kept = -(-live // CELL) * CELL
-        yield np.ascontiguousarray(blocks.points[full:, :, :kept]), np.ascontiguousarray(spread[full:, :kept])
+        yield (
+            np.ascontiguousarray(blocks.points[full:, :, :kept]),
+            np.ascontiguousarray(spread[full:, :kept]),
+        )
 
 
-def _columns_sum(blocks: Blocks, radial_function: RadialFunction, Q: Points, W: Matrix, count: int) -> Matrix:
+def _columns_sum(
+    blocks: Blocks, radial_function: RadialFunction, Q: Points, W: Matrix, count: int
+) -> Matrix:
     """Several columns of weights at the cost of little more than one."""
     compiled, numbers = radial.compiled(radial_function)
     spread = np.ascontiguousarray(np.stack([blocks.spread(column) for column in W.T], axis=1))
     return _rows_of_sums(
-        blocks, loops.kernel_sum_columns(compiled, blocks.d), spread, Q, numbers, np.zeros((len(Q), W.shape[1])), count
+        blocks,
+        loops.kernel_sum_columns(compiled, blocks.d),
+        spread,
+        Q,
+        numbers,
+        np.zeros((len(Q), W.shape[1])),
+        count,
     )
 
 
-def kernel_moments(blocks: Blocks, radial_function: RadialFunction, Q: Points, w: Vector, count: int) -> Matrix:
+def kernel_moments(
+    blocks: Blocks, radial_function: RadialFunction, Q: Points, w: Vector, count: int
+) -> Matrix:
     """(q, 1 + d): Σ_j w_j g(‖q_i − x_j‖²)(1, x_j − q_i)."""
     compiled, numbers = radial.compiled(radial_function)
     out = np.zeros((len(Q), 1 + blocks.d))
-    return _rows_of_sums(blocks, loops.kernel_moments(compiled, blocks.d), blocks.spread(w), Q, numbers, out, count)
+    return _rows_of_sums(
+        blocks, loops.kernel_moments(compiled, blocks.d), blocks.spread(w), Q, numbers, out, count
+    )
 
 
 def _rows_of_sums(
-    blocks: Blocks, loop: Loop, spread: Matrix, Q: Points, numbers: tuple[float, float, Matrix], out: Matrix, count: int
+    blocks: Blocks,
+    loop: Loop,
+    spread: Matrix,
+    Q: Points,
+    numbers: tuple[float, float, Matrix],
+    out: Matrix,
+    count: int,
 ) -> Matrix:
-    """out_i += one row of sums per query, by a loop that takes one piece of the points or of the queries."""
+    """out_i += one row of sums per query, by a loop that takes one piece of the points or of the
+    queries.
+    """
     rows = queries(Q)
     if _by_chunk(blocks, rows):
         chunks = _chunks(blocks)
         parts = np.zeros((len(chunks), *out.shape))
-        tasks = [(blocks.points[c], spread[c], rows, *numbers, part) for c, part in zip(chunks, parts, strict=True)]
+        tasks = [
+            (blocks.points[c], spread[c], rows, *numbers, part)
+            for c, part in zip(chunks, parts, strict=True)
+        ]
         threads.run(loop, tasks, count)
         return ordered_sum(parts)
-    tasks = [(blocks.points, spread, rows[i], *numbers, out[i]) for i in _query_pieces(len(Q), blocks.n)]
+    tasks = [
+        (blocks.points, spread, rows[i], *numbers, out[i]) for i in _query_pieces(len(Q), blocks.n)
+    ]
     threads.run(loop, tasks, count)
     return out
 
 
-def log_kernel_sum(blocks: Blocks, radial_function: RadialFunction, Q: Points, w: Vector, count: int) -> Vector:
-    """log Σ_j w_j g(‖q_i − x_j‖²): the logarithm of the plain sum, two to three times faster, unless it is near underflow."""
+def log_kernel_sum(
+    blocks: Blocks, radial_function: RadialFunction, Q: Points, w: Vector, count: int
+) -> Vector:
+    """log Σ_j w_j g(‖q_i − x_j‖²): the logarithm of the plain sum, two to three times faster,
+    unless it is near underflow.
+    """
     rows = queries(Q)
     plain = _every_term(blocks, radial_function, rows, w, count)
     with np.errstate(divide="ignore"):
@@ -102,14 +158,17 @@ def log_kernel_sum(blocks: Blocks, radial_function: RadialFunction, Q: Points, w
     return value
 
 
-def _in_the_log_domain(blocks: Blocks, radial_function: RadialFunction, rows: Points, w: Vector, count: int) -> Vector:
+def _in_the_log_domain(
+    blocks: Blocks, radial_function: RadialFunction, rows: Points, w: Vector, count: int
+) -> Vector:
     """The same, without underflow."""
     compiled, numbers = radial.compiled(radial_function)
     loop = loops.log_kernel_sum(compiled, blocks.d)
     with np.errstate(divide="ignore"):
         log_w = blocks.spread(np.log(w), padding=-np.inf)
     pieces, across = shares(blocks, rows)
-    peak, total = np.full((len(pieces), len(rows)), -np.inf), np.zeros((len(pieces), len(rows)))
+    peak = np.full((len(pieces), len(rows)), -np.inf)
+    total = np.zeros((len(pieces), len(rows)))
     tasks = [
         (blocks.points[piece], log_w[piece], rows[i], *numbers, peak[c, i], total[c, i])
         for c, piece in enumerate(pieces)
@@ -124,28 +183,40 @@ def _in_the_log_domain(blocks: Blocks, radial_function: RadialFunction, rows: Po
 
 
 def quadratic(blocks: Blocks, radial_function: RadialFunction, w: Vector, count: int) -> float:
-    """Σ_ij w_i w_j g(‖x_i − x_j‖²) over half of the pairs: each chunk with itself, and twice with the later ones."""
+    """Σ_ij w_i w_j g(‖x_i − x_j‖²) over half of the pairs: each chunk with itself, and twice with
+    the later ones.
+    """
     compiled, numbers = radial.compiled(radial_function)
-    loop, spread = loops.kernel_sum(compiled, blocks.d), blocks.spread(w)
+    loop = loops.kernel_sum(compiled, blocks.d)
+    spread = blocks.spread(w)
     chunks = _chunks(blocks)
     parts = np.zeros(len(chunks))
 
     def add(c: int) -> None:
-        own, later = chunks[c], slice(chunks[c].stop, None)
-        rows = np.ascontiguousarray(blocks.points[own].transpose(0, 2, 1)).reshape(-1, blocks.points.shape[1])
+        own = chunks[c]
+        later = slice(chunks[c].stop, None)
+        rows = np.ascontiguousarray(blocks.points[own].transpose(0, 2, 1)).reshape(
+            -1, blocks.points.shape[1]
+        )
         weights = spread[own].reshape(-1)
-        inner, outer = np.zeros(len(rows)), np.zeros(len(rows))
+        inner = np.zeros(len(rows))
+        outer = np.zeros(len(rows))
         loop(blocks.points[own], spread[own], rows, *numbers, inner)
         loop(blocks.points[later], spread[later], rows, *numbers, outer)
-        parts[c] = np.sum(weights * inner) + 2.0 * np.sum(weights * outer)  # not by BLAS, whose threads change bits
+        parts[c] = np.sum(weights * inner) + 2.0 * np.sum(
+            weights * outer
+        )  # not by BLAS, whose threads change bits
 
     threads.run(add, [(c,) for c in range(len(chunks))], count)
     return float(np.sum(parts))
 
 
-def fourier_sum(blocks: Blocks, frequencies: Points, origin: Vector, w: Vector, count: int) -> Matrix:
+def fourier_sum(
+    blocks: Blocks, frequencies: Points, origin: Vector, w: Vector, count: int
+) -> Matrix:
     """(M, 2): Σ_j w_j cos ω·(x_j − origin) and the same with sin."""
-    loop, spread = loops.fourier_sum(blocks.shape[1]), blocks.spread(w)
+    loop = loops.fourier_sum(blocks.shape[1])
+    spread = blocks.spread(w)
     shift = np.zeros(blocks.points.shape[1])
     shift[: blocks.d] = origin
     rows = queries(frequencies)
@@ -167,7 +238,9 @@ def shares(blocks: Blocks, rows: Points) -> tuple[list[slice], list[slice]]:
 
 
 def _by_chunk(blocks: Blocks, rows: Points) -> bool:
-    """Few queries: threads share the points. Decided by sizes alone, so that results do not depend on threads."""
+    """Few queries: threads share the points. Decided by sizes alone, so that results do not depend
+    on threads.
+    """
     return len(rows) < FEW_QUERIES and len(blocks.points) > loops.CHUNK
 
 

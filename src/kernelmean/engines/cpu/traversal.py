@@ -44,7 +44,9 @@ class Nearest:
     """Each point's nearest centre, the lowest on ties."""
 
     def __init__(self, blocks: Blocks, sample: Sample, centers: Points, count: int) -> None:
-        self._blocks, self._sample, self._count = blocks, sample, count
+        self._blocks = blocks
+        self._sample = sample
+        self._count = count
         self._squared = np.full(blocks.shape, np.inf)
         self._labels: NDArray[np.int64] = np.zeros(blocks.shape, dtype=np.int64)
         self._centers = centers[:0]
@@ -52,12 +54,19 @@ class Nearest:
 
     def add(self, centers: Points) -> None:
         """D² ← min(D², min_a ‖x − c_a‖²)."""
-        X, C, known = self._blocks.points, queries(centers), len(self._centers)
+        X = self._blocks.points
+        C = queries(centers)
+        known = len(self._centers)
         pieces = _pass_pieces(self._blocks, len(centers))
-        if self._blocks.tree is not None and neighbours.worthwhile(self._blocks.n, self._blocks.d, len(centers)):
+        if self._blocks.tree is not None and neighbours.worthwhile(
+            self._blocks.n, self._blocks.d, len(centers)
+        ):
             boxes = [self._boxes(s) for s in pieces]
             loop = neighbours.nearest(self._blocks.d)
-            tasks = [(X[s], *boxes[i], C, known, self._squared[s], self._labels[s]) for i, s in enumerate(pieces)]
+            tasks = [
+                (X[s], *boxes[i], C, known, self._squared[s], self._labels[s])
+                for i, s in enumerate(pieces)
+            ]
             threads.run(loop, tasks, self._count)
         else:
             plain = [(X[s], C, known, self._squared[s], self._labels[s]) for s in pieces]
@@ -77,7 +86,9 @@ class Nearest:
         return self._sample.group_means(self._flat_labels(), self._centers)
 
     def _boxes(self, piece: slice) -> tuple[Points, ...]:
-        """Boxes of the cells (blocks, d, cells), then of the blocks (d, blocks): lower and upper sides."""
+        """Boxes of the cells (blocks, d, cells), then of the blocks (d, blocks): lower and upper
+        sides.
+        """
         sides = [side[piece] for side in self._blocks.cells]
         return *sides, *(np.ascontiguousarray(side[:, piece]) for side in self._blocks.boxes)
 
@@ -87,5 +98,7 @@ class Nearest:
 
 
 def _pass_pieces(blocks: Blocks, centers: int) -> list[slice]:
-    size = max(1, PASS // (blocks.points.shape[1] * blocks.points.shape[2] * -(-centers // TOGETHER)))
+    size = max(
+        1, PASS // (blocks.points.shape[1] * blocks.points.shape[2] * -(-centers // TOGETHER))
+    )
     return [slice(b, b + size) for b in range(0, len(blocks.points), size)]

@@ -1,7 +1,8 @@
 """Points in kd-tree order: a complete binary tree whose leaves are runs of consecutive points.
 
-Near points lie near in memory, so a block of them has a small box: traversals skip what cannot change, and narrow
-kernels skip what float64 cannot see. The order steers speed only; every result is independent of it but for rounding.
+Near points lie near in memory, so a block of them has a small box: traversals skip what cannot
+change, and narrow kernels skip what float64 cannot see. The order steers speed only; every result
+is independent of it but for rounding.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from kernelmean._types import Points
 from kernelmean.compiled import threads
 from kernelmean.compiled.compiling import EXACT_MATH, entry, part
 
-LEAF = 64  # points, about: finer than what a traversal or a block needs, so that any run of points is compact
+# points, about: finer than what a traversal or a block needs, so that any run of points is compact
+LEAF = 64
 SAMPLE_PER_LEAF = 4  # pivots are medians of this many sampled points per leaf
 STRIP = 1024  # rows dropped down the tree together
 
@@ -35,7 +37,8 @@ def levels(n: int) -> int:
 
 def plant(X: Points, count: int) -> Tree:
     """Sort the rows of X into leaves by a stable counting sort.  Time O(n·levels), 8 bytes a point."""
-    n, depth = len(X), levels(len(X))
+    n = len(X)
+    depth = levels(len(X))
     leaves = 1 << depth
     # The sample steers the speed, never the result, so its seed is fixed.
     sample = X[np.random.default_rng(0).integers(n, size=leaves * SAMPLE_PER_LEAF)]
@@ -43,11 +46,22 @@ def plant(X: Points, count: int) -> Tree:
     leaf_of = np.empty(n, np.int32)
     pieces = threads.pieces(n)
     counts = np.zeros((len(pieces), leaves), np.int64)
-    threads.run(_drop, [(X, axes, pivots, leaf_of, c, p.start, p.stop) for c, p in zip(counts, pieces, strict=True)], count)
+    threads.run(
+        _drop,
+        [
+            (X, axes, pivots, leaf_of, c, p.start, p.stop)
+            for c, p in zip(counts, pieces, strict=True)
+        ],
+        count,
+    )
     ends = np.cumsum(counts.T).reshape(leaves, len(pieces)).T
     order: NDArray[np.integer] = np.empty(n, row_type(n))
     cursors = np.ascontiguousarray(ends - counts)
-    threads.run(_place, [(leaf_of, c, order, p.start, p.stop) for c, p in zip(cursors, pieces, strict=True)], count)
+    threads.run(
+        _place,
+        [(leaf_of, c, order, p.start, p.stop) for c, p in zip(cursors, pieces, strict=True)],
+        count,
+    )
     return Tree(order, np.concatenate([[0], ends[-1]]))
 
 
@@ -60,29 +74,36 @@ def row_type(n: int) -> type[np.integer]:
 def _split_sample(sample, depth):
     """Axis and pivot of every inner node: the rows of its sample below the pivot go left."""
     leaves = 1 << depth
-    axes, pivots = np.empty(leaves, np.int32), np.empty(leaves)
-    starts, stops = np.empty(2 * leaves, np.int64), np.empty(2 * leaves, np.int64)
-    starts[1], stops[1] = 0, len(sample)
+    axes = np.empty(leaves, np.int32)
+    pivots = np.empty(leaves)
+    starts = np.empty(2 * leaves, np.int64)
+    stops = np.empty(2 * leaves, np.int64)
+    starts[1] = 0
+    stops[1] = len(sample)
     for v in range(1, leaves):
         rows = sample[starts[v] : stops[v]]
         axes[v] = _widest(rows)
         pivots[v], below = _halve(rows, axes[v])
         starts[2 * v], stops[2 * v] = starts[v], starts[v] + below
-        starts[2 * v + 1], stops[2 * v + 1] = starts[v] + below, stops[v]
+        starts[2 * v + 1] = starts[v] + below
+        stops[2 * v + 1] = stops[v]
     return axes, pivots
 
 
 @part(EXACT_MATH)
 def _widest(rows):
     """The axis along which the rows spread most."""
-    axis, width = 0, -1.0
+    axis = 0
+    width = -1.0
     for t in range(rows.shape[1]):
-        low, high = np.inf, -np.inf
+        low = np.inf
+        high = -np.inf
         for i in range(len(rows)):
             low = min(low, rows[i, t])
             high = max(high, rows[i, t])
         if high - low > width:
-            axis, width = t, high - low
+            axis = t
+            width = high - low
     return axis
 
 
@@ -90,8 +111,8 @@ def _widest(rows):
 def _halve(rows, axis):
     """Move the rows below the median to the front; the pivot used and how many lie below it.
 
-    If ties leave none below, the pivot is the next larger value, so that columns full of zeros still split; it is inf
-    where all are equal.
+    If ties leave none below, the pivot is the next larger value, so that columns full of zeros
+    still split; it is inf where all are equal.
     """
     values = np.empty(len(rows))
     for i in range(len(rows)):
@@ -110,10 +131,12 @@ def _halve(rows, axis):
 @part(EXACT_MATH)
 def _select(values, rank):
     """The value of this rank (Hoare's quickselect, in place); inf if there are none."""
-    first, last = 0, len(values) - 1
+    first = 0
+    last = len(values) - 1
     while first < last:
         pivot = values[rank]
-        i, j = first, last
+        i = first
+        j = last
         while i <= j:
             while values[i] < pivot:
                 i += 1

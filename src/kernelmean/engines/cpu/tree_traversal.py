@@ -1,9 +1,10 @@
 """Exact farthest-first traversal in low dimension: a kd-tree that knows its farthest point.
 
-Every leaf claims the largest squared distance from its points to the centres it has *seen*. A leaf that lags behind can
-only claim too much, so whichever leaf claims most is brought up to date, until the largest claim is true: that point is
-the next centre. Every few hundred centres the whole tree catches up, subtree by subtree on all threads; a node whose
-box lies farther from a centre than the node's claim has nothing to learn from it.
+Every leaf claims the largest squared distance from its points to the centres it has *seen*. A leaf
+that lags behind can only claim too much, so whichever leaf claims most is brought up to date, until
+the largest claim is true: that point is the next centre. Every few hundred centres the whole tree
+catches up, subtree by subtree on all threads; a node whose box lies farther from a centre than the
+node's claim has nothing to learn from it.
 """
 
 from __future__ import annotations
@@ -21,21 +22,26 @@ from kernelmean.engines.rounds import Pool, farthest
 
 MERGED = 8  # leaves of the tree that make one leaf here: about 512 points
 FRESH = 256  # most centres a leaf may lag behind
-MANTISSA = 44  # bits of a distance that are dropped where it is only counted: 256 classes from a value to its double,
+# bits of a distance that are dropped where it is only counted: 256 classes from a value to its
+# double,
+MANTISSA = 44
 CLASSES = 1 << 12  # over sixteen doublings below the largest
 PATIENCE = 2  # leaf updates per leaf before the whole tree catches up
 SUBTREE_LEVEL = 5  # the tree catches up in 2**SUBTREE_LEVEL pieces, whatever the number of threads
 
 
 class TreeTraversal(Picking):
-    """Farthest-first order of the points from row ``first``.  Memory 8 bytes a point, beside the blocks."""
+    """Farthest-first order of the points from row ``first``.  Memory 8 bytes a point, beside the
+    blocks.
+    """
 
     def __init__(self, blocks: Blocks, X: Points, first: int, count: int) -> None:
         super().__init__(first)
         self._X = X
         self._grown = GrownTree(blocks, count)
         self._fresh = np.empty((FRESH, blocks.d))
-        self._fresh[0], self._waiting = X[first], 1
+        self._fresh[0] = X[first]
+        self._waiting = 1
         self._meet()
 
     def squared_distances(self) -> Vector:
@@ -48,7 +54,9 @@ class TreeTraversal(Picking):
 
     def _pick(self, rows: NDArray[np.int64], squares: Vector) -> int:
         tree = self._grown
-        found: int = _pick(self._X, tree.forest, tree.claims, self._fresh, self._waiting, rows, squares)
+        found: int = _pick(
+            self._X, tree.forest, tree.claims, self._fresh, self._waiting, rows, squares
+        )
         self._waiting += found
         return found
 
@@ -73,7 +81,11 @@ class GrownTree:
         """Let every leaf see the centres that it has not seen."""
         leaves = len(self.claims.seen)
         top = min(1 << SUBTREE_LEVEL, leaves)
-        threads.run(catch_up, [(self.forest, self.claims, fresh, v) for v in range(top, 2 * top)], self._count)
+        threads.run(
+            catch_up,
+            [(self.forest, self.claims, fresh, v) for v in range(top, 2 * top)],
+            self._count,
+        )
         pull_upwards(self.claims, top - 1)
         self.claims.seen[:] = 0
 
@@ -84,37 +96,56 @@ class GrownTree:
         return squares
 
     def farthest(self, m: int) -> Pool:
-        """The m points of largest distance, the lowest rows on ties; only leaves that claim as much are looked into."""
-        order, n, peaks = self.forest.order, len(self.forest.order), self.claims.peak[len(self.claims.seen) :]
-        falling, bits = np.argsort(peaks)[::-1], self.claims.nearest.view(np.int64)
-        level, found = _level(self.forest.starts, bits, peaks.view(np.int64), falling, np.zeros(CLASSES, np.int64), m)
+        """The m points of largest distance, the lowest rows on ties; only leaves that claim as much
+        are looked into.
+        """
+        order = self.forest.order
+        n = len(self.forest.order)
+        peaks = self.claims.peak[len(self.claims.seen) :]
+        falling = np.argsort(peaks)[::-1]
+        bits = self.claims.nearest.view(np.int64)
+        level, found = _level(
+            self.forest.starts, bits, peaks.view(np.int64), falling, np.zeros(CLASSES, np.int64), m
+        )
         places = np.empty(found, np.int64)
-        _collect(self.forest.starts, bits, np.flatnonzero(peaks.view(np.int64) >= level), level, places)
+        _collect(
+            self.forest.starts, bits, np.flatnonzero(peaks.view(np.int64) >= level), level, places
+        )
         places = places[np.argsort(order[places])]
         pool = farthest(np.empty((found, 0)), self.claims.nearest[places], m)
-        kept, bound, rival = places[pool.rows], pool.bound, int(order[places[pool.rival]]) if pool.rival < found else n
+        kept = places[pool.rows]
+        bound = pool.bound
+        rival = int(order[places[pool.rival]]) if pool.rival < found else n
         if found == m < n:  # all that was found is kept, and whatever was not is nearer
-            bound, rival = float(np.int64(level - 1).view(np.float64)), 0
+            bound = float(np.int64(level - 1).view(np.float64))
+            rival = 0
         return Pool(order[kept].astype(np.int64), self._points(kept), pool.nearest, bound, rival)
 
     def _points(self, places: NDArray[np.int64]) -> Points:
         """(d, p): the points at these places of the tree order."""
-        blocks, width = self.forest.points, self.forest.points.shape[2]
-        return np.ascontiguousarray(blocks[places // width, : len(self.forest.axes), places % width].T)
+        blocks = self.forest.points
+        width = self.forest.points.shape[2]
+        return np.ascontiguousarray(
+            blocks[places // width, : len(self.forest.axes), places % width].T
+        )
 
 
 def _forest(blocks: Blocks, count: int) -> Forest:
     """Boxes of all nodes, from the leaves up."""
     assert blocks.tree is not None
-    order, starts = blocks.tree.order, blocks.tree.starts
+    order = blocks.tree.order
+    starts = blocks.tree.starts
     starts = np.ascontiguousarray(starts[:: min(MERGED, len(starts) - 1)])
-    leaves, d = len(starts) - 1, blocks.d
-    lower, upper = np.full((2 * leaves, d), np.inf), np.full((2 * leaves, d), -np.inf)
+    leaves = len(starts) - 1
+    d = blocks.d
+    lower = np.full((2 * leaves, d), np.inf)
+    upper = np.full((2 * leaves, d), -np.inf)
     forest = Forest(blocks.points, order, starts, lower, upper, tuple(range(d)))
     threads.run(_measure_boxes, [(forest, p.start, p.stop) for p in threads.pieces(leaves)], count)
     level = leaves
     while level > 1:
-        nodes, children = slice(level // 2, level), slice(level, 2 * level)
+        nodes = slice(level // 2, level)
+        children = slice(level, 2 * level)
         lower[nodes] = lower[children].reshape(-1, 2, d).min(axis=1)
         upper[nodes] = upper[children].reshape(-1, 2, d).max(axis=1)
         level //= 2
@@ -123,20 +154,25 @@ def _forest(blocks: Blocks, count: int) -> Forest:
 
 def _boundless_claims(forest: Forest) -> Claims:
     """Before the first centre every point is infinitely far; empty nodes claim −1."""
-    n, leaves = len(forest.order), len(forest.starts) - 1
+    n = len(forest.order)
+    leaves = len(forest.starts) - 1
     peak = np.where(np.isfinite(forest.lower[:, 0]), np.inf, -1.0)
     leaf = np.zeros(2 * leaves, np.int32)
     leaf[leaves:] = np.arange(leaves)
-    return Claims(np.full(n, np.inf), peak, np.full(2 * leaves, n), leaf, np.zeros(leaves, np.int32))
+    return Claims(
+        np.full(n, np.inf), peak, np.full(2 * leaves, n), leaf, np.zeros(leaves, np.int32)
+    )
 
 
 @entry(EXACT_MATH)
 def _measure_boxes(forest, start, stop):
     """Bound the points of leaves start..stop."""
-    leaves, B = len(forest.starts) - 1, forest.points.shape[2]
+    leaves = len(forest.starts) - 1
+    B = forest.points.shape[2]
     for leaf in range(start, stop):
         for position in range(forest.starts[leaf], forest.starts[leaf + 1]):
-            block, j = position // B, position % B
+            block = position // B
+            j = position % B
             for t in range(len(forest.axes)):
                 x = forest.points[block, t, j]
                 forest.lower[leaves + leaf, t] = min(forest.lower[leaves + leaf, t], x)
@@ -145,13 +181,19 @@ def _measure_boxes(forest, start, stop):
 
 @entry(EXACT_MATH)
 def _level(starts, bits, tops, falling, counts, m):
-    """The bits of a distance that m points reach, and hardly more; how many do. ``falling`` are the leaves by what they claim.
+    """The bits of a distance that m points reach, and hardly more; how many do. ``falling`` are the
+    leaves by what they claim.
 
-    Distances are counted by class, which is enough: squares are ordered as their bits are. All points where fewer than m do.
+    Distances are counted by class, which is enough: squares are ordered as their bits are. All
+    points where fewer than m do.
     """
-    last, total, most = len(counts) - 1, 0, tops[falling[0]] >> MANTISSA
+    last = len(counts) - 1
+    total = 0
+    most = tops[falling[0]] >> MANTISSA
     for leaf in falling:
-        if min(most - (tops[leaf] >> MANTISSA), len(counts) - 1) > last:  # the last class has no end
+        if (
+            min(most - (tops[leaf] >> MANTISSA), len(counts) - 1) > last
+        ):  # the last class has no end
             break
         for i in range(starts[leaf], starts[leaf + 1]):
             c = min(most - (bits[i] >> MANTISSA), len(counts) - 1)
@@ -179,15 +221,16 @@ def _collect(starts, bits, leaves, level, places):
 def _pick(X, forest, claims, fresh, waiting, rows, squares):
     """Fill ``rows`` with the next centres and append them to fresh[:waiting]; how many were found.
 
-    Stops early when no distinct point is left, or when so many leaves had to be updated one by one that it is time for
-    all threads to help.
+    Stops early when no distinct point is left, or when so many leaves had to be updated one by one
+    that it is time for all threads to help.
     """
     patience = PATIENCE * len(claims.seen)
     for k in range(len(rows)):
         patience -= _find_farthest(forest, claims, fresh[: waiting + k])
         if claims.peak[1] <= 0.0 or (k > 0 and patience < 0):
             return k
-        rows[k], squares[k] = claims.row[1], claims.peak[1]
+        rows[k] = claims.row[1]
+        squares[k] = claims.peak[1]
         for t in range(X.shape[1]):
             fresh[waiting + k, t] = X[rows[k], t]
     return len(rows)

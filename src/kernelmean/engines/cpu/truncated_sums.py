@@ -1,9 +1,9 @@
 """Narrow kernels: sums that leave out what float64 cannot see.
 
-Points lie in tree order, so blocks, and cells of 64 points within them, have small boxes. For each query the boxes
-bound the sum of absolute terms from below, A ≤ Σ|w|g, and what lies beyond a distance from above; cells beyond the
-distance at which that is LOST·A are left out. Blocks come first and queries second, so that what a block needs is made
-once for many queries.
+Points lie in tree order, so blocks, and cells of 64 points within them, have small boxes. For each
+query the boxes bound the sum of absolute terms from below, A ≤ Σ|w|g, and what lies beyond a
+distance from above; cells beyond the distance at which that is LOST·A are left out. Blocks come
+first and queries second, so that what a block needs is made once for many queries.
 """
 
 from __future__ import annotations
@@ -23,7 +23,13 @@ from kernelmean.compiled.signatures import NUMBERS, Loop, read, write
 from kernelmean.engines.cpu import box_expansion as expansion
 from kernelmean.engines.cpu import gaussian
 from kernelmean.engines.cpu.blocks import CELL, Blocks, width
-from kernelmean.engines.cpu.bounding_boxes import BOXES, box_parts, direct_sum, sums_over_blocks, within
+from kernelmean.engines.cpu.bounding_boxes import (
+    BOXES,
+    box_parts,
+    direct_sum,
+    sums_over_blocks,
+    within,
+)
 from kernelmean.engines.cpu.loops import compile_for
 from kernelmean.kernels import RadialFunction
 
@@ -41,21 +47,28 @@ TILE = 4096  # queries that share what is made once per block
 PIECES = 32  # of the blocks, for threads
 
 
-def kernel_sum(blocks: Blocks, radial_function: RadialFunction, rows: Points, w: Matrix, count: int) -> Vector | None:
+def kernel_sum(
+    blocks: Blocks, radial_function: RadialFunction, rows: Points, w: Matrix, count: int
+) -> Vector | None:
     """f_i = Σ_j w_j g(‖q_i − x_j‖²) over the cells that matter; None where the full sum is as fast."""
     if blocks.tree is None or not radial_function.decreasing or len(w) < FEWEST_BLOCKS:
         return None
     if blocks.n * len(rows) < LEAST_WORK or not w.any():
         return None
-    X, v = blocks.points.reshape(len(w), blocks.d, -1, CELL), w.reshape(len(w), -1, CELL)
+    X = blocks.points.reshape(len(w), blocks.d, -1, CELL)
+    v = w.reshape(len(w), -1, CELL)
     moments = _moments(X, v, count)
-    _, share = _cuts(blocks, radial_function, moments, rows[:: max(1, len(rows) // PROBE)][:PROBE], 1)
+    _, share = _cuts(
+        blocks, radial_function, moments, rows[:: max(1, len(rows) // PROBE)][:PROBE], 1
+    )
     if share > WORTHWHILE:
         return None
     cuts, _ = _cuts(blocks, radial_function, moments, rows, count)
     compiled, numbers = radial.compiled(radial_function)
     if gaussian.is_gaussian(radial_function):
-        loop = gaussian.sums_over_cells(compiled.value, blocks.d, expansion.pays(blocks.d, len(rows)))
+        loop = gaussian.sums_over_cells(
+            compiled.value, blocks.d, expansion.pays(blocks.d, len(rows))
+        )
     else:
         loop = _sums_over_cells(compiled, blocks.d)
     size = -(-len(w) // PIECES)
@@ -63,7 +76,8 @@ def kernel_sum(blocks: Blocks, radial_function: RadialFunction, rows: Points, w:
     parts = np.zeros((len(pieces), len(rows)))
 
     def add(p: int, i: slice) -> None:
-        b, columns = pieces[p], np.ascontiguousarray(rows[i].T)
+        b = pieces[p]
+        columns = np.ascontiguousarray(rows[i].T)
         lower, upper = (np.ascontiguousarray(box[:, b]) for box in blocks.boxes)
         boxes = lower, upper, blocks.cells[0][b], blocks.cells[1][b]
         loop(X[b], v[b], *boxes, columns, np.ascontiguousarray(cuts[:, i]), *numbers, parts[p, i])
@@ -77,16 +91,30 @@ def kernel_sum(blocks: Blocks, radial_function: RadialFunction, rows: Points, w:
 
 
 def _cuts(
-    blocks: Blocks, radial_function: RadialFunction, moments: NDArray[np.float64], rows: Points, count: int
+    blocks: Blocks,
+    radial_function: RadialFunction,
+    moments: NDArray[np.float64],
+    rows: Points,
+    count: int,
 ) -> tuple[Matrix, float]:
     """(1 + tiers, q) squared distances, per query, and the share of the blocks within the first."""
     compiled, numbers = radial.compiled(radial_function)
-    find, weight = _find_cuts(compiled, blocks.d), moments[:, 0].sum(axis=1)
+    find = _find_cuts(compiled, blocks.d)
+    weight = moments[:, 0].sum(axis=1)
     strips = [slice(i, i + STRIP) for i in range(0, len(rows), STRIP)]
     cuts = [np.empty((1 + len(gaussian.SHARES), len(rows[i]))) for i in strips]
     shares = np.zeros((len(strips), 1))
     tasks = [
-        (*blocks.boxes, *blocks.cells, moments, weight, np.ascontiguousarray(rows[i]), *numbers, own, share)
+        (
+            *blocks.boxes,
+            *blocks.cells,
+            moments,
+            weight,
+            np.ascontiguousarray(rows[i]),
+            *numbers,
+            own,
+            share,
+        )
         for i, own, share in zip(strips, cuts, shares, strict=True)
     ]
     threads.run(find, tasks, count)
@@ -94,7 +122,9 @@ def _cuts(
 
 
 def _moments(X: NDArray[np.float64], w: NDArray[np.float64], count: int) -> NDArray[np.float64]:
-    """(blocks, 1 + d + 1, cells): share of Σ|w|, mean and mean squared distance from the mean, weighted by |w|."""
+    """(blocks, 1 + d + 1, cells): share of Σ|w|, mean and mean squared distance from the mean,
+    weighted by |w|.
+    """
     moments = np.empty((len(X), X.shape[1] + 2, X.shape[2]))
     threads.run(_add_moments, [(X[b], w[b], moments[b]) for b in threads.pieces(len(X))], count)
     moments[:, 0] /= moments[:, 0].sum()
@@ -105,11 +135,14 @@ def _moments(X: NDArray[np.float64], w: NDArray[np.float64], count: int) -> NDAr
 def _add_moments(X, w, moments):
     for b in range(len(X)):
         for c in range(X.shape[2]):
-            v, total, square = np.abs(w[b, c]), 0.0, 0.0
+            v = np.abs(w[b, c])
+            total = 0.0
+            square = 0.0
             for j in range(CELL):
                 total += v[j]
             for t in range(X.shape[1]):
-                x, mean = X[b, t, c], 0.0
+                x = X[b, t, c]
+                mean = 0.0
                 for j in range(CELL):
                     mean += v[j] * x[j]
                 mean = mean / total if total > 0.0 else 0.0
@@ -143,8 +176,12 @@ def _level(weight, most, least, at_least):
 def _distance_of(g: Any) -> Any:
     @part()
     def distance_of(level, high, rate, shape, table):
-        """The squared distance at which g has come down to a level, rounded up; inf if beyond ``high``."""
-        low, middle, end = 0.0, high, np.inf
+        """The squared distance at which g has come down to a level, rounded up; inf if beyond
+        ``high``.
+        """
+        low = 0.0
+        middle = high
+        end = np.inf
         for _ in range(BISECTIONS):
             if g(middle, rate, shape, table) > level:
                 low = middle
@@ -157,14 +194,17 @@ def _distance_of(g: Any) -> Any:
 
 
 def _near_block(compiled: CompiledRadial, d: int) -> Any:
-    g, cells, convex = compiled.value, width(d) // CELL, compiled.name is not None
+    g = compiled.value
+    cells = width(d) // CELL
+    convex = compiled.name is not None
 
     @part()
     def near_block(lower, upper, moments, q, rate, shape, table):
         """A lower bound of Σ|w|g over the cells of one block."""
         total = 0.0
         for c in range(cells):
-            mean, far = moments[d + 1, c], 0.0
+            mean = moments[d + 1, c]
+            far = 0.0
             for t in range(d):
                 z = moments[1 + t, c] - q[t]
                 reach = max(upper[t, c] - q[t], q[t] - lower[t, c])
@@ -178,34 +218,50 @@ def _near_block(compiled: CompiledRadial, d: int) -> Any:
 
 @kept(64)
 def _find_cuts(compiled: CompiledRadial, d: int) -> Loop:
-    """Squared distances from which on cells are left out, and from which on less than full precision will do.
+    """Squared distances from which on cells are left out, and from which on less than full
+    precision will do.
 
-    A ≤ Σ|w|g is the sum of mass · g over cells near the query, g at the mean squared distance of the cell where g is
-    convex in r² (Jensen), as all but a user's own are, else at its farthest point, and over the other blocks at theirs.
-    If all cells of value at most ``level`` are left out, what is lost is at most Σ_b mass_b min(g(nearest point of b),
-    level) over the blocks b that reach as low as that. The level is the largest of LOST·A·2^k for which this is at most
-    LOST·A.
+    A ≤ Σ|w|g is the sum of mass · g over cells near the query, g at the mean squared distance of
+    the cell where g is convex in r² (Jensen), as all but a user's own are, else at its farthest
+    point, and over the other blocks at theirs. If all cells of value at most ``level`` are left
+    out, what is lost is at most Σ_b mass_b min(g(nearest point of b), level) over the blocks b that
+    reach as low as that. The level is the largest of LOST·A·2^k for which this is at most LOST·A.
     """
-    g, distances, shares = compiled.value, box_parts(d).block_distances, gaussian.SHARES
-    distance_of, near_block = _distance_of(g), _near_block(compiled, d)
+    g = compiled.value
+    distances = box_parts(d).block_distances
+    shares = gaussian.SHARES
+    distance_of = _distance_of(g)
+    near_block = _near_block(compiled, d)
 
-    def find_cuts_loop(lower, upper, cell_lower, cell_upper, moments, weight, Q, rate, shape, table, cuts, share):
+    def find_cuts_loop(
+        lower, upper, cell_lower, cell_upper, moments, weight, Q, rate, shape, table, cuts, share
+    ):
         blocks = len(moments)
-        squared, value = np.empty((2, blocks)), np.empty((2, blocks))
+        squared = np.empty((2, blocks))
+        value = np.empty((2, blocks))
         for i in range(len(Q)):
             distances(lower, upper, Q[i], squared[0], squared[1])
             for side in range(2):
                 for b in range(blocks):
                     value[side, b] = g(squared[side, b], rate, shape, table)
-            most, least, top, high, at_least = value[0], value[1], 0.0, 0.0, 0.0
+            most = value[0]
+            least = value[1]
+            top = 0.0
+            high = 0.0
+            at_least = 0.0
             for b in range(blocks):
-                top, high = max(top, most[b]), max(high, squared[1, b])
+                top = max(top, most[b])
+                high = max(high, squared[1, b])
             for b in range(blocks):
                 if most[b] < NEAR * top:
                     at_least += weight[b] * least[b]
                 else:
-                    at_least += near_block(cell_lower[b], cell_upper[b], moments[b], Q[i], rate, shape, table)
-            cuts[0, i] = distance_of(_level(weight, most, least, at_least), high, rate, shape, table)
+                    at_least += near_block(
+                        cell_lower[b], cell_upper[b], moments[b], Q[i], rate, shape, table
+                    )
+            cuts[0, i] = distance_of(
+                _level(weight, most, least, at_least), high, rate, shape, table
+            )
             for k in range(len(shares)):
                 cuts[1 + k, i] = distance_of(at_least * shares[k], high, rate, shape, table)
             for b in range(blocks):
@@ -216,7 +272,9 @@ def _find_cuts(compiled: CompiledRadial, d: int) -> Loop:
 
 
 def _add_block(compiled: CompiledRadial, d: int) -> Any:
-    cells, gaps, cell_sum = width(d) // CELL, box_parts(d).gaps, direct_sum(d, compiled.value)
+    cells = width(d) // CELL
+    gaps = box_parts(d).gaps
+    cell_sum = direct_sum(d, compiled.value)
 
     @part()
     def add_block(X, w, b, boxes, seen, count, numbers, room):
@@ -241,4 +299,6 @@ def _reserve(q):
 @kept(64)
 def _sums_over_cells(compiled: CompiledRadial, d: int) -> Loop:
     """out_i += Σ_j w_j g(‖q_i − x_j‖²) over the cells within the reach of each query."""
-    return sums_over_blocks(d, _reserve, _add_block(compiled, d), None if compiled.name is None else (compiled.name, d))
+    return sums_over_blocks(
+        d, _reserve, _add_block(compiled, d), None if compiled.name is None else (compiled.name, d)
+    )

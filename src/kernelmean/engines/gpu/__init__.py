@@ -1,8 +1,9 @@
 """The engine for CUDA devices: torch holds the points, Triton compiles the loops.  Extra: ``gpu``.
 
-``precision`` is that of kernel *evaluation*: "float32" (added in float64; 1e-6 of Σ|w|g) or "float64" (1e-13). Whatever it is,
-selection compares exact float64 distances, so centres are those of the other engines, and whoever solves for coefficients or
-certifies an error asks :func:`kernelmean.engines.precise` for float64 sums.
+``precision`` is that of kernel *evaluation*: "float32" (added in float64; 1e-6 of Σ|w|g) or
+"float64" (1e-13). Whatever it is, selection compares exact float64 distances, so centres are those
+of the other engines, and whoever solves for coefficients or certifies an error asks
+:func:`kernelmean.engines.precise` for float64 sums.
 """
 
 from __future__ import annotations
@@ -26,12 +27,16 @@ from kernelmean.engines.gpu.traversal import Nearest, Traversal
 from kernelmean.kernels import Formula, RadialFunction
 
 PRECISIONS = ("float32", "float64")
-FEW = 1024  # centres up to which the host is as fast at k × k algebra: a device waits for its orders
+FEW = (
+    1024  # centres up to which the host is as fast at k × k algebra: a device waits for its orders
+)
 
 
 @dataclass(frozen=True)
 class Engine:
-    """Opens rooms on a device; ``device="cpu"`` runs the same logic in plain torch, slowly, where there is none."""
+    """Opens rooms on a device; ``device="cpu"`` runs the same logic in plain torch, slowly, where
+    there is none.
+    """
 
     precision: str = "float32"
     device: str = "cuda"
@@ -42,18 +47,31 @@ class Engine:
         try:
             kind = torch.device(self.device).type
         except (RuntimeError, TypeError) as error:
-            raise ValueError(f"device must name a torch device such as 'cuda' or 'cuda:1', got {self.device!r}.") from error
+            raise ValueError(
+                f"device must name a torch device such as 'cuda' or 'cuda:1', got {self.device!r}."
+            ) from error
         if kind not in ("cuda", "cpu"):
-            raise ValueError(f"device must be a CUDA device (or 'cpu', for tests), got {self.device!r}.")
+            raise ValueError(
+                f"device must be a CUDA device (or 'cpu', for tests), got {self.device!r}."
+            )
         if kind == "cuda" and not torch.cuda.is_available():
-            raise RuntimeError("engine='gpu' needs a CUDA device, and torch finds none here; use engine='cpu'.")
+            raise RuntimeError(
+                "engine='gpu' needs a CUDA device, and torch finds none here; use engine='cpu'."
+            )
         if kind == "cuda" and importlib.util.find_spec("triton") is None:
-            raise ImportError("engine='gpu' needs Triton, which comes with torch on Linux; install it, or use engine='cpu'.")
+            raise ImportError(
+                "engine='gpu' needs Triton, which comes with torch on Linux; install it, or use "
+                "engine='cpu'."
+            )
 
     def load(self, X: Points, weights: Vector | None = None) -> Room:
-        """Take the points in: an array of the host is copied to the device, one that is there already is not."""
+        """Take the points in: an array of the host is copied to the device, one that is there
+        already is not.
+        """
         device = torch.device(self.device)
-        sample = DeviceSample(to_device(X, device), None if weights is None else vector(weights, device))
+        sample = DeviceSample(
+            to_device(X, device), None if weights is None else vector(weights, device)
+        )
         return Room(sample, self.precision)
 
     def precise(self) -> Engine:
@@ -63,7 +81,9 @@ class Engine:
 
 @dataclass(frozen=True, eq=False)
 class Room:
-    """n points on a device; what leaves it is small and NumPy. Queries and weights may be on the device already."""
+    """n points on a device; what leaves it is small and NumPy. Queries and weights may be on the
+    device already.
+    """
 
     sample: DeviceSample
     precision: str

@@ -1,9 +1,11 @@
-"""Transfers and number formats, in one place: what comes in, what it becomes on the device, what goes out.
+"""Transfers and number formats, in one place: what comes in, what it becomes on the device, what
+goes out.
 
-Points keep the precision they come in (float64 from the host; float32 or float64 on a device, without a copy). Exact doors
-read them as float64. Single-precision sums read a copy rounded to float32 *about the middle of the data* and in units of the
-kernel's own length, so that neither an offset nor a rate costs digits; coordinates have an error of 2⁻²⁴ of their distance
-from the middle, and where that is too much they come in two parts.
+Points keep the precision they come in (float64 from the host; float32 or float64 on a device,
+without a copy). Exact doors read them as float64. Single-precision sums read a copy rounded to
+float32 *about the middle of the data* and in units of the kernel's own length, so that neither an
+offset nor a rate costs digits; coordinates have an error of 2⁻²⁴ of their distance from the middle,
+and where that is too much they come in two parts.
 """
 
 from __future__ import annotations
@@ -19,11 +21,21 @@ from kernelmean import _checks
 from kernelmean._types import Vector
 
 Tensor: TypeAlias = torch.Tensor
-Rest: TypeAlias = tuple[Tensor, Tensor]  # the second parts of points and of queries, in columns like their first
+Rest: TypeAlias = tuple[
+    Tensor, Tensor
+]  # the second parts of points and of queries, in columns like their first
 
 PADDING = 512  # points are padded to a multiple of this, with weight zero
-GRID = 2.0**-9  # lengths of the kernel: squares of up to 32 of multiples of it add up without rounding in float32
-FARTHEST = 2.0**55  # in units of the kernel's length; squares of as many as 1024 such coordinates stay finite in float32
+GRID = (
+    2.0**-9
+    # lengths of the kernel: squares of up to 32 of multiples of it add up without rounding in
+    # float32
+)
+FARTHEST = (
+    2.0**55
+    # in units of the kernel's length; squares of as many as 1024 such coordinates stay finite in
+    # float32
+)
 
 
 def take_in(X: Any, name: str, columns: int | None) -> Tensor:
@@ -31,7 +43,9 @@ def take_in(X: Any, name: str, columns: int | None) -> Tensor:
     try:
         A: Tensor = X.detach() if torch.is_tensor(X) else torch.from_dlpack(X)
     except (RuntimeError, BufferError, AssertionError) as error:
-        raise ValueError(f"{name} is on a device that torch cannot read ({error}); copy it to the host first.") from error
+        raise ValueError(
+            f"{name} is on a device that torch cannot read ({error}); copy it to the host first."
+        ) from error
     _checks.table_shape(A.shape, name, columns)
     if A.is_complex():
         raise TypeError(f"{name} holds complex numbers, but real numbers are needed.")
@@ -39,7 +53,10 @@ def take_in(X: Any, name: str, columns: int | None) -> Tensor:
     low, high = (float(extreme) for extreme in torch.aminmax(A))
     if not (math.isfinite(low) and math.isfinite(high)):
         bad = A.numel() - int(torch.isfinite(A).sum())
-        raise ValueError(f"{name} holds NaN or infinite values ({bad} of {A.numel()} entries); remove or impute them first.")
+        raise ValueError(
+            f"{name} holds NaN or infinite values ({bad} of {A.numel()} entries); remove or "
+            "impute them first."
+        )
     _checks.within_reach(low, high, name)
     return A
 
@@ -53,9 +70,11 @@ def to_device(X: Any, device: torch.device) -> Tensor:
 
 
 class _Unlocked:
-    """The memory of a read-only array, without its mark: nothing here writes to it, but torch would warn.
+    """The memory of a read-only array, without its mark: nothing here writes to it, but torch would
+    warn.
 
-    Filters of warnings belong to the process: two threads that each change and restore them can leave them changed.
+    Filters of warnings belong to the process: two threads that each change and restore them can
+    leave them changed.
     """
 
     def __init__(self, A: np.ndarray[Any, Any]) -> None:
@@ -95,12 +114,16 @@ class Frame(NamedTuple):
     def split(self, X: Tensor, padding: int = PADDING) -> tuple[Tensor, Tensor]:
         """y in two parts, (d, n padded) in float32 each: multiples of GRID, and the rest."""
         high = self._filled(X, padding, lambda X, t: (self._coordinate(X, t) / GRID).round() * GRID)
-        return high, self._filled(X, padding, lambda X, t: self._coordinate(X, t) - high[t, : len(X)].double())
+        return high, self._filled(
+            X, padding, lambda X, t: self._coordinate(X, t) - high[t, : len(X)].double()
+        )
 
     def _coordinate(self, X: Tensor, t: int) -> Tensor:
         return ((X[:, t].to(torch.float64) - self.origin[t]) * self.unit).clamp(-FARTHEST, FARTHEST)
 
-    def _filled(self, X: Tensor, padding: int, coordinate: Callable[[Tensor, int], Tensor]) -> Tensor:
+    def _filled(
+        self, X: Tensor, padding: int, coordinate: Callable[[Tensor, int], Tensor]
+    ) -> Tensor:
         n, d = X.shape
         columns = torch.empty((d, padded(n, padding)), dtype=torch.float32, device=X.device)
         for t in range(d):  # a column at a time: no float64 copy of the whole

@@ -19,12 +19,16 @@ QUERIES = 64  # queries are padded to a multiple of this
 COLUMNS = 4  # columns of weights per launch
 
 Evaluation: TypeAlias = Callable[[Tensor], Tensor]  # (q, d) queries -> (c, q) sums in float64
-Between: TypeAlias = Callable[[slice, int, int], Tensor]  # queries among the points, first and last point -> (q,) sums
+Between: TypeAlias = Callable[
+    [slice, int, int], Tensor
+]  # queries among the points, first and last point -> (q,) sums
 
 
 def loops(device: torch.device) -> ModuleType:
     """Triton's loops on CUDA devices, torch's elsewhere."""
-    return importlib.import_module(f"kernelmean.engines.gpu.{'triton' if device.type == 'cuda' else 'torch'}_loops")
+    return importlib.import_module(
+        f"kernelmean.engines.gpu.{'triton' if device.type == 'cuda' else 'torch'}_loops"
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,23 +39,32 @@ class Double:
 
     def sums(self, radial: RadialFunction, weights: Tensor) -> Evaluation:
         """f_ci = Σ_j W_jc g(‖q_i − x_j‖²) for weights (n, c)."""
-        X, n, run = self.sample.columns, len(self.sample.X), loops(self.sample.X.device).kernel_sums
-        plan, columns = self.plan(radial), spread(weights, X.shape[1], torch.float64)
+        X = self.sample.columns
+        n = len(self.sample.X)
+        run = loops(self.sample.X.device).kernel_sums
+        plan = self.plan(radial)
+        columns = spread(weights, X.shape[1], torch.float64)
 
         def evaluate(queries: Tensor) -> Tensor:
             Q = double_columns(queries, QUERIES)
-            parts = [run(plan, X, n, columns[c : c + COLUMNS], Q) for c in range(0, len(columns), COLUMNS)]
+            parts = [
+                run(plan, X, n, columns[c : c + COLUMNS], Q)
+                for c in range(0, len(columns), COLUMNS)
+            ]
             return torch.cat(parts)[:, : len(queries)]
 
         return evaluate
 
     def logs(self, radial: RadialFunction, weights: Tensor) -> Evaluation:
         """log Σ_j w_j g for weights (n,): the largest term first, then the sum relative to it."""
-        X, n = self.sample.columns, len(self.sample.X)
-        plan, log_w = self.plan(radial), spread(torch.log(weights)[:, None], X.shape[1], torch.float64, -torch.inf)
+        X = self.sample.columns
+        n = len(self.sample.X)
+        plan = self.plan(radial)
+        log_w = spread(torch.log(weights)[:, None], X.shape[1], torch.float64, -torch.inf)
 
         def evaluate(queries: Tensor) -> Tensor:
-            Q, run = double_columns(queries, QUERIES), loops(X.device)
+            Q = double_columns(queries, QUERIES)
+            run = loops(X.device)
             peak = run.log_peaks(plan, X, n, log_w, Q)
             level = torch.where(torch.isfinite(peak), peak, 0.0)
             logarithm = level + torch.log(run.kernel_sums(plan, X, n, log_w, Q, level)[0])
@@ -61,11 +74,15 @@ class Double:
 
     def between(self, radial: RadialFunction, p: Tensor) -> Between:
         """Σ_j p_j g over points first ≤ j < last, with the points of a slice as queries."""
-        X, plan, run = self.sample.columns, self.plan(radial), loops(p.device).kernel_sums
+        X = self.sample.columns
+        plan = self.plan(radial)
+        run = loops(p.device).kernel_sums
         w = spread(p[:, None], X.shape[1], torch.float64)
 
         def evaluate(rows: slice, first: int, last: int) -> Tensor:
-            f: Tensor = run(plan, X[:, first:], last - first, w[:, first:], X[:, rows].contiguous())[0]
+            f: Tensor = run(
+                plan, X[:, first:], last - first, w[:, first:], X[:, rows].contiguous()
+            )[0]
             return f
 
         return evaluate

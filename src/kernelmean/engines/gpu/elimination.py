@@ -1,4 +1,6 @@
-"""The cubic part of the growing factor on the device: from some thousand centres on, the host cannot keep up."""
+"""The cubic part of the growing factor on the device: from some thousand centres on, the host
+cannot keep up.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +15,19 @@ from kernelmean.kernels import RadialFunction
 
 
 class Elimination:
-    """Keeps L of the centres met so far; see :class:`kernelmean.engines.Elimination`. Time k³/3 in all, memory k² there."""
+    """Keeps L of the centres met so far; see :class:`kernelmean.engines.Elimination`. Time k³/3 in
+    all, memory k² there.
+    """
 
     def __init__(self, radial: RadialFunction, device: torch.device) -> None:
-        self._plan, self._device = Plan.of(radial, 1.0, torch.float64, device), device
+        self._plan = Plan.of(radial, 1.0, torch.float64, device)
+        self._device = device
         self._L = torch.zeros((0, 0), dtype=torch.float64, device=device)
 
     def __call__(self, old: Points, new: Points, jitter: Vector) -> tuple[Matrix, Matrix]:
         """(Xᵀ, M): X = L⁻¹K₁₂ and MMᵀ = K₂₂ + Λ₂ − XᵀX; a LinAlgError where that is not positive."""
-        m, b = len(old), len(new)
+        m = len(old)
+        b = len(new)
         A, B = (to_device(C, self._device).T for C in (old, new))
         grown = torch.zeros((m + b, m + b), dtype=torch.float64, device=self._device)
         grown[:m, :m] = self._L[:m, :m]
@@ -31,7 +37,8 @@ class Elimination:
         M, failure = torch.linalg.cholesky_ex(schur)
         if int(failure):
             raise LinAlgError(f"the leading minor of order {int(failure)} is not positive")
-        grown[m:, :m], grown[m:, m:] = left, M
+        grown[m:, :m] = left
+        grown[m:, m:] = M
         self._L = grown
         return to_host(left.contiguous()), to_host(M)
 

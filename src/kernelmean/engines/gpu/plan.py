@@ -1,4 +1,6 @@
-"""A radial function as the loops take it: numbers in the unit of the points, and how far single precision is trusted."""
+"""A radial function as the loops take it: numbers in the unit of the points, and how far single
+precision is trusted.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ class Plan(NamedTuple):
     cells: int
 
     @classmethod
-    def of(cls, function: RadialFunction, squared_unit: float, dtype: torch.dtype, device: torch.device) -> Plan:
+    def of(
+        cls, function: RadialFunction, squared_unit: float, dtype: torch.dtype, device: torch.device
+    ) -> Plan:
         """Numbers for points that were multiplied by the unit."""
         rate = function.rate / squared_unit
         if isinstance(function, Table):
@@ -42,12 +46,15 @@ class Plan(NamedTuple):
 
 
 def unit_for(function: RadialFunction) -> float:
-    """√rate, one over the kernel's length: no rate is left to multiply by, nor one in powers of two for a Gaussian."""
+    """√rate, one over the kernel's length: no rate is left to multiply by, nor one in powers of two
+    for a Gaussian.
+    """
     return math.sqrt(function.rate * (LOG2E if _exponential(function) else 1.0))
 
 
 def trusted(function: RadialFunction, steepness: float, logarithm: bool = False) -> float:
-    """The largest s up to which |d log g/d log s| ≤ ``steepness``: s is known to so many times 2⁻²⁴ of itself.
+    """The largest s up to which |d log g/d log s| ≤ ``steepness``: s is known to so many times 2⁻²⁴
+    of itself.
 
     Where g is the exponential of a float32 number, that must not be large either.
     """
@@ -64,4 +71,8 @@ def trusted(function: RadialFunction, steepness: float, logarithm: bool = False)
 
 
 def _exponential(function: RadialFunction) -> bool:
-    return isinstance(function, Formula) and function.log_value is log_gaussian and function.factor in (None, gaussian_decay)
+    return (
+        isinstance(function, Formula)
+        and function.log_value is log_gaussian
+        and function.factor in (None, gaussian_decay)
+    )

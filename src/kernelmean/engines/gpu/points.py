@@ -1,4 +1,6 @@
-"""What a room on a device knows of its points without touching a kernel: rows, weights, moments, quantiles, reductions."""
+"""What a room on a device knows of its points without touching a kernel: rows, weights, moments,
+quantiles, reductions.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ BLOCK = 4096
 
 @dataclass(frozen=True, eq=False)
 class DeviceSample:
-    """n points with weights, on the device; the formulas are those of :class:`kernelmean.engines.arrays.Sample`."""
+    """n points with weights, on the device; the formulas are those of
+    :class:`kernelmean.engines.arrays.Sample`.
+    """
 
     X: Tensor  # (n, d), float32 or float64
     raw_weights: Tensor | None = None  # (n,) float64
@@ -29,13 +33,17 @@ class DeviceSample:
     def p(self) -> Tensor:
         """Weights normalised to Σp = 1."""
         if self.raw_weights is None:
-            return torch.full((1,), 1.0 / len(self.X), dtype=torch.float64, device=self.X.device).expand(len(self.X))
+            return torch.full(
+                (1,), 1.0 / len(self.X), dtype=torch.float64, device=self.X.device
+            ).expand(len(self.X))
         return self.raw_weights / self.raw_weights.sum()
 
     @lazy
     def counted(self) -> bool:
         """Whether every weight is an integer, so that rows are repeated."""
-        return self.raw_weights is None or bool((self.raw_weights == self.raw_weights.round()).all())
+        return self.raw_weights is None or bool(
+            (self.raw_weights == self.raw_weights.round()).all()
+        )
 
     @lazy
     def size(self) -> float:
@@ -53,7 +61,9 @@ class DeviceSample:
 
     def rows(self, indices: IntVector) -> Points:
         """The points themselves."""
-        chosen = self.X[torch.from_numpy(np.asarray(indices, dtype=np.int64).copy()).to(self.X.device)]
+        chosen = self.X[
+            torch.from_numpy(np.asarray(indices, dtype=np.int64).copy()).to(self.X.device)
+        ]
         return to_host(chosen.to(torch.float64))
 
     def locate(self, u: Vector) -> IntVector:
@@ -62,7 +72,9 @@ class DeviceSample:
         if self.raw_weights is None:
             return np.minimum((u * n).astype(np.intp), n - 1)
         cumulative = torch.cumsum(self.raw_weights, dim=0)
-        found = torch.searchsorted(cumulative, to_device(u, self.X.device) * cumulative[-1], right=True)
+        found = torch.searchsorted(
+            cumulative, to_device(u, self.X.device) * cumulative[-1], right=True
+        )
         return to_host(found.clamp(max=n - 1)).astype(np.intp)
 
     def group_masses(self, labels: Tensor, groups: int) -> Vector:
@@ -70,17 +82,24 @@ class DeviceSample:
         return to_host(_Groups(labels, groups).sums(self.p))
 
     def group_means(self, labels: Tensor, centers: Tensor) -> Points:
-        """Weighted mean of each group, about its centre; the centre itself where the group is empty."""
+        """Weighted mean of each group, about its centre; the centre itself where the group is
+        empty.
+        """
         groups = _Groups(labels, len(centers))
-        masses, means = groups.sums(self.p), centers.clone()
+        masses = groups.sums(self.p)
+        means = centers.clone()
         for t in range(means.shape[1]):
             shift = groups.sums(self.p * (self.X[:, t].double() - centers[labels.long(), t]))
-            means[:, t] += torch.where(masses > 0, shift / masses.clamp(min=torch.finfo(torch.float64).tiny), 0.0)
+            means[:, t] += torch.where(
+                masses > 0, shift / masses.clamp(min=torch.finfo(torch.float64).tiny), 0.0
+            )
         return to_host(means)
 
 
 class _Groups:
-    """Points sorted by label, so that sums within a group have one order and are the same on every run."""
+    """Points sorted by label, so that sums within a group have one order and are the same on every
+    run.
+    """
 
     def __init__(self, labels: Tensor, groups: int) -> None:
         self._order = torch.argsort(labels, stable=True)
@@ -88,7 +107,9 @@ class _Groups:
 
     def sums(self, values: Tensor) -> Tensor:
         """Σ of the values of each group."""
-        return torch.segment_reduce(values[self._order], "sum", lengths=self._counts, unsafe=True, initial=0.0)
+        return torch.segment_reduce(
+            values[self._order], "sum", lengths=self._counts, unsafe=True, initial=0.0
+        )
 
 
 class DeviceSummary(host.Summary):
@@ -99,21 +120,31 @@ class DeviceSummary(host.Summary):
     @lazy
     def mean(self) -> Vector:
         """Σ p_j x_j, about the first point so that a far origin costs no digits."""
-        X, p = self.sample.X, self.sample.p
+        X = self.sample.X
+        p = self.sample.p
         first = X[0].double()
-        return to_host(torch.stack([first[t] + (p * (X[:, t].double() - first[t])).sum() for t in range(self.dimension)]))
+        return to_host(
+            torch.stack(
+                [
+                    first[t] + (p * (X[:, t].double() - first[t])).sum()
+                    for t in range(self.dimension)
+                ]
+            )
+        )
 
     @lazy
     def std(self) -> Vector:
         """√(N/(N−1) Σ p_j (x_j − mean)²) per coordinate."""
-        X, p = self.sample.X, self.sample.p
+        X = self.sample.X
+        p = self.sample.p
         second = [(p * (X[:, t].double() - float(m)) ** 2).sum() for t, m in enumerate(self.mean)]
         return np.sqrt(to_host(torch.stack(second)) * self._unbiased)
 
     @lazy
     def covariance(self) -> Matrix:
         """N/(N−1) Σ p_j (x_j − mean)(x_j − mean)ᵀ, streamed over rows."""
-        X, p = self.sample.X, self.sample.p
+        X = self.sample.X
+        p = self.sample.p
         mean = to_device(self.mean, X.device)
         total = torch.zeros((self.dimension, self.dimension), dtype=torch.float64, device=X.device)
         for start in range(0, len(X), 1 << 20):
@@ -122,23 +153,31 @@ class DeviceSummary(host.Summary):
         return to_host(total) * self._unbiased
 
     def quantiles(self, levels: Vector) -> Matrix:
-        """(levels, d) quantiles by linear interpolation; integer weights give those of the repeated rows."""
+        """(levels, d) quantiles by linear interpolation; integer weights give those of the repeated
+        rows.
+        """
         return self._host.quantiles(levels)
 
     def quantile_range(self, low: float, high: float) -> Vector:
-        """Distance of two quantiles in each coordinate, about the first point so that a far origin costs no digits."""
+        """Distance of two quantiles in each coordinate, about the first point so that a far origin
+        costs no digits.
+        """
         return self._host.quantile_range(low, high)
 
     @lazy
     def _host(self) -> host.Summary:
         """Quantiles are rare and sort anyway: the host's own."""
         w = self.sample.raw_weights
-        return host.Summary(host.Sample(to_host(self.sample.X.double()), None if w is None else to_host(w)))
+        return host.Summary(
+            host.Sample(to_host(self.sample.X.double()), None if w is None else to_host(w))
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class DeviceDistances:
-    """Squared nearest-centre distances D² of all points, on the device, handed out as reductions only."""
+    """Squared nearest-centre distances D² of all points, on the device, handed out as reductions
+    only.
+    """
 
     squared: Tensor
     p: Tensor
@@ -159,15 +198,22 @@ class DeviceDistances:
         return to_host(rows).astype(np.intp), to_host(self.p[rows])
 
     def mean(self, function: Callable[[Vector], Vector], block: int = 65536) -> float:
-        """Σ_j p_j function(D²_j); the function is the host's, so D² goes there, and all its cores help."""
-        squared, p = to_host(self.squared), to_host(self.p)
+        """Σ_j p_j function(D²_j); the function is the host's, so D² goes there, and all its cores
+        help.
+        """
+        squared = to_host(self.squared)
+        p = to_host(self.p)
         starts = range(0, len(p), block)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            parts = pool.map(lambda s: np.sum(p[s : s + block] * function(squared[s : s + block])), starts)
+            parts = pool.map(
+                lambda s: np.sum(p[s : s + block] * function(squared[s : s + block])), starts
+            )
         return float(sum(parts))
 
     def draw(self, u: float) -> int | None:
-        """The point at position u of the cumulative p_j D²_j (D² sampling); None when every D² is zero."""
+        """The point at position u of the cumulative p_j D²_j (D² sampling); None when every D² is
+        zero.
+        """
         drawn = self.draws(np.array([u]))
         return int(drawn[0]) if len(drawn) else None
 

@@ -1,7 +1,9 @@
-"""A kernel's formula as device code: the Python function that defines it is run once on symbols, and leaves a program.
+"""A kernel's formula as device code: the Python function that defines it is run once on symbols,
+and leaves a program.
 
-The program is a list of assignments that reads the same to Triton and to torch, so one formula serves every engine and a
-user's own profile needs nothing more than arithmetic, comparisons, branches, and functions of ``math`` or ``numpy``.
+The program is a list of assignments that reads the same to Triton and to torch, so one formula
+serves every engine and a user's own profile needs nothing more than arithmetic, comparisons,
+branches, and functions of ``math`` or ``numpy``.
 """
 
 from __future__ import annotations
@@ -19,8 +21,37 @@ import numpy as np
 from kernelmean.kernels.radials import Factor, Formula, LogFormula
 
 FUNCTIONS = (
-    *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh"),
-    *("asinh", "acosh", "atanh", "asin", "acos", "atan", "erf", "erfc", "lgamma", "floor", "ceil", "fabs", "pow"),
+    *(
+        "exp",
+        "exp2",
+        "expm1",
+        "log",
+        "log2",
+        "log10",
+        "log1p",
+        "sqrt",
+        "sin",
+        "cos",
+        "tan",
+        "sinh",
+        "cosh",
+        "tanh",
+    ),
+    *(
+        "asinh",
+        "acosh",
+        "atanh",
+        "asin",
+        "acos",
+        "atan",
+        "erf",
+        "erfc",
+        "lgamma",
+        "floor",
+        "ceil",
+        "fabs",
+        "pow",
+    ),
 )
 MOST_STEPS = 4000
 
@@ -58,7 +89,8 @@ class Term:
     """A symbol that records what is done with it."""
 
     def __init__(self, code: str, tape: Tape) -> None:
-        self.code, self.tape = code, tape
+        self.code = code
+        self.tape = tape
 
     def __bool__(self) -> bool:
         return self.tape.decide(self.code)
@@ -97,7 +129,14 @@ def _binary(symbol: str, reflected: bool = False) -> Callable[[Term, Any], Term]
 for _name, _symbol in {"add": "+", "sub": "-", "mul": "*", "truediv": "/"}.items():
     setattr(Term, f"__{_name}__", _binary(_symbol))
     setattr(Term, f"__r{_name}__", _binary(_symbol, reflected=True))
-for _name, _symbol in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}.items():
+for _name, _symbol in {
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "eq": "==",
+    "ne": "!=",
+}.items():
     setattr(Term, f"__{_name}__", _binary(_symbol))
 Term.__hash__ = object.__hash__  # type: ignore[method-assign]
 
@@ -158,9 +197,17 @@ def _rebound(function: Any) -> Any:
     plain = getattr(function, "py_func", function)
     if not isinstance(plain, types.FunctionType):
         return plain
-    seen = {name: _replacement(plain.__globals__[name]) for name in plain.__code__.co_names if name in plain.__globals__}
-    cells = tuple(types.CellType(_replacement(cell.cell_contents)) for cell in plain.__closure__ or ())
-    return types.FunctionType(plain.__code__, plain.__globals__ | seen, plain.__name__, plain.__defaults__, cells)
+    seen = {
+        name: _replacement(plain.__globals__[name])
+        for name in plain.__code__.co_names
+        if name in plain.__globals__
+    }
+    cells = tuple(
+        types.CellType(_replacement(cell.cell_contents)) for cell in plain.__closure__ or ()
+    )
+    return types.FunctionType(
+        plain.__code__, plain.__globals__ | seen, plain.__name__, plain.__defaults__, cells
+    )
 
 
 def _replacement(value: Any) -> Any:
@@ -168,24 +215,33 @@ def _replacement(value: Any) -> Any:
         return _Module(value)
     if isinstance(value, (np.ufunc, types.BuiltinFunctionType)):
         return RECORDED.get(value.__name__, value)
-    return _rebound(value) if isinstance(value, types.FunctionType) or hasattr(value, "py_func") else value
+    return (
+        _rebound(value)
+        if isinstance(value, types.FunctionType) or hasattr(value, "py_func")
+        else value
+    )
 
 
 def _explored(run: Callable[[], Any], tape: Tape, decided: tuple[bool, ...] = ()) -> Any:
     """The value on every path through the function's branches, chosen by their conditions."""
-    tape.decided, tape.conditions = decided, []
-    value, conditions = run(), tape.conditions
+    tape.decided = decided
+    tape.conditions = []
+    value = run()
+    conditions = tape.conditions
     outcome = decided + (True,) * (len(conditions) - len(decided))
     for i in reversed(range(len(decided), len(conditions))):
         other = _explored(run, tape, (*outcome[:i], False))
         like = Term("s", tape)
-        value = tape.write(f"where({conditions[i]}, {_operand(value, like)}, {_operand(other, like)})")
+        value = tape.write(
+            f"where({conditions[i]}, {_operand(value, like)}, {_operand(other, like)})"
+        )
     return value
 
 
 def _traced(run: Callable[[Term, Term], Any]) -> Program:
     tape = Tape()
-    s, shape = Term("s", tape), Term("shape", tape)
+    s = Term("s", tape)
+    shape = Term("shape", tape)
     result = _explored(lambda: run(s, shape), tape)
     return Program(tuple(tape.lines), _literal(result))
 
@@ -197,7 +253,9 @@ def log_program(log_value: LogFormula) -> Program:
 
 
 def factor_program(factor: Factor) -> Program:
-    """The factor of a formula; a user's own profile is one, and its program is kept as long as the profile is."""
+    """The factor of a formula; a user's own profile is one, and its program is kept as long as the
+    profile is.
+    """
     users = getattr(factor, "scalar", None)
     if users is None:
         return _factor_program(factor)
@@ -219,13 +277,16 @@ def _users_program(users: Callable[[float], float]) -> Program:
         return _traced(lambda s, shape: _rebound(users)(s))
     except Exception as error:
         raise ValueError(
-            f"engine='gpu' cannot compile the profile of this Radial kernel: {error}; write it with arithmetic, comparisons "
+            f"engine='gpu' cannot compile the profile of this Radial kernel: {error}; write it "
+            "with arithmetic, comparisons "
             "and functions of math or numpy, or use engine='cpu'."
         ) from error
 
 
 class Code(NamedTuple):
-    """Source of ``value(s, shape, …)`` and ``log_value(s, shape, …)``, for whoever provides the functions they call."""
+    """Source of ``value(s, shape, …)`` and ``log_value(s, shape, …)``, for whoever provides the
+    functions they call.
+    """
 
     value: str
     log_value: str
@@ -233,7 +294,9 @@ class Code(NamedTuple):
 
 def source(formula: Formula) -> Code:
     """g and log g as functions of s: value = factor · exp(log_value)."""
-    return _source(formula.log_value, None if formula.factor is None else factor_program(formula.factor))
+    return _source(
+        formula.log_value, None if formula.factor is None else factor_program(formula.factor)
+    )
 
 
 @functools.lru_cache(maxsize=256)
@@ -241,9 +304,14 @@ def _source(log_value: LogFormula, f: Program | None) -> Code:
     log_g = log_program(log_value)
     body = [*log_g.lines, f"log_g = {_as_array(log_g)}"]
     if f is None:
-        return Code(_function("value", [*body, "return exp(log_g)"]), _function("log_value", [*body, "return log_g"]))
+        return Code(
+            _function("value", [*body, "return exp(log_g)"]),
+            _function("log_value", [*body, "return log_g"]),
+        )
     body += [*f.lines, f"factor = {_as_array(f)}"]
-    value = "return factor" if log_g.result == repr(0.0) else "return factor * exp(log_g)"  # a user's profile is a factor alone
+    value = (
+        "return factor" if log_g.result == repr(0.0) else "return factor * exp(log_g)"
+    )  # a user's profile is a factor alone
     positive = "log(where(factor > 0.0, factor, zeros_like(s) + 1.0))"
     logarithm = f'return log_g + where(factor > 0.0, {positive}, zeros_like(s) + float("-inf"))'
     return Code(_function("value", [*body, value]), _function("log_value", [*body, logarithm]))

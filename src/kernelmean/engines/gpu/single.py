@@ -1,11 +1,13 @@
 """Kernel sums in float32 on a device: 1e-6 of Σ|w|g, and how that is kept.
 
-A term is computed in float32 and added in float64 after a few. What its error is depends on how well s is known. The *plain*
-loop has points and queries rounded about the middle of the data; it serves queries within about a length of the kernel (NEAR).
-The *careful* loop takes coordinates in two parts and knows s to 2⁻²⁴ of itself, wherever the query is. For an exponential that
-is s·2⁻²⁴ of g: enough where the terms that matter are within :func:`.plan.trusted` s. Elsewhere, far out in a tail, the few
-queries concerned are summed again in float64. Which these are is seen from the sum itself where weights are about equal, since
-no nearby term means a small sum; else from Σ|w|g s / Σ|w|g, kept beside the sum by the careful loop.
+A term is computed in float32 and added in float64 after a few. What its error is depends on how
+well s is known. The *plain* loop has points and queries rounded about the middle of the data; it
+serves queries within about a length of the kernel (NEAR). The *careful* loop takes coordinates in
+two parts and knows s to 2⁻²⁴ of itself, wherever the query is. For an exponential that is s·2⁻²⁴ of
+g: enough where the terms that matter are within :func:`.plan.trusted` s. Elsewhere, far out in a
+tail, the few queries concerned are summed again in float64. Which these are is seen from the sum
+itself where weights are about equal, since no nearby term means a small sum; else from Σ|w|g s /
+Σ|w|g, kept beside the sum by the careful loop.
 """
 
 from __future__ import annotations
@@ -24,10 +26,14 @@ from kernelmean.engines.gpu.plan import Plan, trusted, unit_for
 from kernelmean.engines.gpu.points import DeviceSample
 from kernelmean.kernels import RadialFunction
 
-NEAR = 1.0  # root mean square of a query's coordinates, in lengths of the kernel, up to which the plain loop serves
-PLAIN, CAREFUL = 2.5, 12.0  # |d log g/d log s| up to which the loops give g to 1e-6
+# root mean square of a query's coordinates, in lengths of the kernel, up to which the plain loop
+# serves
+NEAR = 1.0
+PLAIN = 2.5  # |d log g/d log s| up to which the loops give g to 1e-6
+CAREFUL = 12.0  # |d log g/d log s| up to which the loops give g to 1e-6
 EVEN = 16.0  # weights none of which is negative or so many times their mean are about equal
-VANISHED = 1e-30  # sums, in units of the largest weight, below which float32 may have lost terms altogether
+# sums, in units of the largest weight, below which float32 may have lost terms altogether
+VANISHED = 1e-30
 COLUMNS = 2  # columns of weights per launch
 PRODUCTS = 32  # coordinates from which tensor cores pay
 REACH = 8.0  # rate·(|x|² + |q|²) up to which cancellation in |x|² + |q|² − 2x·q stays below 1e-6
@@ -37,7 +43,8 @@ class Rounded:
     """The points as float32 columns for one kernel."""
 
     def __init__(self, frame: Frame, X: Tensor) -> None:
-        self.frame, self._X = frame, X
+        self.frame = frame
+        self._X = X
 
     @lazy
     def columns(self) -> Tensor:
@@ -71,47 +78,75 @@ class Single:
     _kept: dict[float, Rounded] = field(default_factory=dict)
 
     def sums(self, radial: RadialFunction, weights: Tensor) -> Evaluation:
-        """f_ci = Σ_j W_jc g(‖q_i − x_j‖²) for weights (n, c); columns are scaled before they are rounded."""
-        X, even = self.points(radial), about_equal(weights)
+        """f_ci = Σ_j W_jc g(‖q_i − x_j‖²) for weights (n, c); columns are scaled before they are
+        rounded.
+        """
+        X = self.points(radial)
+        even = about_equal(weights)
         largest = weights.abs().amax(dim=0)
         scales = torch.where(largest > 0.0, largest, 1.0)
         columns = spread(weights / scales, padded(len(weights), PADDING), torch.float32)
 
         def evaluate(queries: Tensor) -> Tensor:
-            found = self._by_reach(radial, X, columns, queries) if even else self._tracked(radial, X, columns, queries)
+            found = (
+                self._by_reach(radial, X, columns, queries)
+                if even
+                else self._tracked(radial, X, columns, queries)
+            )
             doubtful = (found.doubtful & (largest > 0.0)[:, None]).any(dim=0)
-            return _again(found.sums * scales[:, None], doubtful, lambda: self.exact.sums(radial, weights), queries)
+            return _again(
+                found.sums * scales[:, None],
+                doubtful,
+                lambda: self.exact.sums(radial, weights),
+                queries,
+            )
 
         return evaluate
 
     def logs(self, radial: RadialFunction, weights: Tensor) -> Evaluation:
         """log Σ_j w_j g for weights (n,): the largest term first, then the sum relative to it."""
-        X, n, limit = self.points(radial), len(weights), trusted(radial, CAREFUL, logarithm=True)
+        X = self.points(radial)
+        n = len(weights)
+        limit = trusted(radial, CAREFUL, logarithm=True)
         top = weights.max().clamp(min=torch.finfo(torch.float64).tiny)
-        log_w = spread(torch.log(weights / top)[:, None], padded(n, PADDING), torch.float32, -torch.inf)
+        log_w = spread(
+            torch.log(weights / top)[:, None], padded(n, PADDING), torch.float32, -torch.inf
+        )
         plan = self.plan(radial, X.frame)
 
         def evaluate(queries: Tensor) -> Tensor:
-            run, (points, rest), (Q, q_rest) = loops(queries.device), X.split, X.frame.split(queries, QUERIES)
+            run, (points, rest), (Q, q_rest) = (
+                loops(queries.device),
+                X.split,
+                X.frame.split(queries, QUERIES),
+            )
             peak = run.log_peaks(plan, points, n, log_w, Q)
             level = torch.where(torch.isfinite(peak), peak, 0.0)
             total, sizes = run.tracked_sums(plan, points, n, log_w, Q, level, (rest, q_rest))
             f = (level.double() + torch.log(total))[:, : len(queries)]
-            doubtful = ~(plan.rate * sizes[1] <= limit * sizes[0])[0, : len(queries)] | ~torch.isfinite(f[0])
-            return _again(f + torch.log(top), doubtful, lambda: self.exact.logs(radial, weights), queries)
+            doubtful = ~(plan.rate * sizes[1] <= limit * sizes[0])[
+                0, : len(queries)
+            ] | ~torch.isfinite(f[0])
+            return _again(
+                f + torch.log(top), doubtful, lambda: self.exact.logs(radial, weights), queries
+            )
 
         return evaluate
 
     def between(self, radial: RadialFunction, p: Tensor) -> Between:
         """Σ_j p_j g over points first ≤ j < last, with the points of a slice as queries."""
-        points, run = self.points(radial), loops(p.device).kernel_sums
+        points = self.points(radial)
+        run = loops(p.device).kernel_sums
         far = points.largest > NEAR**2 * self.sample.X.shape[1]
         X, rest = points.split if far else (points.columns, None)
-        plan, w = self.plan(radial, points.frame), spread(p[:, None], X.shape[1], torch.float32)
+        plan = self.plan(radial, points.frame)
+        w = spread(p[:, None], X.shape[1], torch.float32)
 
         def evaluate(rows: slice, first: int, last: int) -> Tensor:
             left = None if rest is None else (rest[:, first:], rest[:, rows].contiguous())
-            f: Tensor = run(plan, X[:, first:], last - first, w[:, first:], X[:, rows].contiguous(), None, left)[0]
+            f: Tensor = run(
+                plan, X[:, first:], last - first, w[:, first:], X[:, rows].contiguous(), None, left
+            )[0]
             return f
 
         return evaluate
@@ -129,10 +164,14 @@ class Single:
         return Plan.of(radial, frame.squared_unit, torch.float32, self.sample.X.device)
 
     def _by_reach(self, radial: RadialFunction, X: Rounded, W: Tensor, queries: Tensor) -> Found:
-        """About equal weights: the plain loop near the middle, the careful one elsewhere; small sums are doubtful."""
+        """About equal weights: the plain loop near the middle, the careful one elsewhere; small
+        sums are doubtful.
+        """
         Q = X.frame.columns(queries, QUERIES)
         near = ((Q * Q).sum(dim=0) <= NEAR**2 * len(Q))[: len(queries)]
-        floors = torch.where(near, *(_value(radial, trusted(radial, steepness)) for steepness in (PLAIN, CAREFUL)))
+        floors = torch.where(
+            near, *(_value(radial, trusted(radial, steepness)) for steepness in (PLAIN, CAREFUL))
+        )
         if bool(near.all()):
             f = self._plain(radial, X, W, Q)[:, : len(queries)]
             return Found(f, f < floors)
@@ -140,33 +179,54 @@ class Single:
         close, far = (torch.nonzero(which)[:, 0] for which in (near, ~near))
         f[:, far] = self._careful(radial, X, W, queries[far])[:, : len(far)]
         if len(close):
-            f[:, close] = self._plain(radial, X, W, X.frame.columns(queries[close], QUERIES))[:, : len(close)]
+            f[:, close] = self._plain(radial, X, W, X.frame.columns(queries[close], QUERIES))[
+                :, : len(close)
+            ]
         return Found(f, f < floors)
 
     def _plain(self, radial: RadialFunction, X: Rounded, W: Tensor, Q: Tensor) -> Tensor:
         """(c, q) from rounded queries (d, q padded)."""
-        points, n, run, plan = X.columns, len(self.sample.X), loops(W.device), self.plan(radial, X.frame)
+        points = X.columns
+        n = len(self.sample.X)
+        run = loops(W.device)
+        plan = self.plan(radial, X.frame)
         if len(points) >= PRODUCTS and len(W) == 1:
             norms = (points * points).sum(dim=0), (Q * Q).sum(dim=0)
             if plan.rate * (X.largest + float(norms[1].max())) <= REACH:
                 return run.dot_sums(plan, points, n, W, Q, norms)
-        return torch.cat([run.kernel_sums(plan, points, n, W[c : c + COLUMNS], Q) for c in range(0, len(W), COLUMNS)])
+        return torch.cat(
+            [
+                run.kernel_sums(plan, points, n, W[c : c + COLUMNS], Q)
+                for c in range(0, len(W), COLUMNS)
+            ]
+        )
 
     def _careful(self, radial: RadialFunction, X: Rounded, W: Tensor, queries: Tensor) -> Tensor:
         """(c, q padded)."""
-        n, plan, run = len(self.sample.X), self.plan(radial, X.frame), loops(W.device).kernel_sums
+        n = len(self.sample.X)
+        plan = self.plan(radial, X.frame)
+        run = loops(W.device).kernel_sums
         (points, rest), (Q, q_rest) = X.split, X.frame.split(queries, QUERIES)
-        parts = [run(plan, points, n, W[c : c + COLUMNS], Q, None, (rest, q_rest)) for c in range(0, len(W), COLUMNS)]
+        parts = [
+            run(plan, points, n, W[c : c + COLUMNS], Q, None, (rest, q_rest))
+            for c in range(0, len(W), COLUMNS)
+        ]
         return torch.cat(parts)
 
     def _tracked(self, radial: RadialFunction, X: Rounded, W: Tensor, queries: Tensor) -> Found:
         """Any weights: the careful loop, which also says how far away the terms are that matter."""
-        n, plan, limit = len(self.sample.X), self.plan(radial, X.frame), trusted(radial, CAREFUL)
+        n = len(self.sample.X)
+        plan = self.plan(radial, X.frame)
+        limit = trusted(radial, CAREFUL)
         (points, rest), (Q, q_rest) = X.split, X.frame.split(queries, QUERIES)
         parts = []
         for c in range(0, len(W), COLUMNS):
-            f, (size, far) = loops(W.device).tracked_sums(plan, points, n, W[c : c + COLUMNS], Q, None, (rest, q_rest))
-            parts.append(torch.stack([f, 1.0 * (~(plan.rate * far <= limit * size) | (size < VANISHED))]))
+            f, (size, far) = loops(W.device).tracked_sums(
+                plan, points, n, W[c : c + COLUMNS], Q, None, (rest, q_rest)
+            )
+            parts.append(
+                torch.stack([f, 1.0 * (~(plan.rate * far <= limit * size) | (size < VANISHED))])
+            )
         both = torch.cat(parts, dim=1)[:, :, : len(queries)]
         return Found(both[0], both[1] > 0.0)
 
@@ -177,7 +237,9 @@ class Single:
 
 def about_equal(weights: Tensor) -> bool:
     """Whether in every column (n, c) no weight is negative or many times the mean."""
-    return bool(((weights >= 0.0).all(dim=0) & (weights.amax(dim=0) <= EVEN * weights.mean(dim=0))).all())
+    return bool(
+        ((weights >= 0.0).all(dim=0) & (weights.amax(dim=0) <= EVEN * weights.mean(dim=0))).all()
+    )
 
 
 def _value(radial: RadialFunction, s: float) -> float:

@@ -1,6 +1,7 @@
 """Kernel sums on a device, door by door: in which precision, and what leaves.
 
-``single`` is the precision of sums that evaluate (:mod:`.single`: 1e-6 of Σ|w|g); all else is float64 (:mod:`.double`: 1e-13).
+``single`` is the precision of sums that evaluate (:mod:`.single`: 1e-6 of Σ|w|g); all else is
+float64 (:mod:`.double`: 1e-13).
 """
 
 from __future__ import annotations
@@ -15,7 +16,16 @@ import torch
 from kernelmean._lazy import lazy
 from kernelmean._types import Matrix, Points, Vector
 from kernelmean.engines import Shift
-from kernelmean.engines.gpu.arrays import PADDING, Tensor, double_columns, padded, spread, to_device, to_host, vector
+from kernelmean.engines.gpu.arrays import (
+    PADDING,
+    Tensor,
+    double_columns,
+    padded,
+    spread,
+    to_device,
+    to_host,
+    vector,
+)
 from kernelmean.engines.gpu.double import QUERIES, Double, Evaluation, loops
 from kernelmean.engines.gpu.points import DeviceSample
 from kernelmean.engines.gpu.single import Single
@@ -33,15 +43,21 @@ class Sums:
     sample: DeviceSample
     single: bool
 
-    def kernel_sum(self, radial: RadialFunction, Q: Points | Tensor, W: Matrix | Tensor | None) -> Matrix:
+    def kernel_sum(
+        self, radial: RadialFunction, Q: Points | Tensor, W: Matrix | Tensor | None
+    ) -> Matrix:
         """f_ic = Σ_j W_jc g(‖q_i − x_j‖²); W is (n,), (n, c) or None for the room's own weights."""
         weights = self._weights(W).reshape(len(self.sample.X), -1)
         f = self._in_parts(self._room.sums(radial, weights), Q, weights.shape[1])
         return to_host(f[0] if W is None or W.ndim == 1 else f.T.contiguous())
 
     def kernel_moments(self, radial: RadialFunction, Q: Points | Tensor) -> Matrix:
-        """(q, 1 + d): Σ_j p_j g, then Σ_j p_j g (x_j − q_i); by differences from the query, in float64 in either precision."""
-        X, n, plan = self.sample.columns, len(self.sample.X), self._double.plan(radial)
+        """(q, 1 + d): Σ_j p_j g, then Σ_j p_j g (x_j − q_i); by differences from the query, in
+        float64 in either precision.
+        """
+        X = self.sample.columns
+        n = len(self.sample.X)
+        plan = self._double.plan(radial)
         sums = self._double.sums(radial, self.sample.p[:, None])
         w = spread(self.sample.p[:, None], X.shape[1], torch.float64)
 
@@ -51,31 +67,44 @@ class Sums:
 
         return to_host(self._in_parts(evaluate, Q, 1 + len(X)).T.contiguous())
 
-    def log_kernel_sum(self, radial: RadialFunction, Q: Points | Tensor, w: Vector | Tensor | None) -> Vector:
+    def log_kernel_sum(
+        self, radial: RadialFunction, Q: Points | Tensor, w: Vector | Tensor | None
+    ) -> Vector:
         """log Σ_j w_j g: the largest term first, then the sum relative to it."""
         return to_host(self._in_parts(self._room.logs(radial, self._weights(w)), Q, 1)[0])
 
     def shift(self, decay: Formula, Q: Points | Tensor, w: Vector | Tensor | None) -> Shift:
         """One step of mean shift, in the log domain and in float64 in either precision."""
         exact = replace(self, single=False)
-        X, weights = self.sample.columns, self._weights(w)
+        X = self.sample.columns
+        weights = self._weights(w)
         queries = to_device(Q, X.device)
         log_pull = exact.log_kernel_sum(decay, queries, weights)
-        touching = exact.kernel_sum(replace(decay, log_value=log_one, factor=at_kink(decay)), queries, weights)
+        touching = exact.kernel_sum(
+            replace(decay, log_value=log_one, factor=at_kink(decay)), queries, weights
+        )
         with np.errstate(divide="ignore"):
             log_held = np.log(touching)  # φ(0) = 1
         level = torch.where(torch.isfinite(peaks := to_device(log_pull, X.device)), peaks, 0.0)
         log_w = spread(torch.log(weights)[:, None], X.shape[1], torch.float64, -torch.inf)
         framed = double_columns(queries, QUERIES)
         levels = torch.nn.functional.pad(level, (0, framed.shape[1] - len(level)))
-        pulls = self._loops.kernel_pulls(self._double.plan(decay), X, len(self.sample.X), log_w, framed, levels)
+        pulls = self._loops.kernel_pulls(
+            self._double.plan(decay), X, len(self.sample.X), log_w, framed, levels
+        )
         log_value = exact.log_kernel_sum(replace(decay, factor=None), queries, weights)
-        return Shift(log_value, log_pull, log_held, to_host(pulls[:, : len(queries)].T.contiguous()))
+        return Shift(
+            log_value, log_pull, log_held, to_host(pulls[:, : len(queries)].T.contiguous())
+        )
 
     def quadratic(self, radial: RadialFunction) -> float:
-        """Σ_ij p_i p_j g over half of the pairs: each piece with itself, and twice with the later ones."""
-        n, p = len(self.sample.X), self.sample.p * len(self.sample.X)
-        between, width = self._room.between(radial, p), padded(n, PADDING)
+        """Σ_ij p_i p_j g over half of the pairs: each piece with itself, and twice with the later
+        ones.
+        """
+        n = len(self.sample.X)
+        p = self.sample.p * len(self.sample.X)
+        between = self._room.between(radial, p)
+        width = padded(n, PADDING)
         size = -(-max(n // FEW_PIECES, 1) // 4096) * 4096
         total = torch.zeros((), dtype=torch.float64, device=p.device)
         for start in range(0, n, size):
@@ -87,11 +116,16 @@ class Sums:
         return float(total) / n**2
 
     def fourier_sum(self, frequencies: Points, origin: Vector) -> Matrix:
-        """(M, 2): Σ_j p_j cos ω·(x_j − origin) and the same with sin; in float64 in either precision."""
-        X, device = self.sample.columns, self.sample.X.device
+        """(M, 2): Σ_j p_j cos ω·(x_j − origin) and the same with sin; in float64 in either
+        precision.
+        """
+        X = self.sample.columns
+        device = self.sample.X.device
         w = spread(self.sample.p[:, None], X.shape[1], torch.float64)
         F = double_columns(to_device(frequencies, device), QUERIES)
-        sums = self._loops.fourier_sums(X, len(self.sample.X), w, F, to_device(origin, device).to(torch.float64))
+        sums = self._loops.fourier_sums(
+            X, len(self.sample.X), w, F, to_device(origin, device).to(torch.float64)
+        )
         return to_host(sums[:, : len(frequencies)].T.contiguous())
 
     def _in_parts(self, evaluate: Evaluation, Q: Points | Tensor, rows: int) -> Tensor:

@@ -1,4 +1,6 @@
-"""The same loops in plain torch: what a device without Triton runs, and what tests the host's logic on any machine."""
+"""The same loops in plain torch: what a device without Triton runs, and what tests the host's logic
+on any machine.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +21,28 @@ AT_ONCE = 32  # float32 squares added before their sum is
 
 
 def kernel_sums(
-    plan: Plan, X: Tensor, n: int, W: Tensor, Q: Tensor, shift: Tensor | None = None, rest: Rest | None = None
+    plan: Plan,
+    X: Tensor,
+    n: int,
+    W: Tensor,
+    Q: Tensor,
+    shift: Tensor | None = None,
+    rest: Rest | None = None,
 ) -> Tensor:
-    """(c, q): Σ_j W_cj g, or Σ_j exp(W_cj + log g − shift_i) where a shift is given; ``rest``: see :func:`squared_distances`."""
+    """(c, q): Σ_j W_cj g, or Σ_j exp(W_cj + log g − shift_i) where a shift is given; ``rest``: see
+    :func:`squared_distances`.
+    """
     return tracked_sums(plan, X, n, W, Q, shift, rest)[0]
 
 
 def tracked_sums(
-    plan: Plan, X: Tensor, n: int, W: Tensor, Q: Tensor, shift: Tensor | None = None, rest: Rest | None = None
+    plan: Plan,
+    X: Tensor,
+    n: int,
+    W: Tensor,
+    Q: Tensor,
+    shift: Tensor | None = None,
+    rest: Rest | None = None,
 ) -> tuple[Tensor, Tensor]:
     """:func:`kernel_sums`, and with it (2, c, q): Σ|term| and Σ|term| r²."""
     value, log_value = _functions(plan)
@@ -35,24 +51,36 @@ def tracked_sums(
     for cols in _pieces(n, Q.shape[1]):
         r2 = squared_distances(Q, X[:, cols], None if rest is None else (rest[0][:, cols], rest[1]))
         w = W[:, None, cols]
-        terms = (w * value(r2) if shift is None else torch.exp(w + (log_value(r2) - shift[:, None]))).double()
+        terms = (
+            w * value(r2) if shift is None else torch.exp(w + (log_value(r2) - shift[:, None]))
+        ).double()
         total += terms.sum(dim=2)
         sizes += torch.stack([terms.abs().sum(dim=2), (terms.abs() * r2).sum(dim=2)])
     return total, sizes
 
 
-def kernel_pulls(plan: Plan, X: Tensor, n: int, w: Tensor, Q: Tensor, shift: Tensor | None = None) -> Tensor:
+def kernel_pulls(
+    plan: Plan, X: Tensor, n: int, w: Tensor, Q: Tensor, shift: Tensor | None = None
+) -> Tensor:
     """(d, q): the terms of kernel_sums times x_j − q_i."""
     value, log_value = _functions(plan)
     pulls = torch.zeros((len(X), Q.shape[1]), dtype=torch.float64, device=X.device)
     for cols in _pieces(n, Q.shape[1]):
         r2 = squared_distances(Q, X[:, cols])
-        terms = w[0, cols] * value(r2) if shift is None else torch.exp(w[0, cols] + (log_value(r2) - shift[:, None]))
-        pulls += torch.stack([(terms * (x[None, cols] - q[:, None])).sum(dim=1) for x, q in zip(X, Q, strict=True)])
+        terms = (
+            w[0, cols] * value(r2)
+            if shift is None
+            else torch.exp(w[0, cols] + (log_value(r2) - shift[:, None]))
+        )
+        pulls += torch.stack(
+            [(terms * (x[None, cols] - q[:, None])).sum(dim=1) for x, q in zip(X, Q, strict=True)]
+        )
     return pulls
 
 
-def dot_sums(plan: Plan, X: Tensor, n: int, W: Tensor, Q: Tensor, norms: tuple[Tensor, Tensor]) -> Tensor:
+def dot_sums(
+    plan: Plan, X: Tensor, n: int, W: Tensor, Q: Tensor, norms: tuple[Tensor, Tensor]
+) -> Tensor:
     """(1, q): Σ_j w_j g by matrix products, for float32 in high dimension."""
     value, _ = _functions(plan)
     total = torch.zeros((len(W), Q.shape[1]), dtype=torch.float64, device=X.device)
@@ -81,8 +109,12 @@ def fourier_sums(X: Tensor, n: int, w: Tensor, frequencies: Tensor, origin: Tens
     return total
 
 
-def lower(X: Tensor, centers: Tensor, near: Tensor, labels: Tensor | None = None, first_label: int = 0) -> Tensor:
-    """near ← min(near, ‖x − c‖²) over the rows of ``centers``, with their labels; the largest of each block."""
+def lower(
+    X: Tensor, centers: Tensor, near: Tensor, labels: Tensor | None = None, first_label: int = 0
+) -> Tensor:
+    """near ← min(near, ‖x − c‖²) over the rows of ``centers``, with their labels; the largest of
+    each block.
+    """
     for a, center in enumerate(centers, start=first_label):
         r2 = squared_distances(center[:, None], X)[0]
         if labels is not None:
@@ -91,11 +123,14 @@ def lower(X: Tensor, centers: Tensor, near: Tensor, labels: Tensor | None = None
     return near.reshape(-1, LOWERED).amax(dim=1)
 
 
-def pick(P: Tensor, near: Tensor, rows: Tensor, bar: tuple[Tensor, Tensor], most: int) -> tuple[Tensor, Tensor]:
+def pick(
+    P: Tensor, near: Tensor, rows: Tensor, bar: tuple[Tensor, Tensor], most: int
+) -> tuple[Tensor, Tensor]:
     """Rows and squared radii of the next centres among the pool; ``near`` is lowered by them."""
     picked: list[int] = []
     squared: list[float] = []
-    bound, rival = float(bar[0]), int(bar[1])
+    bound = float(bar[0])
+    rival = int(bar[1])
     while len(picked) < most:
         far = float(near.max())
         j = int(torch.nonzero(near == far)[0])
@@ -105,15 +140,24 @@ def pick(P: Tensor, near: Tensor, rows: Tensor, bar: tuple[Tensor, Tensor], most
         picked.append(row)
         squared.append(far)
         torch.minimum(near, squared_distances(P[:, j : j + 1], P)[0], out=near)
-    return torch.tensor(picked, dtype=torch.int64, device=P.device), torch.tensor(squared, dtype=torch.float64, device=P.device)
+    return torch.tensor(picked, dtype=torch.int64, device=P.device), torch.tensor(
+        squared, dtype=torch.float64, device=P.device
+    )
 
 
 def squared_distances(Q: Tensor, X: Tensor, rest: Rest | None = None) -> Tensor:
-    """(q, n) by direct differences, added in coordinate order; from coordinates in two parts where there is a ``rest``."""
+    """(q, n) by direct differences, added in coordinate order; from coordinates in two parts where
+    there is a ``rest``.
+    """
     if rest is not None:
         return _careful_distances(Q, X, rest)
-    if X.dtype == torch.float32 and len(X) > AT_ONCE:  # a thousand squares round no worse than a few
-        return sum(squared_distances(Q[t : t + AT_ONCE], X[t : t + AT_ONCE]) for t in range(0, len(X), AT_ONCE))
+    if (
+        X.dtype == torch.float32 and len(X) > AT_ONCE
+    ):  # a thousand squares round no worse than a few
+        return sum(
+            squared_distances(Q[t : t + AT_ONCE], X[t : t + AT_ONCE])
+            for t in range(0, len(X), AT_ONCE)
+        )
     total = torch.zeros((Q.shape[1], X.shape[1]), dtype=X.dtype, device=X.device)
     for q, x in zip(Q, X, strict=True):
         z = x[None, :] - q[:, None]
@@ -122,11 +166,14 @@ def squared_distances(Q: Tensor, X: Tensor, rest: Rest | None = None) -> Tensor:
 
 
 def _careful_distances(Q: Tensor, X: Tensor, rest: Rest) -> Tensor:
-    """Σ(z + e)² = Σz² + Σe(2z + e): the first sum has no rounding where it is below 32, the second is small."""
+    """Σ(z + e)² = Σz² + Σe(2z + e): the first sum has no rounding where it is below 32, the second
+    is small.
+    """
     total = torch.zeros((Q.shape[1], X.shape[1]), dtype=X.dtype, device=X.device)
     small = torch.zeros_like(total)
     for q, x, q_rest, x_rest in zip(Q, X, rest[1], rest[0], strict=True):
-        z, e = x[None, :] - q[:, None], x_rest[None, :] - q_rest[:, None]
+        z = x[None, :] - q[:, None]
+        e = x_rest[None, :] - q_rest[:, None]
         total += z * z
         small += e * (2.0 * z + e)
     return (total + small).clamp(min=0.0)
@@ -147,8 +194,11 @@ def _functions(plan: Plan) -> tuple[Callable[[Tensor], Tensor], Callable[[Tensor
     if not isinstance(plan.function, Formula):
         return lambda r2: torch.exp(_table_log(plan, r2)), lambda r2: _table_log(plan, r2)
     code = source(plan.function)
-    value, log_value = _compiled(code.value, "value"), _compiled(code.log_value, "log_value")
-    return lambda r2: value(plan.rate * r2, plan.shape), lambda r2: log_value(plan.rate * r2, plan.shape)
+    value = _compiled(code.value, "value")
+    log_value = _compiled(code.log_value, "log_value")
+    return lambda r2: value(plan.rate * r2, plan.shape), lambda r2: log_value(
+        plan.rate * r2, plan.shape
+    )
 
 
 @functools.lru_cache(maxsize=512)
@@ -166,7 +216,8 @@ def _table_log(plan: Plan, r2: Tensor) -> Tensor:
     x = torch.log1p(torch.sqrt(plan.rate * r2)) * plan.shape
     inside = x.clamp(max=float(plan.cells))
     cell = inside.long().clamp(max=plan.cells - 1)
-    f, c = inside - cell, plan.table[cell]
+    f = inside - cell
+    c = plan.table[cell]
     value = c[..., 5]
     for power in (4, 3, 2, 1, 0):
         value = value * f + c[..., power]

@@ -1,9 +1,11 @@
-"""Exact farthest-first traversal on a device: a pool per round, one pass over the points per batch of centres.
+"""Exact farthest-first traversal on a device: a pool per round, one pass over the points per batch
+of centres.
 
-The points of largest distance form a pool. While the best of the pool beats every point outside (farther, or as far with a
-lower row), it is the next centre, and only the pool needs to hear of it; one program picks them all. Then all points meet the
-batch in one pass that lowers their distances and keeps the largest of each block, from which the next pool is found.
-Distances are float64 sums of squared differences in coordinate order, unfused: bit for bit those of the other engines.
+The points of largest distance form a pool. While the best of the pool beats every point outside
+(farther, or as far with a lower row), it is the next centre, and only the pool needs to hear of it;
+one program picks them all. Then all points meet the batch in one pass that lowers their distances
+and keeps the largest of each block, from which the next pool is found. Distances are float64 sums
+of squared differences in coordinate order, unfused: bit for bit those of the other engines.
 """
 
 from __future__ import annotations
@@ -36,11 +38,16 @@ class Pool(NamedTuple):
 
 
 class Traversal:
-    """Farthest-first order from row ``first``.  Time O(nkd), memory 8 bytes a point beside the columns."""
+    """Farthest-first order from row ``first``.  Time O(nkd), memory 8 bytes a point beside the
+    columns.
+    """
 
     def __init__(self, sample: DeviceSample, first: int) -> None:
-        self._sample, self._first, self._taken = sample, first, 0
-        self._X, self._n = sample.columns, len(sample.X)
+        self._sample = sample
+        self._first = first
+        self._taken = 0
+        self._X = sample.columns
+        self._n = len(sample.X)
         self._loops = loops(sample.X.device)
         self._near = boundless(self._X, self._n)
         self._unmet = [torch.tensor([first], device=self._X.device)]
@@ -74,7 +81,9 @@ class Traversal:
         return DeviceDistances(self._near[: self._n].clone(), self._sample.p)
 
     def _pick(self, most: int) -> tuple[Tensor, Tensor]:
-        """The next centres, from the pool at hand if it has any, else from a new one, else from the ties of the best."""
+        """The next centres, from the pool at hand if it has any, else from a new one, else from the
+        ties of the best.
+        """
         found, squared = self._from_pool(most)
         if len(found) == 0 and self._unmet:
             self._meet()
@@ -86,7 +95,9 @@ class Traversal:
 
     def _from_pool(self, most: int) -> tuple[Tensor, Tensor]:
         pool = self._pool
-        found, squared = self._loops.pick(pool.points, pool.near, pool.rows, (pool.bound, pool.rival), most)
+        found, squared = self._loops.pick(
+            pool.points, pool.near, pool.rows, (pool.bound, pool.rival), most
+        )
         if len(found):
             self._unmet.append(found)
         return found, squared
@@ -99,8 +110,11 @@ class Traversal:
         self._pool = self._farthest(peaks)
 
     def _farthest(self, peaks: Tensor) -> Pool:
-        """The farthest points: all that are farther than the best of the blocks not searched, as far as the pool goes."""
-        size, blocks = self._pool_size, min(BLOCKS, len(peaks))
+        """The farthest points: all that are farther than the best of the blocks not searched, as
+        far as the pool goes.
+        """
+        size = self._pool_size
+        blocks = min(BLOCKS, len(peaks))
         best = torch.topk(peaks, min(blocks + 1, len(peaks)))
         nothing = torch.tensor(-1.0, dtype=torch.float64, device=peaks.device)
         bound = best.values[blocks] if len(peaks) > blocks else nothing
@@ -117,7 +131,11 @@ class Traversal:
         """Where more points share the largest distance than a pool holds: the lowest rows of them."""
         bound = self._near.max()
         level = torch.nonzero(self._near == bound)[: self._pool_size + 1, 0]
-        rival = level[-1] if len(level) > self._pool_size else torch.tensor(self._n, device=bound.device)
+        rival = (
+            level[-1]
+            if len(level) > self._pool_size
+            else torch.tensor(self._n, device=bound.device)
+        )
         return self._pool_of(level[: self._pool_size], bound, rival)
 
     def _pool_of(self, chosen: Tensor, bound: Tensor, rival: Tensor) -> Pool:
@@ -137,7 +155,9 @@ class Nearest:
     """Each point's nearest centre, the lowest on ties."""
 
     def __init__(self, sample: DeviceSample, centers: Points) -> None:
-        self._sample, self._X, self._n = sample, sample.columns, len(sample.X)
+        self._sample = sample
+        self._X = sample.columns
+        self._n = len(sample.X)
         self._near = boundless(self._X, self._n)
         self._labels = torch.zeros(self._X.shape[1], dtype=torch.int32, device=self._X.device)
         self._centers = to_device(centers[:0], self._X.device)

@@ -1,8 +1,9 @@
 """What Triton compiles: plain loops over columns of points, lanes along the points.
 
-A program holds a few queries in registers and streams over the points; each lane keeps its own sums, in float32 for at most
-RUN terms and in float64 beyond, and lanes meet once, at the end. Nothing is masked: arrays come padded. Names in capitals
-that are not parameters (VALUE, LOG_VALUE) are bound when the radial is known.
+A program holds a few queries in registers and streams over the points; each lane keeps its own
+sums, in float32 for at most RUN terms and in float64 beyond, and lanes meet once, at the end.
+Nothing is masked: arrays come padded. Names in capitals that are not parameters (VALUE, LOG_VALUE)
+are bound when the radial is known.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ AT_ONCE = tl.constexpr(32)  # squares added before their sum is
 @triton.jit
 def exp2_single(t):
     """2^t by the special function unit, to 2 ulp; below 2⁻¹²⁶ zero."""
-    return tl.inline_asm_elementwise("ex2.approx.ftz.f32 $0, $1;", "=f,f", [t], dtype=tl.float32, is_pure=True, pack=1)
+    return tl.inline_asm_elementwise(
+        "ex2.approx.ftz.f32 $0, $1;", "=f,f", [t], dtype=tl.float32, is_pure=True, pack=1
+    )
 
 
 @triton.jit
@@ -46,7 +49,11 @@ def table_log(s, per_step, table, cells):
     cell = tl.minimum(inside.to(tl.int32), cells - 1)
     f = inside - cell.to(x.dtype)
     at = table + 6 * cell
-    c1, c2, c3, c4, c5 = tl.load(at + 1), tl.load(at + 2), tl.load(at + 3), tl.load(at + 4), tl.load(at + 5)
+    c1 = tl.load(at + 1)
+    c2 = tl.load(at + 2)
+    c3 = tl.load(at + 3)
+    c4 = tl.load(at + 4)
+    c5 = tl.load(at + 5)
     slope = c1 + 2.0 * c2 + 3.0 * c3 + 4.0 * c4 + 5.0 * c5
     inner = tl.load(at) + f * (c1 + f * (c2 + f * (c3 + f * (c4 + f * c5))))
     return inner + tl.where(x > inside, (x - inside) * slope, 0.0 * f)
@@ -81,7 +88,9 @@ def shifted_term(r2, w, shift, rate, shape, table, cells):
 
 @triton.jit
 def own_coordinates(Q, stride, rows, D: tl.constexpr):
-    """The queries of a program, held in registers; in high dimension they are read as they are needed."""
+    """The queries of a program, held in registers; in high dimension they are read as they are
+    needed.
+    """
     held = ()
     for t in tl.static_range(D):
         held = held + (tl.load(Q + t * stride + rows),)
@@ -89,8 +98,12 @@ def own_coordinates(Q, stride, rows, D: tl.constexpr):
 
 
 @triton.jit
-def squares(X, Q, held, stride, q_stride, cols, rows, d, D: tl.constexpr, BQ: tl.constexpr, BX: tl.constexpr):
-    """(BQ, BX) squared distances; where D < 0 by sums of AT_ONCE squares, so that a thousand of them round no worse."""
+def squares(
+    X, Q, held, stride, q_stride, cols, rows, d, D: tl.constexpr, BQ: tl.constexpr, BX: tl.constexpr
+):
+    """(BQ, BX) squared distances; where D < 0 by sums of AT_ONCE squares, so that a thousand of
+    them round no worse.
+    """
     r2 = tl.zeros((BQ, BX), X.dtype.element_ty)
     if D > 0:
         for t in tl.static_range(D):
@@ -104,7 +117,10 @@ def squares(X, Q, held, stride, q_stride, cols, rows, d, D: tl.constexpr, BQ: tl
         for first in range(0, d, AT_ONCE):
             part = tl.zeros((BQ, BX), X.dtype.element_ty)
             for t in tl.range(first, tl.minimum(first + AT_ONCE, d), loop_unroll_factor=4):
-                z = tl.load(X + t * stride + cols)[None, :] - tl.load(Q + t * q_stride + rows)[:, None]
+                z = (
+                    tl.load(X + t * stride + cols)[None, :]
+                    - tl.load(Q + t * q_stride + rows)[:, None]
+                )
                 part += z * z
             r2 += part
     return r2
@@ -113,7 +129,9 @@ def squares(X, Q, held, stride, q_stride, cols, rows, d, D: tl.constexpr, BQ: tl
 @triton.jit
 def careful_squares(X, XR, Q, QR, held, held_rest, stride, q_stride, cols, rows, d,
                     D: tl.constexpr, BQ: tl.constexpr, BX: tl.constexpr):  # fmt: skip
-    """From coordinates in two parts, Σ(z + e)² = Σz² + Σe(2z + e): the first sum is exact below 32, the second small."""
+    """From coordinates in two parts, Σ(z + e)² = Σz² + Σe(2z + e): the first sum is exact below 32,
+    the second small.
+    """
     r2 = tl.zeros((BQ, BX), X.dtype.element_ty)
     small = tl.zeros((BQ, BX), X.dtype.element_ty)
     if D > 0:
@@ -125,7 +143,10 @@ def careful_squares(X, XR, Q, QR, held, held_rest, stride, q_stride, cols, rows,
     else:
         for t in tl.range(0, d, loop_unroll_factor=4):
             z = tl.load(X + t * stride + cols)[None, :] - tl.load(Q + t * q_stride + rows)[:, None]
-            e = tl.load(XR + t * stride + cols)[None, :] - tl.load(QR + t * q_stride + rows)[:, None]
+            e = (
+                tl.load(XR + t * stride + cols)[None, :]
+                - tl.load(QR + t * q_stride + rows)[:, None]
+            )
             r2 += z * z
             small += e * (2.0 * z + e)
     return tl.maximum(r2 + small, 0.0)
@@ -134,12 +155,17 @@ def careful_squares(X, XR, Q, QR, held, held_rest, stride, q_stride, cols, rows,
 def kernel_sums(X, XR, W, Q, QR, shift, out, sizes, stride, w_stride, q_stride, n, per, d, numbers, table, cells,
                 D: tl.constexpr, C: tl.constexpr, BQ: tl.constexpr, BX: tl.constexpr, RUN: tl.constexpr,
                 UNROLL: tl.constexpr, CAREFUL: tl.constexpr, TRACK: tl.constexpr):  # fmt: skip
-    """out[split, c, i] = Σ_j term over the points of one split; sizes[split, :, c, i] = Σ|term| and Σ|term| r²."""
+    """out[split, c, i] = Σ_j term over the points of one split; sizes[split, :, c, i] = Σ|term| and
+    Σ|term| r².
+    """
     rows = tl.program_id(0) * BQ + tl.arange(0, BQ)
     start = tl.program_id(1) * per
     stop = tl.minimum(start + per, n)
-    stride, w_stride, q_stride = stride.to(tl.int64), w_stride.to(tl.int64), q_stride.to(tl.int64)
-    rate, shape = tl.load(numbers), tl.load(numbers + 1)
+    stride = stride.to(tl.int64)
+    w_stride = w_stride.to(tl.int64)
+    q_stride = q_stride.to(tl.int64)
+    rate = tl.load(numbers)
+    shape = tl.load(numbers + 1)
     held = own_coordinates(Q, q_stride, rows, D)
     held_rest = own_coordinates(QR, q_stride, rows, D if CAREFUL else 0)
     level = tl.load(shift + rows)
@@ -148,16 +174,23 @@ def kernel_sums(X, XR, W, Q, QR, shift, out, sizes, stride, w_stride, q_stride, 
     for _ in tl.static_range(C):
         zeros = zeros + (tl.zeros((BQ, BX), X.dtype.element_ty),)
         totals = totals + (tl.zeros((BQ, BX), tl.float64),)
-    size, far = zeros, zeros
+    size = zeros
+    far = zeros
     for first in range(start, stop, BX * RUN):
         parts = zeros
-        for run in tl.range(first, tl.minimum(first + BX * RUN, stop), BX, loop_unroll_factor=UNROLL):
+        for run in tl.range(
+            first, tl.minimum(first + BX * RUN, stop), BX, loop_unroll_factor=UNROLL
+        ):
             cols = run + tl.arange(0, BX)
             if CAREFUL:
-                r2 = careful_squares(X, XR, Q, QR, held, held_rest, stride, q_stride, cols, rows, d, D, BQ, BX)
+                r2 = careful_squares(
+                    X, XR, Q, QR, held, held_rest, stride, q_stride, cols, rows, d, D, BQ, BX
+                )
             else:
                 r2 = squares(X, Q, held, stride, q_stride, cols, rows, d, D, BQ, BX)
-            grown, larger, farther = (), (), ()
+            grown = ()
+            larger = ()
+            farther = ()
             for c in tl.static_range(C):
                 w = tl.load(W + c * w_stride + cols)
                 term = TERM(r2, w, level, rate, shape, table, cells)
@@ -167,7 +200,8 @@ def kernel_sums(X, XR, W, Q, QR, shift, out, sizes, stride, w_stride, q_stride, 
                     farther = farther + (far[c] + tl.abs(term) * r2,)
             parts = grown
             if TRACK:
-                size, far = larger, farther
+                size = larger
+                far = farther
         added = ()
         for c in tl.static_range(C):
             added = added + (totals[c] + parts[c].to(tl.float64),)
@@ -184,11 +218,15 @@ def kernel_sums(X, XR, W, Q, QR, shift, out, sizes, stride, w_stride, q_stride, 
 
 def kernel_pulls(X, W, Q, shift, out, stride, q_stride, n, per, d, axis, numbers, table, cells,
                  D: tl.constexpr, C: tl.constexpr, BQ: tl.constexpr, BX: tl.constexpr):  # fmt: skip
-    """out[split, c, i] = Σ_j term · (x_j − q_i) in C coordinates from ``axis`` on, over the points of one split; float64."""
+    """out[split, c, i] = Σ_j term · (x_j − q_i) in C coordinates from ``axis`` on, over the points
+    of one split; float64.
+    """
     rows = tl.program_id(0) * BQ + tl.arange(0, BQ)
     start = tl.program_id(1) * per
-    stride, q_stride = stride.to(tl.int64), q_stride.to(tl.int64)
-    rate, shape = tl.load(numbers), tl.load(numbers + 1)
+    stride = stride.to(tl.int64)
+    q_stride = q_stride.to(tl.int64)
+    rate = tl.load(numbers)
+    shape = tl.load(numbers + 1)
     held = own_coordinates(Q, q_stride, rows, D)
     level = tl.load(shift + rows)
     totals = ()
@@ -214,8 +252,10 @@ def log_peaks(X, W, Q, out, stride, q_stride, n, per, d, numbers, table, cells,
     """out[split, i] = max_j log w_j + log g over the points of one split."""
     rows = tl.program_id(0) * BQ + tl.arange(0, BQ)
     start = tl.program_id(1) * per
-    stride, q_stride = stride.to(tl.int64), q_stride.to(tl.int64)
-    rate, shape = tl.load(numbers), tl.load(numbers + 1)
+    stride = stride.to(tl.int64)
+    q_stride = q_stride.to(tl.int64)
+    rate = tl.load(numbers)
+    shape = tl.load(numbers + 1)
     held = own_coordinates(Q, q_stride, rows, D)
     top = tl.full((BQ, BX), float("-inf"), X.dtype.element_ty)
     for first in range(start, tl.minimum(start + per, n), BX):
@@ -227,11 +267,15 @@ def log_peaks(X, W, Q, out, stride, q_stride, n, per, d, numbers, table, cells,
 
 def dot_sums(X, XX, W, Q, QQ, out, stride, q_stride, n, per, d, numbers, table, cells,
              BQ: tl.constexpr, BX: tl.constexpr, BD: tl.constexpr):  # fmt: skip
-    """out[split, i] = Σ_j w_j g(|q|² + |x|² − 2q·x): products on tensor cores, each of three TF32 parts."""
+    """out[split, i] = Σ_j w_j g(|q|² + |x|² − 2q·x): products on tensor cores, each of three TF32
+    parts.
+    """
     rows = tl.program_id(0) * BQ + tl.arange(0, BQ)
     start = tl.program_id(1) * per
-    stride, q_stride = stride.to(tl.int64), q_stride.to(tl.int64)
-    rate, shape = tl.load(numbers), tl.load(numbers + 1)
+    stride = stride.to(tl.int64)
+    q_stride = q_stride.to(tl.int64)
+    rate = tl.load(numbers)
+    shape = tl.load(numbers + 1)
     coordinates = tl.arange(0, BD)
     qq = tl.load(QQ + rows)
     total = tl.zeros((BQ,), tl.float64)
@@ -250,11 +294,14 @@ def dot_sums(X, XX, W, Q, QQ, out, stride, q_stride, n, per, d, numbers, table, 
 
 
 @triton.jit
-def fourier_sums(X, W, F, origin, out, stride, f_stride, n, per, d, BM: tl.constexpr, BX: tl.constexpr):
+def fourier_sums(
+    X, W, F, origin, out, stride, f_stride, n, per, d, BM: tl.constexpr, BX: tl.constexpr
+):
     """out[split, (cos, sin), m] = Σ_j w_j (cos, sin)(ω_m·(x_j − origin))."""
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     start = tl.program_id(1) * per
-    stride, f_stride = stride.to(tl.int64), f_stride.to(tl.int64)
+    stride = stride.to(tl.int64)
+    f_stride = f_stride.to(tl.int64)
     cosines = tl.zeros((BM, BX), tl.float64)
     sines = tl.zeros((BM, BX), tl.float64)
     for first in range(start, tl.minimum(start + per, n), BX):

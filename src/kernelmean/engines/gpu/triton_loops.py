@@ -1,4 +1,6 @@
-"""The loops on a CUDA device: which program, in tiles of which size, over how many splits of the points."""
+"""The loops on a CUDA device: which program, in tiles of which size, over how many splits of the
+points.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ from kernelmean.kernels.radials import Formula
 
 UNROLLED = 16  # coordinates up to which queries and points stay in registers
 LONG = 128  # coordinates from which float32 squares are added in parts
-RESIDENT = 1 << 23  # bytes of points that all programs work on at a time: a second-level cache holds them
+RESIDENT = (
+    1 << 23
+)  # bytes of points that all programs work on at a time: a second-level cache holds them
 OUTPUTS = 1 << 25  # sums that may be kept apart for that
 PROGRAMS = 4096  # about as many as fill any device, whatever its size: results do not depend on it
 PULLS = 4  # coordinates per launch of kernel_pulls
@@ -42,10 +46,11 @@ class Tile(NamedTuple):
 
 
 def tile(d: int, columns: int, double: bool, heavy: bool = False) -> Tile:
-    """What registers hold: the coordinates of the queries and, for each pair of a lane, a sum for every column.
+    """What registers hold: the coordinates of the queries and, for each pair of a lane, a sum for
+    every column.
 
-    The best of those tried on a Hopper chip: few queries and many runs ahead beat many queries, most of all from d = 8 on.
-    ``heavy`` loops keep coordinates in two parts or further sums.
+    The best of those tried on a Hopper chip: few queries and many runs ahead beat many queries,
+    most of all from d = 8 on. ``heavy`` loops keep coordinates in two parts or further sums.
     """
     if d > UNROLLED:
         return Tile(4, 128, 4) if columns > 1 or double or heavy else Tile(16, 256, 8)
@@ -55,25 +60,46 @@ def tile(d: int, columns: int, double: bool, heavy: bool = False) -> Tile:
 
 
 def kernel_sums(
-    plan: Plan, X: Tensor, n: int, W: Tensor, Q: Tensor, shift: Tensor | None = None, rest: Rest | None = None
+    plan: Plan,
+    X: Tensor,
+    n: int,
+    W: Tensor,
+    Q: Tensor,
+    shift: Tensor | None = None,
+    rest: Rest | None = None,
 ) -> Tensor:
-    """(c, q): Σ_j W_cj g, or Σ_j exp(W_cj + log g − shift_i) where a shift is given; ``rest``: coordinates in two parts."""
+    """(c, q): Σ_j W_cj g, or Σ_j exp(W_cj + log g − shift_i) where a shift is given; ``rest``:
+    coordinates in two parts.
+    """
     return _sums((X, W, Q), plan, n, shift, rest, track=False)[0]
 
 
 def tracked_sums(
-    plan: Plan, X: Tensor, n: int, W: Tensor, Q: Tensor, shift: Tensor | None = None, rest: Rest | None = None
+    plan: Plan,
+    X: Tensor,
+    n: int,
+    W: Tensor,
+    Q: Tensor,
+    shift: Tensor | None = None,
+    rest: Rest | None = None,
 ) -> tuple[Tensor, Tensor]:
     """:func:`kernel_sums`, and with it (2, c, q): Σ|term| and Σ|term| r²."""
     return _sums((X, W, Q), plan, n, shift, rest, track=True)
 
 
 def _sums(
-    arrays: tuple[Tensor, Tensor, Tensor], plan: Plan, n: int, shift: Tensor | None, rest: Rest | None, track: bool
+    arrays: tuple[Tensor, Tensor, Tensor],
+    plan: Plan,
+    n: int,
+    shift: Tensor | None,
+    rest: Rest | None,
+    track: bool,
 ) -> tuple[Tensor, Tensor]:
     X, W, Q = arrays
     double = X.dtype == torch.float64
-    d, c, q = len(X), len(W), Q.shape[1]
+    d = len(X)
+    c = len(W)
+    q = Q.shape[1]
     size = tile(d, c, double, track or rest is not None)
     kernel, rate = _kernel("kernel_sums", plan, double, shift is not None)
     column = X.element_size() * (c + d * (1 if rest is None else 2))
@@ -90,9 +116,12 @@ def _sums(
     return out.sum(dim=0), sizes.sum(dim=0)
 
 
-def kernel_pulls(plan: Plan, X: Tensor, n: int, w: Tensor, Q: Tensor, shift: Tensor | None = None) -> Tensor:
+def kernel_pulls(
+    plan: Plan, X: Tensor, n: int, w: Tensor, Q: Tensor, shift: Tensor | None = None
+) -> Tensor:
     """(d, q): the terms of kernel_sums times x_j − q_i, in float64, a few coordinates per launch."""
-    d, q = len(X), Q.shape[1]
+    d = len(X)
+    q = Q.shape[1]
     kernel, rate = _kernel("kernel_pulls", plan, True, shift is not None)
     splits, per = _splits(q // 4, n, 128)
     pulls = torch.empty((_whole(d, PULLS), q), dtype=torch.float64, device=X.device)
@@ -107,9 +136,12 @@ def kernel_pulls(plan: Plan, X: Tensor, n: int, w: Tensor, Q: Tensor, shift: Ten
     return pulls[:d]
 
 
-def dot_sums(plan: Plan, X: Tensor, n: int, W: Tensor, Q: Tensor, norms: tuple[Tensor, Tensor]) -> Tensor:
+def dot_sums(
+    plan: Plan, X: Tensor, n: int, W: Tensor, Q: Tensor, norms: tuple[Tensor, Tensor]
+) -> Tensor:
     """(1, q): Σ_j w_j g by matrix products, for float32 in high dimension."""
-    d, q = len(X), Q.shape[1]
+    d = len(X)
+    q = Q.shape[1]
     kernel, rate = _kernel("dot_sums", plan, False, False)
     splits, per = _splits(q // 64, n, 128)
     out = torch.empty((splits, q), dtype=torch.float64, device=X.device)
@@ -124,7 +156,8 @@ def dot_sums(plan: Plan, X: Tensor, n: int, W: Tensor, Q: Tensor, norms: tuple[T
 def log_peaks(plan: Plan, X: Tensor, n: int, log_w: Tensor, Q: Tensor) -> Tensor:
     """(q,): max_j log w_j + log g."""
     double = X.dtype == torch.float64
-    d, q = len(X), Q.shape[1]
+    d = len(X)
+    q = Q.shape[1]
     size = tile(d, 1, double)
     kernel, rate = _kernel("log_peaks", plan, double, True)
     splits, per = _splits(q // size.queries, n, size.points)
@@ -143,14 +176,22 @@ def fourier_sums(X: Tensor, n: int, w: Tensor, frequencies: Tensor, origin: Tens
     splits, per = _splits(m // 4, n, 128)
     out = torch.empty((splits, 2, m), dtype=torch.float64, device=X.device)
     code.fourier_sums[(m // 4, splits)](
-        *(X, w, frequencies, origin, out, X.stride(0), m, _whole(n, 128), per, d), BM=4, BX=128, num_warps=4
+        *(X, w, frequencies, origin, out, X.stride(0), m, _whole(n, 128), per, d),
+        BM=4,
+        BX=128,
+        num_warps=4,
     )
     return out.sum(dim=0)
 
 
-def lower(X: Tensor, centers: Tensor, near: Tensor, labels: Tensor | None = None, first_label: int = 0) -> Tensor:
-    """near ← min(near, ‖x − c‖²) over the rows of ``centers``, with their labels; the largest of each block."""
-    d, blocks = len(X), X.shape[1] // LOWERED
+def lower(
+    X: Tensor, centers: Tensor, near: Tensor, labels: Tensor | None = None, first_label: int = 0
+) -> Tensor:
+    """near ← min(near, ‖x − c‖²) over the rows of ``centers``, with their labels; the largest of
+    each block.
+    """
+    d = len(X)
+    blocks = X.shape[1] // LOWERED
     peaks = torch.empty(blocks, dtype=torch.float64, device=X.device)
     picks.lower[(blocks,)](
         *(X, centers, near, near if labels is None else labels, peaks, X.stride(0), len(centers), first_label, d),
@@ -159,7 +200,9 @@ def lower(X: Tensor, centers: Tensor, near: Tensor, labels: Tensor | None = None
     return peaks
 
 
-def pick(P: Tensor, near: Tensor, rows: Tensor, bar: tuple[Tensor, Tensor], most: int) -> tuple[Tensor, Tensor]:
+def pick(
+    P: Tensor, near: Tensor, rows: Tensor, bar: tuple[Tensor, Tensor], most: int
+) -> tuple[Tensor, Tensor]:
     """Rows and squared radii of the next centres among the pool; ``near`` is lowered by them."""
     d, pool = P.shape
     picked = torch.empty(most, dtype=torch.int64, device=P.device)
@@ -173,7 +216,9 @@ def pick(P: Tensor, near: Tensor, rows: Tensor, bar: tuple[Tensor, Tensor], most
     return picked[:count], squared[:count]
 
 
-def _splits(tiles: int, n: int, points: int, bytes_each: int = 0, outputs: int = 1) -> tuple[int, int]:
+def _splits(
+    tiles: int, n: int, points: int, bytes_each: int = 0, outputs: int = 1
+) -> tuple[int, int]:
     """How many programs share the points, and the points of each: decided by sizes alone."""
     blocks = -(-n // points)
     resident = min(-(-n * bytes_each // RESIDENT), OUTPUTS // outputs)
@@ -205,23 +250,35 @@ def _kernel(loop: str, plan: Plan, double: bool, logarithm: bool) -> tuple[Any, 
 
 
 @functools.lru_cache(maxsize=512)
-def _bound(loop: str, key: tuple[str, str] | None, double: bool, logarithm: bool, binary: bool = False) -> Any:
+def _bound(
+    loop: str, key: tuple[str, str] | None, double: bool, logarithm: bool, binary: bool = False
+) -> Any:
     """``binary``: r² is in units in which g = 2^(−r²)."""
     exp = tl.exp if double else code.exp_single
     if key is None:
-        value, log_value = _bind(code.table_value, EXP=exp), _bind(code.table_log_value)
+        value = _bind(code.table_value, EXP=exp)
+        log_value = _bind(code.table_log_value)
     else:
-        value, log_value = (_bind(code.formula_value, FUNCTION=_compiled(text, exp)) for text in key)
+        value, log_value = (
+            _bind(code.formula_value, FUNCTION=_compiled(text, exp)) for text in key
+        )
         value = _bind(code.binary_value) if binary else value
-    term = _bind(code.shifted_term, EXP=exp, LOG_VALUE=log_value) if logarithm else _bind(code.plain_term, VALUE=value)
+    term = (
+        _bind(code.shifted_term, EXP=exp, LOG_VALUE=log_value)
+        if logarithm
+        else _bind(code.plain_term, VALUE=value)
+    )
     return _bind(getattr(code, loop), TERM=term, VALUE=value, LOG_VALUE=log_value)
 
 
 def _bind(function: Callable[..., Any], **names: Any) -> Any:
     """A Triton function in which ``names`` are known."""
     known = function.__globals__ | names
-    twin = types.FunctionType(function.__code__, known, function.__name__, function.__defaults__, function.__closure__)
-    twin.__annotations__, twin.__module__ = function.__annotations__, function.__module__
+    twin = types.FunctionType(
+        function.__code__, known, function.__name__, function.__defaults__, function.__closure__
+    )
+    twin.__annotations__ = function.__annotations__
+    twin.__module__ = function.__module__
     return triton.jit(twin)
 
 
@@ -230,7 +287,14 @@ def _compiled(text: str, exp: Any) -> Any:
     file = f"<kernelmean radial {hashlib.sha256(text.encode()).hexdigest()[:16]}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     names: dict[str, Any] = {name: getattr(libdevice, name) for name in FUNCTIONS if name != "fabs"}
-    names |= {"exp": exp, "log": tl.log, "sqrt": tl.sqrt, "fabs": code.fabs, "where": tl.where, "zeros_like": tl.zeros_like}
+    names |= {
+        "exp": exp,
+        "log": tl.log,
+        "sqrt": tl.sqrt,
+        "fabs": code.fabs,
+        "where": tl.where,
+        "zeros_like": tl.zeros_like,
+    }
     names["__name__"] = __name__
     exec(compile(text, file, "exec"), names)  # noqa: S102
     return triton.jit(names[text.split("(", 1)[0].removeprefix("def ")])

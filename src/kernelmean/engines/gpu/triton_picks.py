@@ -1,4 +1,6 @@
-"""What Triton compiles for selection: nearest centres and farthest-first, in float64 and unfused, as the host computes."""
+"""What Triton compiles for selection: nearest centres and farthest-first, in float64 and unfused,
+as the host computes.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ import triton.language as tl
 @triton.jit(do_not_specialize=["centers", "first_label"])
 def lower(X, C, near, labels, peaks, stride, centers, first_label, d,
           D: tl.constexpr, LABELS: tl.constexpr, BP: tl.constexpr):  # fmt: skip
-    """near_i ← min(near_i, ‖x_i − c‖²) over the centres, in coordinate order and unfused; the largest of the block."""
+    """near_i ← min(near_i, ‖x_i − c‖²) over the centres, in coordinate order and unfused; the
+    largest of the block.
+    """
     cols = tl.program_id(0) * BP + tl.arange(0, BP)
     stride = stride.to(tl.int64)
     closest = tl.load(near + cols)
@@ -39,14 +43,30 @@ def lower(X, C, near, labels, peaks, stride, centers, first_label, d,
 
 
 @triton.jit(do_not_specialize=["most"])
-def pick(P, near, rows, bound, rival, picked, squared, found, most, d, D: tl.constexpr, POOL: tl.constexpr):
-    """Farthest-first among the pool while its best beats (bound, rival); one program, no return to the host."""
+def pick(
+    P,
+    near,
+    rows,
+    bound,
+    rival,
+    picked,
+    squared,
+    found,
+    most,
+    d,
+    D: tl.constexpr,
+    POOL: tl.constexpr,
+):
+    """Farthest-first among the pool while its best beats (bound, rival); one program, no return to
+    the host.
+    """
     lanes = tl.arange(0, POOL)
     held = ()
     for t in tl.static_range(D):
         held = held + (tl.load(P + t * POOL + lanes),)
     closest = tl.load(near + lanes)
-    limit, level = tl.load(bound), tl.load(rival)
+    limit = tl.load(bound)
+    level = tl.load(rival)
     count = 0
     going = most > 0
     while going:

@@ -1,8 +1,10 @@
-"""A room over many parts: every door asks the parts' own rooms and puts their answers together, in the order of the parts.
+"""A room over many parts: every door asks the parts' own rooms and puts their answers together, in
+the order of the parts.
 
-No formula is written twice: kernel sums, distances and traversals are those of the local engine. What is added here is how parts
-combine: sums of sums weighted by each part's share, log-sum-exp, maxima, and rounds of a farthest-first traversal. The parts may
-be batches of a file that are read one after another, or live on the workers of a cluster.
+No formula is written twice: kernel sums, distances and traversals are those of the local engine.
+What is added here is how parts combine: sums of sums weighted by each part's share, log-sum-exp,
+maxima, and rounds of a farthest-first traversal. The parts may be batches of a file that are read
+one after another, or live on the workers of a cluster.
 """
 
 from __future__ import annotations
@@ -44,7 +46,9 @@ class Engine:
         """Take the points in."""
         if isinstance(X, np.ndarray):
             return self.local.load(X, weights)
-        room: Any = Room(Holding(X.parts(weights, self.local)))  # its summaries and distances have the same doors
+        room: Any = Room(
+            Holding(X.parts(weights, self.local))
+        )  # its summaries and distances have the same doors
         opened: engines.Room = room
         return opened
 
@@ -94,7 +98,9 @@ class Room:
         """The parts' steps weighted by how much each pulls."""
         found: list[Shift] = self._ask("shift", decay, Q, own=None if w is None else self._cut(w))
         shares = self._log_shares(w)
-        value, pull, held = (_log_sum([getattr(part, name) for part in found], shares) for name in Shift._fields[:3])
+        value, pull, held = (
+            _log_sum([getattr(part, name) for part in found], shares) for name in Shift._fields[:3]
+        )
         step = np.zeros(Q.shape)
         with np.errstate(invalid="ignore"):
             for part, share in zip(found, shares, strict=True):
@@ -103,9 +109,14 @@ class Room:
         return Shift(value, pull, held, step)
 
     def quadratic(self, radial: RadialFunction) -> float:
-        """Σ_ij p_i p_j g(‖x_i − x_j‖²): every row is sent to all parts, O(n²d) work and O(nd) bytes to each."""
-        holding, total = self.holding, 0.0
-        for share, begin, size in zip(holding.shares, holding.begins[:-1], holding.parts.sizes, strict=True):
+        """Σ_ij p_i p_j g(‖x_i − x_j‖²): every row is sent to all parts, O(n²d) work and O(nd) bytes
+        to each.
+        """
+        holding = self.holding
+        total = 0.0
+        for share, begin, size in zip(
+            holding.shares, holding.begins[:-1], holding.parts.sizes, strict=True
+        ):
             for start in range(0, int(size), BLOCK):
                 rows = np.arange(start, min(start + BLOCK, int(size)))
                 values = self.kernel_sum(radial, holding.rows(begin + rows))
@@ -115,11 +126,15 @@ class Room:
     def fourier_sum(self, frequencies: Points, origin: Vector) -> Matrix:
         return self._weighted(self._ask("fourier_sum", frequencies, origin))
 
-    def _ask(self, door: str, *arguments: Any, own: list[tuple[Any, ...]] | None = None) -> list[Any]:
+    def _ask(
+        self, door: str, *arguments: Any, own: list[tuple[Any, ...]] | None = None
+    ) -> list[Any]:
         return self.holding.parts.each("ask", door, *arguments, own=own)
 
     def _weighted(self, parts: list[Matrix]) -> Matrix:
-        return _ordered_sum([share * part for share, part in zip(self.holding.shares, parts, strict=True)])
+        return _ordered_sum(
+            [share * part for share, part in zip(self.holding.shares, parts, strict=True)]
+        )
 
     def _log_shares(self, w: Vector | None) -> Vector:
         return np.log(self.holding.shares) if w is None else np.zeros(len(self.holding.shares))

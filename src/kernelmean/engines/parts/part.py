@@ -1,4 +1,6 @@
-"""One part of the points, in a room of the local engine: what it can be asked, and what it remembers."""
+"""One part of the points, in a room of the local engine: what it can be asked, and what it
+remembers.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,9 @@ class Part:
 
     @lazy
     def room(self) -> Room:
-        """The local room; where it keeps a layout of its own, the rows are read back from that and not kept twice."""
+        """The local room; where it keeps a layout of its own, the rows are read back from that and
+        not kept twice.
+        """
         room: Any = self.engine.load(self.X, self.weights)
         if not self.lean and hasattr(room, "compact"):
             room = room.compact()
@@ -69,14 +73,22 @@ class Part:
 
     def __getstate__(self) -> dict[str, Any]:
         """Rows and weights; the rest is made anew where it is needed."""
-        return {"X": np.asarray(self.X), "weights": self.weights, "engine": self.engine, "lean": self.lean, "known": {}}
+        return {
+            "X": np.asarray(self.X),
+            "weights": self.weights,
+            "engine": self.engine,
+            "lean": self.lean,
+            "known": {},
+        }
 
     def facts(self) -> Facts:
         """Counts and sums of weights."""
         w = self.weights
         if w is None:
             return Facts(len(self.X), float(len(self.X)), float(len(self.X)), True, True)
-        return Facts(len(self.X), float(w.sum()), float((w**2).sum()), bool((w == np.rint(w)).all()), False)
+        return Facts(
+            len(self.X), float(w.sum()), float((w**2).sum()), bool((w == np.rint(w)).all()), False
+        )
 
     def rows(self, indices: IntVector) -> Points:
         """Some of the points, without a room."""
@@ -110,19 +122,26 @@ class Part:
         return np.array([[column.min(), column.max()] for column in self.X.T]).T
 
     def weight_up_to(self, cuts: list[tuple[int, Vector]]) -> list[Vector]:
-        """Σw of the rows whose coordinate is at most each cut, for lists of rising cuts of a coordinate."""
+        """Σw of the rows whose coordinate is at most each cut, for lists of rising cuts of a
+        coordinate.
+        """
         w = np.broadcast_to(1.0, len(self.X)) if self.weights is None else self.weights
         found = []
         for axis, values in cuts:
             bins = np.searchsorted(values, self.X[:, axis], side="left")
-            counted: Vector = np.bincount(bins, w, minlength=len(values) + 1).astype(np.float64, copy=False)
+            counted: Vector = np.bincount(bins, w, minlength=len(values) + 1).astype(
+                np.float64, copy=False
+            )
             found.append(np.cumsum(counted)[:-1])
         return found
 
     def between(self, ranges: list[tuple[int, float, float]]) -> list[Matrix]:
         """(m, 2) each: coordinates in (low, high] with their weights."""
         w = np.broadcast_to(1.0, len(self.X)) if self.weights is None else self.weights
-        columns = [(self.X[:, axis], (self.X[:, axis] > low) & (self.X[:, axis] <= high)) for axis, low, high in ranges]
+        columns = [
+            (self.X[:, axis], (self.X[:, axis] > low) & (self.X[:, axis] <= high))
+            for axis, low, high in ranges
+        ]
         return [np.column_stack([column[inside], w[inside]]) for column, inside in columns]
 
     @property
@@ -136,12 +155,16 @@ class Part:
         return nearest.masses(), nearest.means()
 
     def offer(self, heard: Heard, m: int) -> Pool | None:
-        """Hear of centres, and offer the m farthest points; None if earlier centres are unknown here."""
+        """Hear of centres, and offer the m farthest points; None if earlier centres are unknown
+        here.
+        """
         known = self._follow(heard)
         return None if known is None else known.farthest(m)
 
     def reduce(self, heard: Heard, reduction: str, *arguments: Any) -> Any:
-        """A reduction of the distances after these centres; None if earlier centres are unknown here."""
+        """A reduction of the distances after these centres; None if earlier centres are unknown
+        here.
+        """
         known = self._follow(heard)
         if known is None:
             return None
@@ -150,8 +173,12 @@ class Part:
         return value(*arguments) if callable(value) else value
 
     def _follow(self, heard: Heard) -> Frontier | None:
-        """The distances after these centres, whatever part of them was heard before; None where some are missing."""
-        known = self.known.pop(heard.session, None) or Known(0, np.full(len(self.X), np.inf) if self.lean else None)
+        """The distances after these centres, whatever part of them was heard before; None where
+        some are missing.
+        """
+        known = self.known.pop(heard.session, None) or Known(
+            0, np.full(len(self.X), np.inf) if self.lean else None
+        )
         if known.met < heard.start:
             return None
         followed = known.frontier or frontier(self.room, known.squared)

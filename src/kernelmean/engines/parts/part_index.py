@@ -18,7 +18,8 @@ from kernelmean.engines.parts.protocol import Parts, divided, starts
 class Holding:
     """n points in parts, with weights p, Σp = 1.
 
-    ``centers`` are points that were picked here, by row: parts that keep their points in another order find a row by a pass.
+    ``centers`` are points that were picked here, by row: parts that keep their points in another
+    order find a row by a pass.
     """
 
     parts: Parts
@@ -50,7 +51,9 @@ class Holding:
     def size(self) -> float:
         """Σw where weights count rows, else Kish's effective size (Σw)²/Σw²."""
         total = float(sum(facts.weight for facts in self.facts))
-        return total if self.counted else total**2 / float(sum(facts.squares for facts in self.facts))
+        return (
+            total if self.counted else total**2 / float(sum(facts.squares for facts in self.facts))
+        )
 
     def rows(self, indices: IntVector) -> Points:
         """The points themselves, in the order asked for."""
@@ -60,7 +63,10 @@ class Holding:
         indices = np.asarray(indices, dtype=np.intp)
         found = np.empty((len(indices), self.parts.dimension))
         where = divided(indices, self.begins)
-        own = [None if w is None else (indices[w] - begin,) for w, begin in zip(where, self.begins[:-1], strict=True)]
+        own = [
+            None if w is None else (indices[w] - begin,)
+            for w, begin in zip(where, self.begins[:-1], strict=True)
+        ]
         for w, rows in zip(where, self.parts.each("rows", own=own), strict=True):
             if w is not None:
                 found[w] = rows
@@ -77,8 +83,12 @@ class Holding:
             return np.minimum((u * n).astype(np.intp), n - 1)
         return self.spread(u, self.shares, lambda own: self.parts.each("ask", "locate", own=own))
 
-    def spread(self, u: Vector, masses: Vector, ask: Callable[[list[tuple[Any, ...] | None]], list[Any]]) -> IntVector:
-        """Rows at the positions u of a cumulative mass: which part, then where in it; none where there is no mass."""
+    def spread(
+        self, u: Vector, masses: Vector, ask: Callable[[list[tuple[Any, ...] | None]], list[Any]]
+    ) -> IntVector:
+        """Rows at the positions u of a cumulative mass: which part, then where in it; none where
+        there is no mass.
+        """
         cumulative = np.cumsum(masses)
         if not cumulative[-1] > 0.0:
             return np.empty(0, np.intp)

@@ -22,10 +22,14 @@ class Parts(Protocol):
     def dimension(self) -> int:
         """Number of coordinates."""
 
-    def each(self, question: str, *arguments: Any, own: Sequence[tuple[Any, ...] | None] | None = None) -> list[Any]:
-        """Every part's answer; ``own`` are further arguments of each part, and parts with None are not asked.
+    def each(
+        self, question: str, *arguments: Any, own: Sequence[tuple[Any, ...] | None] | None = None
+    ) -> list[Any]:
+        """Every part's answer; ``own`` are further arguments of each part, and parts with None are
+        not asked.
 
-        Where asking is dear beside computing, an attribute ``offered`` says how many points a round may look at.
+        Where asking is dear beside computing, an attribute ``offered`` says how many points a round
+        may look at.
         """
 
 
@@ -64,7 +68,9 @@ def starts(sizes: IntVector) -> IntVector:
 def divided(rows: IntVector, begins: IntVector) -> list[IntVector | None]:
     """Global rows as positions in each part, in the order given; None for parts without any."""
     part = np.searchsorted(begins, rows, side="right") - 1
-    return [np.flatnonzero(part == i) if (part == i).any() else None for i in range(len(begins) - 1)]
+    return [
+        np.flatnonzero(part == i) if (part == i).any() else None for i in range(len(begins) - 1)
+    ]
 
 
 def wanted_rows(rows: Any, n: int) -> IntVector:

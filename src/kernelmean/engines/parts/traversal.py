@@ -1,7 +1,8 @@
 """Exact farthest-first traversal in rounds: the parts offer, one place picks, all parts hear.
 
-Each part offers its farthest points and the best that it keeps back. While the best offer beats everything kept back (farther,
-or as far with a lower row), it is the next centre: exactly the sequential picks, ties included, whatever the parts.
+Each part offers its farthest points and the best that it keeps back. While the best offer beats
+everything kept back (farther, or as far with a lower row), it is the next centre: exactly the
+sequential picks, ties included, whatever the parts.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ class History:
     """The centres of one traversal, in their order, and which of them the parts have been told."""
 
     def __init__(self, holding: Holding) -> None:
-        self.holding, self._session = holding, uuid.uuid4().hex
+        self.holding = holding
+        self._session = uuid.uuid4().hex
         self.centers = np.empty((0, holding.parts.dimension))
         self._told = 0
 
@@ -39,8 +41,12 @@ class History:
         """Further centres, told with the next question."""
         self.centers = np.concatenate([self.centers, centers])
 
-    def each(self, question: str, *arguments: Any, own: list[tuple[Any, ...] | None] | None = None) -> list[Any]:
-        """Every part's answer after all centres; parts that have forgotten some, or are new, hear all of them again."""
+    def each(
+        self, question: str, *arguments: Any, own: list[tuple[Any, ...] | None] | None = None
+    ) -> list[Any]:
+        """Every part's answer after all centres; parts that have forgotten some, or are new, hear
+        all of them again.
+        """
         news = Heard(self._session, self._told, self.centers[self._told :])
         answers = self.holding.parts.each(question, news, *arguments, own=own)
         asked = [own is None or own[i] is not None for i in range(len(answers))]
@@ -48,10 +54,14 @@ class History:
         if any(forgetful):
             everything = Heard(self._session, 0, self.centers)
             again: list[tuple[Any, ...] | None] = [
-                (() if own is None else own[i]) if behind else None for i, behind in enumerate(forgetful)
+                (() if own is None else own[i]) if behind else None
+                for i, behind in enumerate(forgetful)
             ]
             repeated = self.holding.parts.each(question, everything, *arguments, own=again)
-            answers = [new if behind else old for old, new, behind in zip(answers, repeated, forgetful, strict=True)]
+            answers = [
+                new if behind else old
+                for old, new, behind in zip(answers, repeated, forgetful, strict=True)
+            ]
         if all(asked):
             self._told = len(self.centers)
         return answers
@@ -62,7 +72,8 @@ class Traversal(Picking):
 
     def __init__(self, holding: Holding, first: int) -> None:
         super().__init__(first)
-        self._holding, self._history = holding, History(holding)
+        self._holding = holding
+        self._history = History(holding)
         parts = len(holding.parts.sizes)
         self._most = getattr(holding.parts, "offered", OFFERED)
         self._offers = np.full(parts, max(LEAST_OFFER, self._most // parts))
@@ -101,14 +112,19 @@ class Traversal(Picking):
         return len(self._unmet) == 0
 
     def _meet(self) -> None:
-        """All parts hear of the centres not met, and offer anew; those that ended a short round offer more from then on."""
+        """All parts hear of the centres not met, and offer anew; those that ended a short round
+        offer more from then on.
+        """
         if len(self._unmet) < SHORT:
             self._offers[self._ended_by] = np.minimum(2 * self._offers[self._ended_by], self._most)
         self._settle()
         pools: list[Pool] = self._history.each("offer", own=[(int(m),) for m in self._offers])
-        begins, n = self._holding.begins, int(self._holding.begins[-1])
+        begins = self._holding.begins
+        n = int(self._holding.begins[-1])
         bounds = np.array([pool.bound for pool in pools])
-        rivals = [pool.rival + b if pool.rival < size else n for pool, b, size in self._beside(pools)]
+        rivals = [
+            pool.rival + b if pool.rival < size else n for pool, b, size in self._beside(pools)
+        ]
         bound = float(bounds.max())
         self._ended_by = bounds == bound
         self._pool = Pool(
@@ -128,10 +144,13 @@ class Traversal(Picking):
 
 
 class Nearest:
-    """Each point's nearest centre, the lowest on ties: distances are kept, groups are found when asked for."""
+    """Each point's nearest centre, the lowest on ties: distances are kept, groups are found when
+    asked for.
+    """
 
     def __init__(self, holding: Holding, centers: Points) -> None:
-        self._holding, self._history = holding, History(holding)
+        self._holding = holding
+        self._history = History(holding)
         self.add(centers)
 
     def add(self, centers: Points) -> None:
@@ -153,19 +172,28 @@ class Nearest:
     def _groups(self) -> tuple[Vector, Points]:
         """m = Σ_l share_l m_l, and c + Σ_l share_l m_l (mean_l − c) / m, over the parts l."""
         centers = self._history.centers
-        masses, pulls = np.zeros(len(centers)), np.zeros(centers.shape)
-        for share, (own, means) in zip(self._holding.shares, self._holding.parts.each("groups", centers), strict=True):
+        masses = np.zeros(len(centers))
+        pulls = np.zeros(centers.shape)
+        for share, (own, means) in zip(
+            self._holding.shares, self._holding.parts.each("groups", centers), strict=True
+        ):
             masses += share * own
             pulls += (share * own)[:, None] * (means - centers)
-        moved = np.divide(pulls, masses[:, None], out=np.zeros_like(pulls), where=masses[:, None] > 0.0)
+        moved = np.divide(
+            pulls, masses[:, None], out=np.zeros_like(pulls), where=masses[:, None] > 0.0
+        )
         return masses, centers + moved
 
 
 class PartedDistances:
-    """Squared nearest-centre distances D² of all points, which stay with their parts; handed out as reductions only."""
+    """Squared nearest-centre distances D² of all points, which stay with their parts; handed out as
+    reductions only.
+    """
 
     def __init__(self, history: History, count: int) -> None:
-        self._history, self._count, self._holding = history, count, history.holding
+        self._history = history
+        self._count = count
+        self._holding = history.holding
 
     @property
     def cover(self) -> float:
@@ -178,23 +206,36 @@ class PartedDistances:
 
     def coincident(self) -> tuple[IntVector, Vector]:
         """Rows at distance 0 from a centre (the centres and their duplicates), and their weights."""
-        found = list(zip(self._each("coincident"), self._holding.begins, self._holding.shares, strict=False))
+        found = list(
+            zip(self._each("coincident"), self._holding.begins, self._holding.shares, strict=False)
+        )
         rows = np.concatenate([rows + begin for (rows, _), begin, _ in found])
         return rows, np.concatenate([share * p for (_, p), _, share in found])
 
     def mean(self, function: Callable[[Vector], Vector], block: int = 65536) -> float:
         """Σ_j p_j function(D²_j)."""
-        return float(sum(share * part for share, part in zip(self._holding.shares, self._each("mean", function), strict=True)))
+        return float(
+            sum(
+                share * part
+                for share, part in zip(
+                    self._holding.shares, self._each("mean", function), strict=True
+                )
+            )
+        )
 
     def draw(self, u: float) -> int | None:
-        """The point at position u of the cumulative p_j D²_j (D² sampling); None when every D² is zero."""
+        """The point at position u of the cumulative p_j D²_j (D² sampling); None when every D² is
+        zero.
+        """
         drawn = self.draws(np.array([u]))
         return int(drawn[0]) if len(drawn) else None
 
     def draws(self, u: Vector) -> IntVector:
         """The points at positions u of the cumulative p_j D²_j; none when every D² is zero."""
         masses = self._holding.shares * np.array(self._each("mean", _itself))
-        return self._holding.spread(u, masses, lambda own: self._history.each("reduce", "draws", own=own))
+        return self._holding.spread(
+            u, masses, lambda own: self._history.each("reduce", "draws", own=own)
+        )
 
     def _each(self, reduction: str, *arguments: Any) -> list[Any]:
         if len(self._history.centers) > self._count:  # the traversal has gone on since

@@ -1,7 +1,7 @@
 """Results as pages and pictures: one HTML file each, to be opened anywhere, without a network.
 
-page = kernelmean.pictures.html.fit_page(mean, X, certificate=mean.certificate(X), command="kernelmean fit data.csv ...")
-Path("fit.html").write_text(page, encoding="utf-8")
+page = kernelmean.pictures.html.fit_page(mean, X, certificate=mean.certificate(X),
+command="kernelmean fit data.csv ...") Path("fit.html").write_text(page, encoding="utf-8")
 
 Examples
 --------

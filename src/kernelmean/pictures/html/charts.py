@@ -1,4 +1,6 @@
-"""Plotly figures as plain data; colours are names that the page's style sheet knows, light and dark."""
+"""Plotly figures as plain data; colours are names that the page's style sheet knows, light and
+dark.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,13 @@ from kernelmean._types import IntVector, Vector
 from kernelmean.pictures import Collection, DensityView, Indicator
 from kernelmean.pictures.html import facts, page
 
-DRAWN, DRAWN_SMALL = 300, 120  # centres in a picture, the heaviest; in each of many
+DRAWN = 300  # centres in a picture, the heaviest; in each of many
+DRAWN_SMALL = 120  # centres in a picture, the heaviest; in each of many
 STOPS = 25  # points that arrow keys visit in a picture of centres
-RINGS, RINGS_SMALL = 8000.0, 3000.0  # square pixels that all centres cover together
-LARGEST_MARK, SMALLEST_MARK = 22.0, 2.5  # pixels
+RINGS = 8000.0  # square pixels that all centres cover together
+RINGS_SMALL = 3000.0  # square pixels that all centres cover together
+LARGEST_MARK = 22.0  # pixels
+SMALLEST_MARK = 2.5  # pixels
 NAME_LENGTH = 18  # letters of a name beside a heat map
 TICKS = 40  # names beside a heat map
 
@@ -36,13 +41,23 @@ def numbers(values: ArrayLike) -> dict[str, str]:
 
 
 def density(name: str, view: DensityView, *, small: bool = False) -> Chart:
-    """Contours of a plane, or a curve, with the centres sized by weight; fewer and smaller ones in a small picture."""
+    """Contours of a plane, or a curve, with the centres sized by weight; fewer and smaller ones in
+    a small picture.
+    """
     ground = _curve(view) if len(view.axes) == 1 else _contours(view)
     drawn = np.argsort(-np.abs(view.weights), kind="stable")[: DRAWN_SMALL if small else DRAWN]
-    parts = [(drawn[view.weights[drawn] >= 0], "mark"), (drawn[view.weights[drawn] < 0], "negative")]
-    traces = [ground, *(_centers(view, rows, ink, RINGS_SMALL if small else RINGS) for rows, ink in parts)]
+    parts = [
+        (drawn[view.weights[drawn] >= 0], "mark"),
+        (drawn[view.weights[drawn] < 0], "negative"),
+    ]
+    traces = [
+        ground,
+        *(_centers(view, rows, ink, RINGS_SMALL if small else RINGS) for rows, ink in parts),
+    ]
     walk = [
-        [1 + sign, i, _spoken_center(view, row)] for sign, (rows, _) in enumerate(parts) for i, row in enumerate(rows[:STOPS])
+        [1 + sign, i, _spoken_center(view, row)]
+        for sign, (rows, _) in enumerate(parts)
+        for i, row in enumerate(rows[:STOPS])
     ]
     layout = {"xaxis": titled(view.axes[0]), "yaxis": titled(view.what)}
     if len(view.axes) == 2:  # what the grid covers: one far centre would leave no room for the rest
@@ -51,7 +66,13 @@ def density(name: str, view: DensityView, *, small: bool = False) -> Chart:
             for axis, grid in zip(view.axes, view.grids, strict=True)
         )
         layout = {"xaxis": across, "yaxis": up}
-    return {"id": name, "traces": traces, "layout": layout, "walk": walk, "legend": _density_legend(view)}
+    return {
+        "id": name,
+        "traces": traces,
+        "layout": layout,
+        "walk": walk,
+        "legend": _density_legend(view),
+    }
 
 
 def indicator(name: str, curve: Indicator) -> Chart:
@@ -68,7 +89,10 @@ def indicator(name: str, curve: Indicator) -> Chart:
         "hovertemplate": "%{x} centres<br>%{y:.2e} left<br>E = %{customdata}<extra></extra>",
     }
     stops = np.unique(np.geomspace(1, len(kept), 30).astype(int)) - 1 if len(kept) else kept
-    words = [[0, int(i), f"{_counted(int(curve.centers[kept[i]]))}, {curve.left_over[kept[i]]:.1e} left"] for i in stops]
+    words = [
+        [0, int(i), f"{_counted(int(curve.centers[kept[i]]))}, {curve.left_over[kept[i]]:.1e} left"]
+        for i in stops
+    ]
     return {"id": name, "traces": [trace], "layout": _indicator_layout(curve), "walk": words}
 
 
@@ -77,12 +101,18 @@ def heat_map(name: str, samples: Collection) -> Chart:
     order = samples.order
     names = [samples.names[i] for i in order]
     shown = list(range(0, len(names), -(-len(names) // TICKS)))
-    ticks = {"tickmode": "array", "tickvals": shown, "ticktext": [page.label(_short(names[i])) for i in shown]}
+    ticks = {
+        "tickmode": "array",
+        "tickvals": shown,
+        "ticktext": [page.label(_short(names[i])) for i in shown],
+    }
     trace = {
         "type": "heatmap",
         "z": numbers(samples.distances[np.ix_(order, order)]),
         "colorscale": style("scale-reversed"),
-        "customdata": [[[page.label(a), page.label(b)] for b in names] for a in names] if len(names) <= 120 else None,
+        "customdata": [[[page.label(a), page.label(b)] for b in names] for a in names]
+        if len(names) <= 120
+        else None,
         "hovertemplate": "%{customdata[0]}<br>%{customdata[1]}<br>distance %{z:.4g}<extra></extra>",
         "colorbar": {
             "thickness": 10,
@@ -95,7 +125,10 @@ def heat_map(name: str, samples: Collection) -> Chart:
         trace["hovertemplate"] = "%{y} and %{x}<br>distance %{z:.4g}<extra></extra>"
         del trace["customdata"]
     small = {"tickfont": {"size": 10}, "showgrid": False, "ticks": ""}
-    layout = {"xaxis": {**ticks, **small, "tickangle": -60}, "yaxis": {**ticks, **small, "autorange": "reversed"}}
+    layout = {
+        "xaxis": {**ticks, **small, "tickangle": -60},
+        "yaxis": {**ticks, **small, "autorange": "reversed"},
+    }
     return {"id": name, "traces": [trace], "layout": layout, "grid": {"names": names}}
 
 
@@ -115,7 +148,8 @@ def _contours(view: DensityView) -> Chart:
         "ncontours": 14,
         "contours": {"coloring": "fill", **tenths},
         "line": {"width": 0.6, "color": style("accent"), "smoothing": 0.6},
-        "hovertemplate": f"{x} %{{x:.4g}}<br>{y} %{{y:.4g}}<br>{view.what} %{{customdata:.3g}}<extra></extra>",
+        "hovertemplate": f"{x} %{{x:.4g}}<br>{y} %{{y:.4g}}<br>{view.what} "
+        f"%{{customdata:.3g}}<extra></extra>",
     }
 
 
@@ -144,7 +178,10 @@ def _centers(view: DensityView, rows: IntVector, ink: str, area: float) -> Chart
         "y": numbers(up),
         "customdata": [[int(row) + 1, f"{view.weights[row]:.3g}"] for row in rows],
         "marker": {
-            "size": [round(size, 1) for size in _mark_sizes(view.weights[rows] / np.abs(view.weights).sum(), area)],
+            "size": [
+                round(size, 1)
+                for size in _mark_sizes(view.weights[rows] / np.abs(view.weights).sum(), area)
+            ],
             "color": "rgba(0,0,0,0)",
             "line": {"color": style(ink), "width": 1.0},
         },
@@ -163,18 +200,33 @@ def _mark_sizes(shares: Vector, area: float) -> list[float]:
 def _density_legend(view: DensityView) -> list[dict[str, Any]]:
     ground = {"name": view.what, "trace": 0, "color": "s4", "symbol": "area"}
     positive = {"name": "centres, sized by weight", "trace": 1, "color": "mark", "hollow": True}
-    negative = {"name": "centres of negative weight", "trace": 2, "color": "negative", "hollow": True}
+    negative = {
+        "name": "centres of negative weight",
+        "trace": 2,
+        "color": "negative",
+        "hollow": True,
+    }
     return [ground, positive, *([negative] if (view.weights < 0).any() else [])]
 
 
 def _spoken_center(view: DensityView, row: int) -> str:
-    place = ", ".join(f"{axis} {value:.3g}" for axis, value in zip(view.axes, view.centers[row], strict=True))
+    place = ", ".join(
+        f"{axis} {value:.3g}" for axis, value in zip(view.axes, view.centers[row], strict=True)
+    )
     return f"centre {row + 1}: weight {view.weights[row]:.3g} at {place}"
 
 
 def _indicator_layout(curve: Indicator) -> Chart:
     mark = {"color": style("mark"), "width": 1.5, "dash": "dot"}
-    line = {"type": "line", "x0": curve.chosen, "x1": curve.chosen, "y0": 0, "y1": 1, "yref": "paper", "line": mark}
+    line = {
+        "type": "line",
+        "x0": curve.chosen,
+        "x1": curve.chosen,
+        "y0": 0,
+        "y1": 1,
+        "yref": "paper",
+        "line": mark,
+    }
     note = {
         "x": curve.chosen,
         "y": 1,
@@ -188,7 +240,13 @@ def _indicator_layout(curve: Indicator) -> Chart:
     }
     left = {**titled("left to gain"), "type": "log", "exponentformat": "power", "dtick": 2}
     across = {**titled("centres m"), "range": [0, curve.chosen * 1.04 + 0.5]}
-    return {"xaxis": across, "yaxis": left, "shapes": [line], "annotations": [note], "margin": {"l": 64}}
+    return {
+        "xaxis": across,
+        "yaxis": left,
+        "shapes": [line],
+        "annotations": [note],
+        "margin": {"l": 64},
+    }
 
 
 def _counted(m: int) -> str:
@@ -201,7 +259,9 @@ def titled(name: str) -> dict[str, Any]:
 
 
 def _short(name: str, letters: int = NAME_LENGTH) -> str:
-    """At most so many letters, from both ends: samples often differ in the last ones, as replicates do."""
+    """At most so many letters, from both ends: samples often differ in the last ones, as replicates
+    do.
+    """
     if len(name) <= letters:
         return name
     tail = (letters - 1) // 2

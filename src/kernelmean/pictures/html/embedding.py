@@ -43,40 +43,59 @@ def embedding_page(
     """
     samples = collection(embedding, names)
     known = _checked(metadata or {}, color, len(samples.names))
-    drawn, sections = [], [page.section("facts", "In numbers", page.facts(_numbers(embedding, samples)))]
+    drawn = []
+    sections = [page.section("facts", "In numbers", page.facts(_numbers(embedding, samples)))]
     if samples.coordinates is not None:
         drawn.append(scatter("scatter", samples, known, color))
         sections.append(_scatter_section(embedding, drawn[0]))
     if len(samples.names) <= MAPPED:
         drawn.append(charts.heat_map("heat-map", samples))
     sections += [_heat_map_section(samples), _neighbors_section(samples)]
-    sections += [facts.settings_section(_settings(embedding), settings), facts.reproduce_section(command)]
+    sections += [
+        facts.settings_section(_settings(embedding), settings),
+        facts.reproduce_section(command),
+    ]
     heading = title or f"{facts.number(len(samples.names))} samples compared"
     return page.render(page.Page("embed", heading, _lede(embedding, samples), sections, drawn))
 
 
-def _checked(metadata: Mapping[str, Sequence[object]], color: str | None, n: int) -> Mapping[str, Sequence[object]]:
+def _checked(
+    metadata: Mapping[str, Sequence[object]], color: str | None, n: int
+) -> Mapping[str, Sequence[object]]:
     for name, values in metadata.items():
         if len(values) != n:
-            raise ValueError(f"the metadata column {name!r} has {len(values)} values, but there are {n} samples.")
+            raise ValueError(
+                f"the metadata column {name!r} has {len(values)} values, but there are {n} samples."
+            )
     if color is not None and color not in metadata:
-        raise ValueError(f"color={color!r} is no column of the metadata; choose from {', '.join(map(repr, metadata)) or 'none'}.")
+        raise ValueError(
+            f"color={color!r} is no column of the metadata; choose from "
+            f"{', '.join(map(repr, metadata)) or 'none'}."
+        )
     return metadata
 
 
 def _lede(embedding: DistributionEmbedding, samples: Collection) -> str:
     total = facts.number(float(samples.sizes.sum()))
-    said = f"{facts.number(len(samples.names))} samples, {total} points in {embedding.n_features_in_} dimensions, "
+    said = (
+        f"{facts.number(len(samples.names))} samples, {total} points in "
+        f"{embedding.n_features_in_} dimensions, "
+    )
     return page.text(f"{said}compared by the {METRICS[samples.metric]}.")
 
 
 def _numbers(embedding: DistributionEmbedding, samples: Collection) -> dict[str, str]:
-    errors = {} if samples.errors is None else {"largest error of a mean": f"{samples.errors.max():.2e}"}
-    fewest, most = int(samples.counts.min()), int(samples.counts.max())
+    errors = (
+        {} if samples.errors is None else {"largest error of a mean": f"{samples.errors.max():.2e}"}
+    )
+    fewest = int(samples.counts.min())
+    most = int(samples.counts.max())
     return {
         "samples": facts.number(len(samples.names)),
         "points": facts.number(float(samples.sizes.sum())),
-        "centres each": facts.number(most) if fewest == most else f"{facts.number(fewest)} – {facts.number(most)}",
+        "centres each": facts.number(most)
+        if fewest == most
+        else f"{facts.number(fewest)} – {facts.number(most)}",
         "bandwidth": f"{embedding.bandwidth_:.4g}",
         **errors,
     }
@@ -88,7 +107,13 @@ def _settings(embedding: DistributionEmbedding) -> dict[str, object]:
     kept = {name: value for name, value in given.items() if name not in hidden}
     scale = "none" if embedding.scale_ is None else "a matrix, common to all"
     engine = embedding.engine if isinstance(embedding.engine, str) else embedding.engine.name
-    return {"kernel": embedding.kernel_, "scale": scale, "random_state": given["random_state"], **kept, "engine": engine}
+    return {
+        "kernel": embedding.kernel_,
+        "scale": scale,
+        "random_state": given["random_state"],
+        **kept,
+        "engine": engine,
+    }
 
 
 def _scatter_section(embedding: DistributionEmbedding, chart: charts.Chart) -> str:
@@ -99,10 +124,15 @@ def _scatter_section(embedding: DistributionEmbedding, chart: charts.Chart) -> s
     )
     choice = f'<label for="color-by">Colour by</label><select id="color-by" data-varies="scatter">{options}</select>'
     controls = f'{choice if columns else ""}{charts.legend_place([chart])}<span class="scalebar" hidden></span>'
-    more = "" if embedding.n_components <= 2 else f" The first two of {embedding.n_components} coordinates are drawn."
+    more = (
+        ""
+        if embedding.n_components <= 2
+        else f" The first two of {embedding.n_components} coordinates are drawn."
+    )
     method = {"isomap": "ISOMAP", "mds": "classical scaling"}[str(embedding.embedding)]
     caption = page.text(
-        f"Each mark is a sample; near ones have like distributions. Coordinates by {method}: only distances have a meaning.{more}"
+        f"Each mark is a sample; near ones have like distributions. Coordinates by {method}: "
+        f"only distances have a meaning.{more}"
         " Arrow keys walk through the samples."
     )
     return page.section(
@@ -113,14 +143,20 @@ def _scatter_section(embedding: DistributionEmbedding, chart: charts.Chart) -> s
 
 def _heat_map_section(samples: Collection) -> str:
     if len(samples.names) > MAPPED:
-        words = f"<p>All pairs of more than {facts.number(MAPPED)} samples are too many to draw; the table has the nearest.</p>"
+        words = (
+            f"<p>All pairs of more than {facts.number(MAPPED)} samples are too many to draw; "
+            "the table has the nearest.</p>"
+        )
         return page.section("distances", "Distances", words)
     caption = page.text(
-        f"All pairs by the {METRICS[samples.metric]}, in the order of a clustering (average linkage), so that samples alike "
+        f"All pairs by the {METRICS[samples.metric]}, in the order of a clustering (average "
+        "linkage), so that samples alike "
         "stand together; the stronger the colour, the nearer. Arrow keys walk through the pairs."
     )
     return page.section(
-        "distances", "Distances", page.chart("heat-map", "Distances of all pairs of samples", caption, shape="tile")
+        "distances",
+        "Distances",
+        page.chart("heat-map", "Distances of all pairs of samples", caption, shape="tile"),
     )
 
 
@@ -137,7 +173,11 @@ def _neighbors_section(samples: Collection) -> str:
         for i, name in enumerate(samples.names)
     ]
     head = ("sample", "n", "k", "error", *(f"{rank + 1}." for rank in range(nearest.shape[1])))
-    table = page.table("Nearest samples of each, with their distances", head, rows, numbers=(1, 2, 3))
+    table = page.table(
+        "Nearest samples of each, with their distances", head, rows, numbers=(1, 2, 3)
+    )
     box = '<div class="controls"><label for="find">Find</label><input type="search" id="find" data-filters="neighbours"></div>'
     shown = box if len(rows) >= FILTERED else ""
-    return page.section("nearest", "Nearest samples", shown, f'<div id="neighbours" class="nowrap">{table}</div>')
+    return page.section(
+        "nearest", "Nearest samples", shown, f'<div id="neighbours" class="nowrap">{table}</div>'
+    )

@@ -11,7 +11,13 @@ from kernelmean import __version__
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.pictures.html import page
 
-PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "plotly")  # whose versions can change a result or the page
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "numba",
+    "scikit-learn",
+    "plotly",
+)  # whose versions can change a result or the page
 REASONS = {
     "tol": "more centres would change too little (tol)",
     "k_max": "the most centres allowed (k_max)",
@@ -31,7 +37,9 @@ def number(value: float) -> str:
 def fitted(mean: SparseKernelMean) -> dict[str, str]:
     """The settings that a mean remembers."""
     scale = "none" if mean.scale is None else f"{mean.dimension} × {mean.dimension} matrix"
-    weights = {None: "unconstrained", "simplex": "nonnegative, of sum one"}.get(mean.constraint, str(mean.constraint))
+    weights = {None: "unconstrained", "simplex": "nonnegative, of sum one"}.get(
+        mean.constraint, str(mean.constraint)
+    )
     return {
         "kernel": str(mean.kernel),
         "space": {"rkhs": "RKHS", "l2": "L2 (densities)"}[mean.space],
@@ -48,7 +56,9 @@ def fitted(mean: SparseKernelMean) -> dict[str, str]:
 def settings_section(known: Mapping[str, object], given: Mapping[str, object] | None) -> str:
     """A table of settings: those the result remembers, then those of the caller."""
     rows = list({**known, **(given or {})}.items())
-    return page.section("settings", "Settings", page.table("Settings of this run", ("setting", "value"), rows))
+    return page.section(
+        "settings", "Settings", page.table("Settings of this run", ("setting", "value"), rows)
+    )
 
 
 def reproduce_section(command: str | Sequence[str]) -> str:
@@ -66,7 +76,11 @@ def reproduce_section(command: str | Sequence[str]) -> str:
 
 def versions() -> dict[str, str]:
     """What ran: this package, Python, and the packages that count."""
-    found = {"kernelmean": __version__, "Python": platform.python_version(), "system": platform.platform(terse=True)}
+    found = {
+        "kernelmean": __version__,
+        "Python": platform.python_version(),
+        "system": platform.platform(terse=True),
+    }
     for name in PACKAGES:
         try:
             found[name] = metadata.version(name)

@@ -14,11 +14,16 @@ from kernelmean.pictures.matplotlib import DensityDisplay, IndicatorDisplay
 
 
 def draw_fit(mean: SparseKernelMean, X: Points, path: Path) -> None:
-    """Two panels in one file: the density in the first two coordinates with its centres, and the indicator against k."""
+    """Two panels in one file: the density in the first two coordinates with its centres, and the
+    indicator against k.
+    """
     figure = Figure(figsize=(12, 5.2), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=[1.1, 1])
     DensityDisplay.from_mean(mean, X, features=list(range(min(mean.dimension, 2))), ax=left)
-    left.set_title(f"density, other coordinates integrated out; {mean.k} centres (rings, sized by weight)", fontsize=10)
+    left.set_title(
+        f"density, other coordinates integrated out; {mean.k} centres (rings, sized by weight)",
+        fontsize=10,
+    )
     IndicatorDisplay.from_mean(mean, ax=right)
     right.set_title(f"error indicator; stopped at k = {mean.k} ({mean.stop_reason})", fontsize=10)
     with whole(path) as beside:
@@ -26,7 +31,9 @@ def draw_fit(mean: SparseKernelMean, X: Points, path: Path) -> None:
 
 
 def figure_format(path: Path) -> str:
-    """The ending that says how a figure is written, png without one; a ValueError where Matplotlib writes no such files."""
+    """The ending that says how a figure is written, png without one; a ValueError where Matplotlib
+    writes no such files.
+    """
     ending = path.suffix.lower().removeprefix(".") or "png"
     if ending not in FigureCanvasBase.get_supported_filetypes():
         raise ValueError(f"{path} names no format of figures; among them are .png, .pdf and .svg.")

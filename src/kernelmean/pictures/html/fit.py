@@ -36,10 +36,12 @@ def fit_page(
     Parameters
     ----------
     mean : the fitted mean.
-    sample : rows of the data, (n, d), or some of them: they set the range of the pictures, and none of them is written to
-        the page, which holds the centres only. None: the range of the centres.
+    sample : rows of the data, (n, d), or some of them: they set the range of the pictures, and none
+        of them is written to the page, which holds the centres only. None: the range of the
+        centres.
     columns : names of the coordinates; by default those that the mean remembers, else x1, x2, …
-    certificate : of :meth:`SparseKernelMean.certificate`; without it the page shows the bounds only.
+    certificate : of :meth:`SparseKernelMean.certificate`; without it the page shows the bounds
+        only.
     settings : more rows for the table of settings, name to value.
     command : that reproduces the page, as a line or as a list of arguments.
     title : heading of the page.
@@ -48,26 +50,48 @@ def fit_page(
         raise TypeError(f"the page of a fit needs a SparseKernelMean, got {type(mean).__name__}.")
     views = density_views(mean, sample, columns)
     curve = indicator(mean)
-    drawn = [charts.density(f"density-{i}", view, small=len(views) > 1) for i, view in enumerate(views)]
+    drawn = [
+        charts.density(f"density-{i}", view, small=len(views) > 1) for i, view in enumerate(views)
+    ]
     sections = [
         page.section("facts", "In numbers", page.facts(_numbers(mean, certificate))),
         _density_section(views, drawn, mean),
         page.section("centres", "How many centres", _indicator_figure(mean)),
-        page.section("error", "How good it is", _certificate(mean, certificate), _heaviest(mean, column_names(mean, columns))),
+        page.section(
+            "error",
+            "How good it is",
+            _certificate(mean, certificate),
+            _heaviest(mean, column_names(mean, columns)),
+        ),
         facts.settings_section(facts.fitted(mean), settings),
         facts.reproduce_section(command),
     ]
     heading = title or f"{facts.number(mean.n_points)} points by {facts.number(mean.k)} centres"
     return page.render(
-        page.Page("fit", heading, _lede(mean, certificate), sections, [*drawn, charts.indicator("indicator", curve)])
+        page.Page(
+            "fit",
+            heading,
+            _lede(mean, certificate),
+            sections,
+            [*drawn, charts.indicator("indicator", curve)],
+        )
     )
 
 
 def _lede(mean: SparseKernelMean, certificate: Certificate | None) -> str:
     what = "density" if mean.is_density else "kernel mean"
-    size = f"{facts.number(mean.n_points)} points in {mean.dimension} dimension{'s' if mean.dimension > 1 else ''}"
-    said = f"The {what} of {size}, carried by {facts.number(mean.k)} centre{'s' if mean.k > 1 else ''}"
-    error = "" if certificate is None else f", with a measured relative error of {_relative(certificate)}"
+    size = (
+        f"{facts.number(mean.n_points)} points in {mean.dimension} "
+        f"dimension{'s' if mean.dimension > 1 else ''}"
+    )
+    said = (
+        f"The {what} of {size}, carried by {facts.number(mean.k)} centre{'s' if mean.k > 1 else ''}"
+    )
+    error = (
+        ""
+        if certificate is None
+        else f", with a measured relative error of {_relative(certificate)}"
+    )
     return page.text(f"{said}{error}.")
 
 
@@ -87,7 +111,9 @@ def _relative(certificate: Certificate) -> str:
     return f"{'< ' if certificate.below_floor else ''}{certificate.relative_error:.2e}"
 
 
-def _density_section(views: list[DensityView], drawn: list[charts.Chart], mean: SparseKernelMean) -> str:
+def _density_section(
+    views: list[DensityView], drawn: list[charts.Chart], mean: SparseKernelMean
+) -> str:
     shape = "wide" if len(views[0].axes) == 1 else "square"
     figures = [
         page.chart(
@@ -107,22 +133,42 @@ def _density_section(views: list[DensityView], drawn: list[charts.Chart], mean: 
 
 
 def _density_words(views: list[DensityView], mean: SparseKernelMean) -> str:
-    view, most = views[0], charts.DRAWN_SMALL if len(views) > 1 else charts.DRAWN
-    lines = "" if view.signed or len(view.axes) == 1 else " Each line encloses another tenth of the mass in view."
-    few = f" The {most} heaviest of {facts.number(mean.k)} centres are drawn." if mean.k > most else ""
-    plane = " in the plane of the two leading principal axes of its centres" if view.axes[0].endswith("principal axis") else ""
+    view = views[0]
+    most = charts.DRAWN_SMALL if len(views) > 1 else charts.DRAWN
+    lines = (
+        ""
+        if view.signed or len(view.axes) == 1
+        else " Each line encloses another tenth of the mass in view."
+    )
+    few = (
+        f" The {most} heaviest of {facts.number(mean.k)} centres are drawn."
+        if mean.k > most
+        else ""
+    )
+    plane = (
+        " in the plane of the two leading principal axes of its centres"
+        if view.axes[0].endswith("principal axis")
+        else ""
+    )
     rings = " Rings are centres; their areas are their weights."
     units = "" if mean.transform is None else f" Axes are in values after {mean.transform}."
-    return page.text(f"{KINDS[view.kind]}{plane}.{units}{lines}{rings}{few} Arrow keys walk through the centres of a figure.")
+    return page.text(
+        f"{KINDS[view.kind]}{plane}.{units}{lines}{rings}{few} Arrow keys walk through the "
+        "centres of a figure."
+    )
 
 
 def _indicator_figure(mean: SparseKernelMean) -> str:
     caption = (
-        "How much of the squared error that k<sub>0</sub> centres remove is still there with m of them: "
+        "How much of the squared error that k<sub>0</sub> centres remove is still there with m "
+        "of them: "
         "(E<sub>m</sub> − E<sub>k₀</sub>) / (E<sub>1</sub> − E<sub>k₀</sub>). "
-        f"Stopped at k<sub>0</sub> = {facts.number(mean.k)}: {page.text(facts.REASONS[mean.stop_reason])}."
+        f"Stopped at k<sub>0</sub> = {facts.number(mean.k)}: "
+        f"{page.text(facts.REASONS[mean.stop_reason])}."
     )
-    return page.chart("indicator", "Error indicator against the number of centres", caption, shape="wide")
+    return page.chart(
+        "indicator", "Error indicator against the number of centres", caption, shape="wide"
+    )
 
 
 def _certificate(mean: SparseKernelMean, certificate: Certificate | None) -> str:
@@ -143,20 +189,39 @@ def _certificate(mean: SparseKernelMean, certificate: Certificate | None) -> str
                 f"norm of the difference to the full mean, method “{certificate.method}”",
             )
         )
-        rows.append(("relative error", _relative(certificate), "the same, divided by the norm of the full mean"))
+        rows.append(
+            (
+                "relative error",
+                _relative(certificate),
+                "the same, divided by the norm of the full mean",
+            )
+        )
     for name, bound, words in (
-        ("tighter bound", mean.tighter_bound, "promised from each point’s distance to its nearest centre"),
+        (
+            "tighter bound",
+            mean.tighter_bound,
+            "promised from each point’s distance to its nearest centre",
+        ),
         ("Theorem 1", mean.bound, "promised from the covering radius alone"),
     ):
         if bound is not None:
             rows.append((name, f"{bound:.3e}", words))
-    return page.table("Error, measured and promised", ("quantity", "value", "meaning"), rows, numbers=(1,))
+    return page.table(
+        "Error, measured and promised", ("quantity", "value", "meaning"), rows, numbers=(1,)
+    )
 
 
 def _heaviest(mean: SparseKernelMean, names: Sequence[str]) -> str:
     """The heaviest centres as a table, folded away."""
     heaviest = np.argsort(-np.abs(mean.weights), kind="stable")[:HEAVIEST]
-    shown = [(int(row) + 1, f"{mean.weights[row]:.4g}", *(f"{v:.5g}" for v in mean.centers[row, :TABULATED])) for row in heaviest]
+    shown = [
+        (
+            int(row) + 1,
+            f"{mean.weights[row]:.4g}",
+            *(f"{v:.5g}" for v in mean.centers[row, :TABULATED]),
+        )
+        for row in heaviest
+    ]
     head = ("centre", "weight", *names[:TABULATED])
     what = f"The {len(shown)} heaviest centres"
     table = page.table(what, head, shown, numbers=range(1, len(head)))

@@ -1,8 +1,9 @@
-"""One self-contained HTML page: sections, styles, scripts and figures in one string that asks nobody for anything.
+"""One self-contained HTML page: sections, styles, scripts and figures in one string that asks
+nobody for anything.
 
-Every string that came from outside is escaped where it enters: :func:`text` for HTML, :func:`embedded` for JSON inside a
-script element, :func:`label` for Plotly's own little markup. The page's security policy allows no request at all, and runs
-only the scripts whose hashes it names.
+Every string that came from outside is escaped where it enters: :func:`text` for HTML,
+:func:`embedded` for JSON inside a script element, :func:`label` for Plotly's own little markup. The
+page's security policy allows no request at all, and runs only the scripts whose hashes it names.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ class Page(NamedTuple):
     title: str
     lede: str  # one sentence, HTML
     sections: Sequence[str]  # HTML
-    charts: Sequence[Mapping[str, Any]] = ()  # what the page's script draws with Plotly; none: Plotly stays out
+    charts: Sequence[
+        Mapping[str, Any]
+    ] = ()  # what the page's script draws with Plotly; none: Plotly stays out
 
 
 def render(page: Page) -> str:
@@ -49,7 +52,8 @@ def render(page: Page) -> str:
             f'<body class="{text(page.kind)}">\n<a class="skip" href="#main">Skip to the results</a>',
             f'<header>\n<p class="eyebrow">kernelmean {text(page.kind)}</p>\n<h1>{text(page.title)}</h1>',
             f'<p class="lede">{page.lede}</p>\n</header>\n<main id="main">',
-            "<noscript><p>The figures need JavaScript; everything else on this page does not.</p></noscript>",
+            "<noscript><p>The figures need JavaScript; everything else on this page does "
+            "not.</p></noscript>",
             *page.sections,
             f'</main>\n<p id="spoken" class="unseen" aria-live="polite"></p>\n{figures}',
             *(f"<script>{script}</script>" for script in scripts),
@@ -83,17 +87,31 @@ def section(name: str, heading: str, *body: str) -> str:
 
 def facts(entries: Mapping[str, str]) -> str:
     """A few numbers to be read first."""
-    tiles = "".join(f"<div><dt>{text(name)}</dt><dd>{text(value)}</dd></div>" for name, value in entries.items())
+    tiles = "".join(
+        f"<div><dt>{text(name)}</dt><dd>{text(value)}</dd></div>" for name, value in entries.items()
+    )
     return f'<dl class="facts">{tiles}</dl>'
 
 
-def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: Sequence[int] = ()) -> str:
-    """A table that scrolls inside its own box; the first column heads the rows, ``numbers`` are aligned right."""
+def table(
+    caption: str,
+    head: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    numbers: Sequence[int] = (),
+) -> str:
+    """A table that scrolls inside its own box; the first column heads the rows, ``numbers`` are
+    aligned right.
+    """
     classes = ['class="number"' if i in numbers else "" for i in range(len(head))]
-    top = "".join(f'<th scope="col" {c}>{text(name)}</th>' for name, c in zip(head, classes, strict=True))
+    top = "".join(
+        f'<th scope="col" {c}>{text(name)}</th>' for name, c in zip(head, classes, strict=True)
+    )
     lines = []
     for first, *rest in rows:
-        cells = "".join(f"<td {c}>{text(value)}</td>" for value, c in zip(rest, classes[1:], strict=True))
+        cells = "".join(
+            f"<td {c}>{text(value)}</td>" for value, c in zip(rest, classes[1:], strict=True)
+        )
         lines.append(f'<tr><th scope="row" {classes[0]}>{text(first)}</th>{cells}</tr>')
     return (
         f'<div class="scroll" role="region" tabindex="0" aria-label="{text(caption)}"><table><caption>{text(caption)}</caption>'
@@ -102,7 +120,9 @@ def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[object]], *
 
 
 def chart(name: str, described: str, caption: str, *, shape: str = "square") -> str:
-    """The place of a Plotly figure: reached by Tab, walked by arrow keys, with a name and a caption."""
+    """The place of a Plotly figure: reached by Tab, walked by arrow keys, with a name and a
+    caption.
+    """
     return (
         f'<figure class="{text(shape)}"><div class="chart" id="{text(name)}" role="group" tabindex="0" '
         f'aria-roledescription="chart" aria-label="{text(described)}"></div><figcaption>{caption}</figcaption></figure>'
@@ -125,12 +145,23 @@ def plotly_source() -> str:
 
 
 def _asset(name: str) -> str:
-    return resources.files("kernelmean.pictures.html").joinpath("assets", name).read_text(encoding="utf-8")
+    return (
+        resources.files("kernelmean.pictures.html")
+        .joinpath("assets", name)
+        .read_text(encoding="utf-8")
+    )
 
 
 def _policy(scripts: Sequence[str]) -> str:
-    """No request to anywhere, and only these scripts, by their hashes; Plotly sets styles as it draws."""
-    digests = (base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii") for script in scripts)
+    """No request to anywhere, and only these scripts, by their hashes; Plotly sets styles as it
+    draws.
+    """
+    digests = (
+        base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+        for script in scripts
+    )
     allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
     images_and_forms = "img-src data: blob:; base-uri 'none'; form-action 'none'"
-    return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; {images_and_forms}"
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; {images_and_forms}"
+    )

@@ -19,47 +19,74 @@ FEW = 6  # distinct numbers up to which they are groups
 PLAIN = "(none)"  # the choice of no column
 
 
-def scatter(name: str, samples: Collection, metadata: Mapping[str, Sequence[object]], first: str | None) -> charts.Chart:
+def scatter(
+    name: str, samples: Collection, metadata: Mapping[str, Sequence[object]], first: str | None
+) -> charts.Chart:
     """One variant of the figure for each column, and one without any."""
     assert samples.coordinates is not None
     flat = samples.coordinates.shape[1] == 1  # one coordinate: on a line
-    places = np.column_stack([samples.coordinates[:, 0], 0.0 * samples.sizes if flat else samples.coordinates[:, 1]])
+    places = np.column_stack(
+        [samples.coordinates[:, 0], 0.0 * samples.sizes if flat else samples.coordinates[:, 1]]
+    )
     words = [_spoken(samples, i) for i in range(len(samples.names))]
-    variants = {str(column): _variant(samples, places, words, list(values)) for column, values in metadata.items()}
+    variants = {
+        str(column): _variant(samples, places, words, list(values))
+        for column, values in metadata.items()
+    }
     variants[PLAIN] = _variant(samples, places, words, ["samples"] * len(samples.names))
     chosen = str(first) if first is not None else next(iter(variants))
-    second = {"visible": False} if flat else {**charts.titled("second coordinate"), "scaleanchor": "x"}
+    second = (
+        {"visible": False} if flat else {**charts.titled("second coordinate"), "scaleanchor": "x"}
+    )
     layout = {"xaxis": charts.titled("first coordinate"), "yaxis": second}
     return {"id": name, "variants": variants, "first": chosen, "layout": layout}
 
 
-def _variant(samples: Collection, places: Points, words: list[str], values: list[object]) -> dict[str, Any]:
+def _variant(
+    samples: Collection, places: Points, words: list[str], values: list[object]
+) -> dict[str, Any]:
     if _measured(values):
         return _by_number(samples, places, words, values)
     groups = _groups(values)
-    traces, legend, walk = [], [], []
+    traces = []
+    legend = []
+    walk = []
     for i, (group, rows) in enumerate(groups.items()):
-        ink, symbol = f"c{i % COLORS}", SYMBOLS[i // COLORS % len(SYMBOLS)]
+        ink = f"c{i % COLORS}"
+        symbol = SYMBOLS[i // COLORS % len(SYMBOLS)]
         traces.append(_trace(samples, places, rows, {"color": charts.style(ink), "symbol": symbol}))
-        legend.append({"name": f"{group} ({len(rows)})", "trace": i, "color": ink, "symbol": symbol})
+        legend.append(
+            {"name": f"{group} ({len(rows)})", "trace": i, "color": ink, "symbol": symbol}
+        )
         walk += [[i, j, f"{words[row]}, {group}"] for j, row in enumerate(rows)]
     return {"traces": traces, "legend": legend if len(groups) > 1 else [], "walk": walk}
 
 
-def _by_number(samples: Collection, places: Points, words: list[str], values: list[Any]) -> dict[str, Any]:
+def _by_number(
+    samples: Collection, places: Points, words: list[str], values: list[Any]
+) -> dict[str, Any]:
     """A scale of colours; samples without a number are hollow."""
     x = np.array([math.nan if value is None else float(value) for value in values])
-    known, missing = np.flatnonzero(np.isfinite(x)).tolist(), np.flatnonzero(~np.isfinite(x)).tolist()
+    known = np.flatnonzero(np.isfinite(x)).tolist()
+    missing = np.flatnonzero(~np.isfinite(x)).tolist()
     marker = {
         "color": x[known].tolist(),
         "colorscale": charts.style("scale"),
         "cmin": _low(x[known]),
         "cmax": float(x[known].max()),
     }
-    traces = [_trace(samples, places, known, marker), _trace(samples, places, missing, {"color": "rgba(0,0,0,0)"})]
+    traces = [
+        _trace(samples, places, known, marker),
+        _trace(samples, places, missing, {"color": "rgba(0,0,0,0)"}),
+    ]
     walk = [[0, j, f"{words[row]}, {facts.number(x[row])}"] for j, row in enumerate(known)]
     walk += [[1, j, f"{words[row]}, missing"] for j, row in enumerate(missing)]
-    return {"traces": traces, "legend": [], "walk": walk, "range": [facts.number(x[known].min()), facts.number(x[known].max())]}
+    return {
+        "traces": traces,
+        "legend": [],
+        "walk": walk,
+        "range": [facts.number(x[known].min()), facts.number(x[known].max())],
+    }
 
 
 def _low(x: Vector) -> float:
@@ -67,7 +94,9 @@ def _low(x: Vector) -> float:
     return float(x.min() - 0.25 * (x.max() - x.min()))
 
 
-def _trace(samples: Collection, places: Points, rows: Sequence[int], marker: dict[str, Any]) -> charts.Chart:
+def _trace(
+    samples: Collection, places: Points, rows: Sequence[int], marker: dict[str, Any]
+) -> charts.Chart:
     return {
         "type": "scatter",
         "mode": "markers",
@@ -76,7 +105,8 @@ def _trace(samples: Collection, places: Points, rows: Sequence[int], marker: dic
         "text": [page.label(samples.names[i]) for i in rows],
         "customdata": [_figures(samples, i) for i in rows],
         "marker": {"size": 11, "line": {"width": 1, "color": charts.style("ink")}, **marker},
-        "hovertemplate": "<b>%{text}</b><br>n %{customdata[0]}<br>k %{customdata[1]}<br>error %{customdata[2]}<extra></extra>",
+        "hovertemplate": "<b>%{text}</b><br>n %{customdata[0]}<br>k %{customdata[1]}<br>error "
+        "%{customdata[2]}<extra></extra>",
     }
 
 
@@ -103,7 +133,10 @@ def _groups(values: list[object]) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for row, value in enumerate(values):
         found.setdefault("missing" if _is_missing(value) else str(value), []).append(row)
-    return {name: found[name] for name in sorted(found, key=lambda name: (name == "missing", _natural(name)))}
+    return {
+        name: found[name]
+        for name in sorted(found, key=lambda name: (name == "missing", _natural(name)))
+    }
 
 
 def _natural(name: str) -> tuple[float, str]:

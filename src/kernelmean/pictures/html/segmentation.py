@@ -47,7 +47,8 @@ def segmentation_page(
     rows, columns = segmentation.labels.shape
     count = facts.number(segmentation.n_segments)
     lede = page.text(
-        f"An image of {columns} × {rows} pixels in {count} segments: pixels that climb to the same peak of the density."
+        f"An image of {columns} × {rows} pixels in {count} segments: pixels that climb to the "
+        "same peak of the density."
     )
     return page.render(page.Page("segment", title or f"{count} segments", lede, sections))
 
@@ -65,7 +66,8 @@ def _numbers(segmentation: Segmentation) -> dict[str, str]:
 
 
 def _settings(segmentation: Segmentation) -> dict[str, object]:
-    found, rules = segmentation.clustering, segmentation.clustering.rules
+    found = segmentation.clustering
+    rules = segmentation.clustering.rules
     return {
         "kernel": found.mean.expansion.kernel,
         "tolerance": rules.tol,
@@ -86,7 +88,9 @@ def _trio(view: SegmentView) -> str:
         f'<figure><img id="{name}" alt="{words}" src="{picture(pixels, kind)}"><figcaption>{words}</figcaption></figure>'
         for name, words, kind, pixels in pictures
     )
-    labels = np.stack([view.labels & 255, view.labels >> 8 & 255, view.labels >> 16], axis=2).astype(np.uint8)
+    labels = np.stack(
+        [view.labels & 255, view.labels >> 8 & 255, view.labels >> 16], axis=2
+    ).astype(np.uint8)
     return f'<div class="trio">{figures}</div><img id="labels" alt="" hidden src="{picture(labels, "png")}">'
 
 
@@ -108,9 +112,13 @@ def _wipe(view: SegmentView) -> str:
 
 
 def _modes(view: SegmentView) -> list[str]:
-    """A button for each of the larger segments: its colour, its share, and the rest of the image dimmed."""
+    """A button for each of the larger segments: its colour, its share, and the rest of the image
+    dimmed.
+    """
     items = []
-    for i, ((r, g, b), share) in enumerate(zip(view.palette[:LISTED].tolist(), view.shares, strict=False)):
+    for i, ((r, g, b), share) in enumerate(
+        zip(view.palette[:LISTED].tolist(), view.shares, strict=False)
+    ):
         code = f"#{r:02x}{g:02x}{b:02x}"
         items.append(
             f'<li><button type="button" aria-pressed="false" data-label="{i}">'

@@ -1,6 +1,8 @@
-"""Matplotlib displays in scikit-learn's manner: ``km.plot.DensityDisplay.from_estimator(density, X)`` draws and returns itself.
+"""Matplotlib displays in scikit-learn's manner: ``km.plot.DensityDisplay.from_estimator(density,
+X)`` draws and returns itself.
 
-The same pictures as in the HTML pages, to be placed on axes of one's own. Matplotlib is imported when something is drawn.
+The same pictures as in the HTML pages, to be placed on axes of one's own. Matplotlib is imported
+when something is drawn.
 
 Examples
 --------
@@ -17,4 +19,10 @@ from kernelmean.pictures.matplotlib.densities import DensityDisplay
 from kernelmean.pictures.matplotlib.images import SegmentationDisplay
 from kernelmean.pictures.matplotlib.indicators import IndicatorDisplay
 
-__all__ = ["DensityDisplay", "DistancesDisplay", "EmbeddingDisplay", "IndicatorDisplay", "SegmentationDisplay"]
+__all__ = [
+    "DensityDisplay",
+    "DistancesDisplay",
+    "EmbeddingDisplay",
+    "IndicatorDisplay",
+    "SegmentationDisplay",
+]

@@ -27,11 +27,13 @@ class EmbeddingDisplay:
 
     Attributes
     ----------
-    figure_, ax_ : where it was drawn. points_ : Matplotlib's artists, one for each group. texts_ : the names.
+    figure_, ax_ : where it was drawn. points_ : Matplotlib's artists, one for each group. texts_ :
+        the names.
     """
 
     def __init__(self, *, coordinates: Points, names: Sequence[str]) -> None:
-        self.coordinates, self.names = coordinates, list(names)
+        self.coordinates = coordinates
+        self.names = list(names)
 
     @classmethod
     def from_estimator(
@@ -41,10 +43,22 @@ class EmbeddingDisplay:
         """Draw a fitted DistributionEmbedding; ``color`` is a group or a number for each sample."""
         samples = collection(estimator, names)
         if samples.coordinates is None:
-            raise ValueError("this embedding has distances only (embedding=None); draw them with DistancesDisplay.")
-        return cls(coordinates=samples.coordinates, names=samples.names).plot(ax=ax, color=color, label=label, **scatter_options)
+            raise ValueError(
+                "this embedding has distances only (embedding=None); draw them with "
+                "DistancesDisplay."
+            )
+        return cls(coordinates=samples.coordinates, names=samples.names).plot(
+            ax=ax, color=color, label=label, **scatter_options
+        )
 
-    def plot(self, ax: Any = None, *, color: ArrayLike | None = None, label: bool | None = None, **scatter_options: Any) -> Self:
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        color: ArrayLike | None = None,
+        label: bool | None = None,
+        **scatter_options: Any,
+    ) -> Self:
         """Draw; by default few samples are labelled with their names."""
         x = self.coordinates[:, 0]
         y = self.coordinates[:, 1] if self.coordinates.shape[1] > 1 else np.zeros(len(x))
@@ -57,13 +71,22 @@ class EmbeddingDisplay:
         elif values is not None:
             for group in np.unique(values.astype(str)):
                 rows = values.astype(str) == group
-                self.points_.append(self.ax_.scatter(x[rows], y[rows], label=group, **scatter_options))
+                self.points_.append(
+                    self.ax_.scatter(x[rows], y[rows], label=group, **scatter_options)
+                )
             self.ax_.legend(frameon=False)
         else:
             self.points_ = [self.ax_.scatter(x, y, **scatter_options)]
         named = len(x) <= NAMED if label is None else label
-        self.texts_ = [_named(self.ax_, *place) for place in zip(x, y, self.names, strict=True)] if named else []
-        self.ax_.set(xlabel="first coordinate", ylabel="second coordinate" if self.coordinates.shape[1] > 1 else "")
+        self.texts_ = (
+            [_named(self.ax_, *place) for place in zip(x, y, self.names, strict=True)]
+            if named
+            else []
+        )
+        self.ax_.set(
+            xlabel="first coordinate",
+            ylabel="second coordinate" if self.coordinates.shape[1] > 1 else "",
+        )
         return self
 
 
@@ -80,24 +103,40 @@ class DistancesDisplay:
     """
 
     def __init__(self, *, distances: Matrix, names: Sequence[str], order: IntVector) -> None:
-        self.distances, self.names, self.order = distances, list(names), order
+        self.distances = distances
+        self.names = list(names)
+        self.order = order
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, names: Sequence[object] | None = None, ax: Any = None, **image_options: Any
+        cls,
+        estimator: Any,
+        *,
+        names: Sequence[object] | None = None,
+        ax: Any = None,
+        **image_options: Any,
     ) -> Self:
         """Draw the distances of a fitted DistributionEmbedding."""
         samples = collection(estimator, names)
-        return cls(distances=samples.distances, names=samples.names, order=samples.order).plot(ax=ax, **image_options)
+        return cls(distances=samples.distances, names=samples.names, order=samples.order).plot(
+            ax=ax, **image_options
+        )
 
     @classmethod
     def from_distances(
-        cls, distances: ArrayLike, *, names: Sequence[object] | None = None, ax: Any = None, **image_options: Any
+        cls,
+        distances: ArrayLike,
+        *,
+        names: Sequence[object] | None = None,
+        ax: Any = None,
+        **image_options: Any,
     ) -> Self:
         """Draw an (N, N) matrix of distances, such as that of :func:`distance_matrix`."""
         D = _checks.points(distances, "distances")
         if D.shape[0] != D.shape[1] or not np.allclose(D, D.T):
-            raise ValueError(f"distances must be a symmetric (N, N) matrix, got one of shape {D.shape}.")
+            raise ValueError(
+                f"distances must be a symmetric (N, N) matrix, got one of shape {D.shape}."
+            )
         given = [str(name) for name in (range(len(D)) if names is None else names)]
         if len(given) != len(D):
             raise ValueError(f"names has {len(given)} entries, but there are {len(D)} samples.")
@@ -110,7 +149,8 @@ class DistancesDisplay:
         self.image_ = self.ax_.imshow(ordered, **{"cmap": "Blues_r", **image_options})
         self.ax_.figure.colorbar(self.image_, ax=self.ax_, label="distance")
         if len(self.order) <= TICKED:
-            names, places = [_plain(self.names[i]) for i in self.order], range(len(self.order))
+            names = [_plain(self.names[i]) for i in self.order]
+            places = range(len(self.order))
             size = min(10.0, LETTERS / len(self.order))  # no letter stands in the next line
             self.ax_.set_xticks(places, names, rotation=90, fontsize=size)
             self.ax_.set_yticks(places, names, fontsize=size)
@@ -120,12 +160,16 @@ class DistancesDisplay:
 def _column(color: ArrayLike, n: int) -> np.ndarray[Any, Any]:
     values = np.asarray(color)
     if values.shape != (n,):
-        raise ValueError(f"color has shape {values.shape}, but one value per sample is needed: ({n},).")
+        raise ValueError(
+            f"color has shape {values.shape}, but one value per sample is needed: ({n},)."
+        )
     return values
 
 
 def _named(axes: Any, x: float, y: float, name: str) -> Any:
-    return axes.annotate(_plain(name), (x, y), xytext=(4, 4), textcoords="offset points", fontsize="small")
+    return axes.annotate(
+        _plain(name), (x, y), xytext=(4, 4), textcoords="offset points", fontsize="small"
+    )
 
 
 def _plain(name: str) -> str:

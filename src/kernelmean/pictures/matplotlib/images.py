@@ -27,7 +27,9 @@ class SegmentationDisplay:
         self.view = view
 
     @classmethod
-    def from_predictions(cls, rgb: ArrayLike, segmentation: Segmentation, *, ax: Any = None, **image_options: Any) -> Self:
+    def from_predictions(
+        cls, rgb: ArrayLike, segmentation: Segmentation, *, ax: Any = None, **image_options: Any
+    ) -> Self:
         """Draw an image and what :func:`segment_image` made of it; ``ax`` takes three axes."""
         return cls(view=segment_view(rgb, segmentation)).plot(ax=ax, **image_options)
 
@@ -36,7 +38,11 @@ class SegmentationDisplay:
         self.figure_, self.axes_ = panels(3, ax)
         self.ax_ = self.axes_[0]
         count = len(self.view.shares)
-        pictures = {"original": self.view.original, f"{count} segments": self.view.outlined, "mode colours": self.view.modes}
+        pictures = {
+            "original": self.view.original,
+            f"{count} segments": self.view.outlined,
+            "mode colours": self.view.modes,
+        }
         self.images_ = []
         for axes, (title, pixels) in zip(self.axes_, pictures.items(), strict=True):
             self.images_.append(axes.imshow(pixels, **image_options))

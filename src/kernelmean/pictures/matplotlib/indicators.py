@@ -10,7 +10,8 @@ from kernelmean.pictures.matplotlib.axes import mean_of, panels
 
 
 class IndicatorDisplay:
-    """How much of the squared error that k centres remove is still there with m of them: (E_m − E_k)/(E_1 − E_k).
+    """How much of the squared error that k centres remove is still there with m of them: (E_m −
+    E_k)/(E_1 − E_k).
 
     Parameters
     ----------
@@ -33,7 +34,10 @@ class IndicatorDisplay:
     def from_mean(cls, mean: Any, *, ax: Any = None, **line_options: Any) -> Self:
         """Draw the indicator of a sparse kernel mean."""
         if not isinstance(mean, SparseKernelMean):
-            raise TypeError("a full kernel mean has no indicator: every point is a centre; fit with sparse=True.")
+            raise TypeError(
+                "a full kernel mean has no indicator: every point is a centre; fit with "
+                "sparse=True."
+            )
         return cls(curve=indicator(mean)).plot(ax=ax, **line_options)
 
     def plot(self, ax: Any = None, **line_options: Any) -> Self:
@@ -42,7 +46,10 @@ class IndicatorDisplay:
         curve = self.curve
         (self.line_,) = self.ax_.semilogy(curve.centers, curve.left_over, **line_options)
         self.chosen_ = self.ax_.axvline(
-            curve.chosen, color="tab:orange", linestyle=":", label=f"$k_0$ = {curve.chosen} ({curve.stop_reason})"
+            curve.chosen,
+            color="tab:orange",
+            linestyle=":",
+            label=f"$k_0$ = {curve.chosen} ({curve.stop_reason})",
         )
         self.ax_.set(xlabel="centres m", ylabel="$(E_m - E_{k_0})\\,/\\,(E_1 - E_{k_0})$")
         self.ax_.grid(alpha=0.3)

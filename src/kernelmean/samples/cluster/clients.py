@@ -18,7 +18,9 @@ log = logging.getLogger("kernelmean")
 
 
 def connect(engine: Engine) -> Any:
-    """The client of an engine; without any, workers in threads of this process, which need no guard in scripts."""
+    """The client of an engine; without any, workers in threads of this process, which need no guard
+    in scripts.
+    """
     if isinstance(engine.client, distributed.Client):
         return engine.client
     if isinstance(engine.client, str):
@@ -35,8 +37,16 @@ def connect(engine: Engine) -> Any:
 @contextmanager
 def processes(count: int) -> Iterator[Any]:
     """The client of so many local processes of one thread each."""
-    options = {"n_workers": count, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster, set_as_default=False) as client:
+    options = {
+        "n_workers": count,
+        "threads_per_worker": 1,
+        "processes": True,
+        "dashboard_address": ":0",
+    }
+    with (
+        distributed.LocalCluster(**options) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
         yield client
 
 
@@ -49,7 +59,10 @@ def parquet(files: Sequence[str], columns: Sequence[str], weight: str | None) ->
 def _at(address: str) -> Any:
     """The client of a scheduler, one per address."""
     known = [client for client in distributed.Client._instances if client.status == "running"]
-    found = next((client for client in known if client.scheduler and client.scheduler.address == address), None)
+    found = next(
+        (client for client in known if client.scheduler and client.scheduler.address == address),
+        None,
+    )
     if found is not None:
         return found
     try:

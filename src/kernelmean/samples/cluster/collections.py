@@ -1,4 +1,6 @@
-"""Samples on the workers of a cluster: Dask arrays and frames, or arrays from here, in parts that stay where they are."""
+"""Samples on the workers of a cluster: Dask arrays and frames, or arrays from here, in parts that
+stay where they are.
+"""
 
 from __future__ import annotations
 
@@ -22,31 +24,49 @@ from kernelmean.samples.files import Sourced
 
 PART = 1 << 26  # numbers of an array from here in one part: 512 MiB
 HERE = 1 << 22  # numbers: a collection of at most 32 MiB comes here, where it needs no rounds
-QUIET = {"distributed.admin.large-graph-warning-threshold": "1TB"}  # arrays from here are meant to travel
+QUIET = {
+    "distributed.admin.large-graph-warning-threshold": "1TB"
+}  # arrays from here are meant to travel
 
 
 def take_in(X: Any, engine: Engine, name: str, columns: int | None = None) -> Spread | Points:
-    """A Dask collection or an array, checked where it is: its parts become float64 in one piece each."""
+    """A Dask collection or an array, checked where it is: its parts become float64 in one piece
+    each.
+    """
     client = connect(engine)
-    blocks, d = _partitions(X, name, columns) if _checks.is_collection(X) else _pieces(X, client, name, columns)
+    blocks, d = (
+        _partitions(X, name, columns)
+        if _checks.is_collection(X)
+        else _pieces(X, client, name, columns)
+    )
     with dask.config.set(QUIET):
-        parts = client.compute([dask.delayed(workers.loaded)(block, name, d, engine.local) for block in blocks])
-        sizes = np.array(results(client, client.map(workers.size, parts, pure=False)), dtype=np.intp)
+        parts = client.compute(
+            [dask.delayed(workers.loaded)(block, name, d, engine.local) for block in blocks]
+        )
+        sizes = np.array(
+            results(client, client.map(workers.size, parts, pure=False)), dtype=np.intp
+        )
     live = np.flatnonzero(sizes)
     _checks.table_shape((int(sizes.sum()), d), name)
     if sizes.sum() * d <= HERE:
-        return np.concatenate(results(client, client.map(workers.rows, [parts[i] for i in live], pure=False)))
+        return np.concatenate(
+            results(client, client.map(workers.rows, [parts[i] for i in live], pure=False))
+        )
     return Spread(client, engine, tuple(parts[i] for i in live), sizes[live], d)
 
 
 def _partitions(X: Any, name: str, columns: int | None) -> tuple[list[Any], int]:
     """The partitions of a Dask collection, and the number of its columns."""
-    if not isinstance(X, Delayed) and hasattr(X, "columns") and X.ndim == 2:  # what Dask delays has every attribute
+    if (
+        not isinstance(X, Delayed) and hasattr(X, "columns") and X.ndim == 2
+    ):  # what Dask delays has every attribute
         _numeric_columns(X, name)
         _checks.table_shape((1, len(X.columns)), name, columns)
         return list(X.to_delayed()), len(X.columns)
     if not isinstance(X, da.Array):
-        raise TypeError(f"{name} is a Dask {type(X).__name__}, but an array or a frame of numbers is needed.")
+        raise TypeError(
+            f"{name} is a Dask {type(X).__name__}, but an array or a frame of numbers is needed."
+        )
     _checks.table_shape([1 if np.isnan(n) else int(n) for n in X.shape], name, columns)
     if X.dtype.kind not in "biuf":
         raise TypeError(f"{name} holds values of type {X.dtype}, but real numbers are needed.")
@@ -58,7 +78,8 @@ def _numeric_columns(X: Any, name: str) -> None:
     for column, kind in X.dtypes.items():
         if getattr(kind, "kind", "O") not in "biuf":
             raise TypeError(
-                f"{name} has a column {column!r} of type {kind}, but real numbers are needed: drop it, or encode it as numbers."
+                f"{name} has a column {column!r} of type {kind}, but real numbers are needed: "
+                "drop it, or encode it as numbers."
             )
 
 
@@ -74,7 +95,9 @@ def _pieces(X: Any, client: Any, name: str, columns: int | None) -> tuple[list[A
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """(n, d) numbers on workers; each part is a future that the scheduler can make again where a worker is lost."""
+    """(n, d) numbers on workers; each part is a future that the scheduler can make again where a
+    worker is lost.
+    """
 
     client: Any
     engine: Engine
@@ -92,9 +115,13 @@ class Spread:
 
     def __getitem__(self, rows: Any) -> Points:
         """A few rows; (d,) for a single number."""
-        wanted, begins = wanted_rows(rows, len(self)), starts(self.sizes)
+        wanted = wanted_rows(rows, len(self))
+        begins = starts(self.sizes)
         where = divided(wanted, begins)
-        own = [None if w is None else (wanted[w] - begin,) for w, begin in zip(where, begins[:-1], strict=True)]
+        own = [
+            None if w is None else (wanted[w] - begin,)
+            for w, begin in zip(where, begins[:-1], strict=True)
+        ]
         found = np.empty((len(wanted), self.dimension))
         for w, rows_there in zip(where, self.parts(None, None).each("rows", own=own), strict=True):
             if w is not None:
@@ -103,7 +130,8 @@ class Spread:
 
     def keep(self, rows: IntVector) -> Spread:
         """The table of these rows."""
-        cuts, begins = np.searchsorted(rows, starts(self.sizes)), starts(self.sizes)
+        cuts = np.searchsorted(rows, starts(self.sizes))
+        begins = starts(self.sizes)
         sizes = np.diff(cuts).astype(np.intp)
         live = np.flatnonzero(sizes)
         local = [rows[cuts[i] : cuts[i + 1]] - begins[i] for i in live]
@@ -113,7 +141,9 @@ class Spread:
         """The parts of several tables, one after another."""
         tables = [self, *others]
         futures = tuple(future for table in tables for future in table.futures)
-        return replace(self, futures=futures, sizes=np.concatenate([table.sizes for table in tables]))
+        return replace(
+            self, futures=futures, sizes=np.concatenate([table.sizes for table in tables])
+        )
 
     def mapped(self, matrix: Matrix, origin: Vector) -> Spread:
         """A(x − origin) for every row."""
@@ -132,10 +162,18 @@ class Spread:
         """function of all rows, end to end, on this machine."""
         return np.concatenate(self.parts(None, None).each("apply", function))
 
-    def _like(self, function: Callable[..., Any], which: IntVector, own: Sequence[Any], sizes: IntVector, *same: Any) -> Spread:
+    def _like(
+        self,
+        function: Callable[..., Any],
+        which: IntVector,
+        own: Sequence[Any],
+        sizes: IntVector,
+        *same: Any,
+    ) -> Spread:
         with dask.config.set(QUIET):
             made = [
-                self.client.submit(function, self.futures[i], mine, *same, pure=False) for i, mine in zip(which, own, strict=True)
+                self.client.submit(function, self.futures[i], mine, *same, pure=False)
+                for i, mine in zip(which, own, strict=True)
             ]
         return replace(self, futures=tuple(made), sizes=sizes)
 

@@ -1,8 +1,8 @@
 """Parts that live on workers: one task per worker and question, on the worker that holds the parts.
 
-Tasks are bound to their worker, so that no part is ever copied to another one; where a worker is lost, the scheduler makes its
-parts anew elsewhere, and the question is asked again there. A part that comes anew has forgotten the centres of a traversal:
-it says so, and hears them all.
+Tasks are bound to their worker, so that no part is ever copied to another one; where a worker is
+lost, the scheduler makes its parts anew elsewhere, and the question is asked again there. A part
+that comes anew has forgotten the centres of a traversal: it says so, and hears them all.
 """
 
 from __future__ import annotations
@@ -29,14 +29,22 @@ GONE = "the Dask scheduler is gone (%s): the fit cannot go on; start a scheduler
 class Carried:
     """Parts of a sample on workers."""
 
-    def __init__(self, client: Any, futures: Sequence[Any], sizes: IntVector, dimension: int) -> None:
-        self._client, self._futures = client, list(futures)
-        self.sizes, self.dimension = sizes, dimension
+    def __init__(
+        self, client: Any, futures: Sequence[Any], sizes: IntVector, dimension: int
+    ) -> None:
+        self._client = client
+        self._futures = list(futures)
+        self.sizes = sizes
+        self.dimension = dimension
         self._homes: list[str] | None = None
 
-    def each(self, question: str, *arguments: Any, own: Sequence[tuple[Any, ...] | None] | None = None) -> list[Any]:
+    def each(
+        self, question: str, *arguments: Any, own: Sequence[tuple[Any, ...] | None] | None = None
+    ) -> list[Any]:
         """Every part's answer, in their order; parts whose own arguments are None are not asked."""
-        further: Sequence[tuple[Any, ...] | None] = [()] * len(self._futures) if own is None else own
+        further: Sequence[tuple[Any, ...] | None] = (
+            [()] * len(self._futures) if own is None else own
+        )
         found: list[Any] = [None] * len(self._futures)
         left = [i for i, mine in enumerate(further) if mine is not None]
         while left:
@@ -55,7 +63,11 @@ class Carried:
         return found
 
     def _ask(
-        self, question: str, arguments: tuple[Any, ...], own: Sequence[tuple[Any, ...] | None], which: list[int]
+        self,
+        question: str,
+        arguments: tuple[Any, ...],
+        own: Sequence[tuple[Any, ...] | None],
+        which: list[int],
     ) -> dict[str, tuple[list[int], Any]]:
         """One task per worker that holds some of these parts."""
         if self._homes is None:
@@ -63,10 +75,18 @@ class Carried:
         asked: dict[str, tuple[list[int], Any]] = {}
         for home in sorted({self._homes[i] for i in which}):
             here = [i for i in which if self._homes[i] == home]
-            parts, mine = [self._futures[i] for i in here], [own[i] for i in here]
+            parts = [self._futures[i] for i in here]
+            mine = [own[i] for i in here]
             with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
                 task = self._client.submit(
-                    workers.answers, parts, question, arguments, mine, workers=[home], pure=False, key=None
+                    workers.answers,
+                    parts,
+                    question,
+                    arguments,
+                    mine,
+                    workers=[home],
+                    pure=False,
+                    key=None,
                 )
             asked[home] = here, task
         return asked
@@ -107,13 +127,17 @@ def connected(client: Any) -> Iterator[None]:
             yield
     except CancelledError as error:
         alive(client)
-        raise RuntimeError(f"the fit was cancelled, or parts of the sample are lost ({error}).") from error
+        raise RuntimeError(
+            f"the fit was cancelled, or parts of the sample are lost ({error})."
+        ) from error
     except CommClosedError as error:
         raise ConnectionError(GONE % error) from error
 
 
 def alive(client: Any) -> set[str] | None:
-    """Addresses of the workers that are there, None where a busy scheduler does not say; a ConnectionError where it is gone."""
+    """Addresses of the workers that are there, None where a busy scheduler does not say; a
+    ConnectionError where it is gone.
+    """
     if client.status != "running":
         raise ConnectionError(GONE % client.status)
     try:
@@ -133,7 +157,9 @@ def settled(client: Any, futures: Sequence[Any]) -> None:
         except Late:
             alive(client)
             continue
-        failed = next((future for future in futures if future.status in ("error", "cancelled")), None)
+        failed = next(
+            (future for future in futures if future.status in ("error", "cancelled")), None
+        )
         if failed is not None:
             with connected(client):
                 failed.result(timeout=PATIENCE)
@@ -156,7 +182,8 @@ def results(client: Any, futures: Sequence[Any]) -> list[Any]:
 def dropped(client: Any, futures: Sequence[Any]) -> None:
     """Cancel what is not done, after an error or Ctrl-C, and what failed.
 
-    The client keeps the error of a failed future, the error its frames, and these the parts of the sample on their workers.
+    The client keeps the error of a failed future, the error its frames, and these the parts of the
+    sample on their workers.
     """
     open_ones = [future for future in futures if future.status != "finished"]
     if open_ones and client.status == "running":

@@ -25,7 +25,9 @@ def checked(block: Any, name: str, columns: int) -> Points:
     """One partition as finite float64 numbers, in one piece; it may be empty."""
     if len(block) == 0:
         return np.empty((0, columns))
-    values = block.to_numpy(dtype=np.float64, na_value=np.nan) if hasattr(block, "to_numpy") else block
+    values = (
+        block.to_numpy(dtype=np.float64, na_value=np.nan) if hasattr(block, "to_numpy") else block
+    )
     return np.ascontiguousarray(_checks.points(values, name, columns))
 
 
@@ -58,14 +60,23 @@ def _mapped(X: Points, matrix: Matrix, origin: Vector) -> Points:
     return sample.mapped(X, matrix, np.ravel(origin))
 
 
-def answers(parts: Sequence[Part], question: str, arguments: tuple[Any, ...], own: Sequence[tuple[Any, ...]]) -> list[Any]:
+def answers(
+    parts: Sequence[Part], question: str, arguments: tuple[Any, ...], own: Sequence[tuple[Any, ...]]
+) -> list[Any]:
     """What each of the parts on this worker says."""
     with limited(get_worker().state.nthreads):
-        return [getattr(part, question)(*arguments, *further) for part, further in zip(parts, own, strict=True)]
+        return [
+            getattr(part, question)(*arguments, *further)
+            for part, further in zip(parts, own, strict=True)
+        ]
 
 
 def evaluated(
-    block: Any, label: str, columns: int, maps: Sequence[tuple[Matrix, Vector]], function: Callable[[Points], Any]
+    block: Any,
+    label: str,
+    columns: int,
+    maps: Sequence[tuple[Matrix, Vector]],
+    function: Callable[[Points], Any],
 ) -> Any:
     """function of the rows of one partition."""
     X = checked(block, label, columns)
