@@ -245,9 +245,9 @@ def rounds(n: int, d: int, k: int, counts: list[int]) -> dict[str, Any]:
     this process.
     """
     import kernelmean as km
-    from kernelmean.engines.parts import Room
+    from kernelmean.engines.parts import PointCloud
     from kernelmean.engines.parts.part import Part
-    from kernelmean.engines.parts.part_index import Holding
+    from kernelmean.engines.parts.part_index import PartIndex
 
     engine = km.engines.open("cpu")
     X = np.concatenate([rows(i, size, d) for i, size in enumerate(sizes(n))])
@@ -275,7 +275,7 @@ def rounds(n: int, d: int, k: int, counts: list[int]) -> dict[str, Any]:
     table = []
     for count in counts:
         parts = Counted([Part(piece, None, engine) for piece in np.array_split(X, count)])
-        walk = Room(Holding(parts)).traverse(0)
+        walk = PointCloud(PartIndex(parts)).traverse(0)
         walk.take(k)
         offers = [letter for letter in parts.letters if letter[0] == "offer"]
         sent, came = np.mean([row[1] for row in offers]), np.mean([row[2] for row in offers])

@@ -64,14 +64,14 @@ class Case:
         )(squared)
 
     @cached_property
-    def room(self) -> engines.Room:
+    def loaded(self) -> engines.PointCloud:
         return engines.open("cpu").load(self.X)
 
     def optimal(self, C: np.ndarray, constraint: str) -> np.ndarray:
         """The best weights on given centres."""
         radial = self.ours.radial(self.X.shape[1], self.space)
         factor = Factor(radial)
-        factor.append(C, self.room.kernel_sum(radial, C))
+        factor.append(C, self.cloud.kernel_sum(radial, C))
         return coefficients.weights(factor, len(C), CONSTRAINTS[constraint], "cholesky")
 
 

@@ -145,9 +145,9 @@ def cpu_rate(d: int) -> float | None:
     if importlib.util.find_spec("numba") is None:
         return None
     rng = np.random.default_rng(0)
-    room = engines.open("cpu", threads=2).load(rng.normal(size=(200_000, d)))
+    loaded = engines.open("cpu", threads=2).load(rng.normal(size=(200_000, d)))
     Q, radial = rng.normal(size=(4096, d)), km.Gaussian(1.0).radial(d, "rkhs")
-    return 200_000 * 4096 / seconds(lambda: room.kernel_sum(radial, Q))
+    return 200_000 * 4096 / seconds(lambda: loaded.kernel_sum(radial, Q))
 
 
 def sums() -> str:
@@ -159,8 +159,8 @@ def sums() -> str:
                 km.Gaussian(math.sqrt(d)).radial(d, "rkhs"),
             )
             Q = cloud(q if d <= 20 else q // 16, d, 1)
-            room = engines.open("gpu", precision=precision).load(cloud(n, d, 0))
-            rate = n * len(Q) / seconds(lambda: room.kernel_sum(radial, Q))
+            loaded = engines.open("gpu", precision=precision).load(cloud(n, d, 0))
+            rate = n * len(Q) / seconds(lambda: loaded.kernel_sum(radial, Q))
             goal = GOALS.get((precision, d))
             share = f"{100 * rate / roofline(precision, d):.0f} %" if d <= 10 else "–"
             others = (
@@ -205,7 +205,7 @@ def kernels() -> str:
     for name, radial in radials.items():
         rates = []
         for precision in ("float32", "float64"):
-            room = engines.open("gpu", precision=precision).load(X)
+            loaded = engines.open("gpu", precision=precision).load(X)
             rates.append(
                 f"{len(X) * len(Q) / seconds(lambda: room.kernel_sum(radial, Q)) / 1e12:.3f}"
             )
@@ -214,7 +214,7 @@ def kernels() -> str:
     radial = km.Gaussian(2.0).radial(5, "rkhs")
     rates = [
         f"{len(X) * len(Q) / seconds(lambda: room.log_kernel_sum(radial, Q)) / 1e12:.3f}"
-        for room in log
+        for loaded in log
     ]
     return table(
         "Other kernels, d = 5, 10¹² values/s",
@@ -271,7 +271,7 @@ def hardest() -> str:
             None,
         ),
     ):
-        room = engines.open("gpu").load(
+        loaded = engines.open("gpu").load(
             Y
             if w is not None or name.startswith("plain")
             else torch.cat([Y[::2] + 9.0, Y[1::2] - 9.0])
@@ -291,8 +291,8 @@ def farthest() -> str:
     rows = []
     for d in (2, 5, 10):
         X = cloud(10**7, d, 0)
-        room = engines.open("gpu").load(X)
-        time_ = seconds(lambda: room.traverse(0).take(10_000))
+        loaded = engines.open("gpu").load(X)
+        time_ = seconds(lambda: loaded.traverse(0).take(10_000))
         rows.append(
             f"{d} | float64 | {time_:.3f} | {'3, and 1 in float32' if d == 5 else '–'} | 10⁷ × "
             "10 000 centres"
@@ -373,10 +373,10 @@ def distances(engine: Any, radial: Any, X: Any, offsets: Any) -> Any:
     on_device, N = torch.from_numpy(X).cuda(), len(offsets) - 1
     G = np.zeros((N, N))
     for a in range(N):
-        room = engine.load(on_device[offsets[a] : offsets[a + 1]])
-        G[a, a] = room.quadratic(radial)
+        loaded = engine.load(on_device[offsets[a] : offsets[a + 1]])
+        G[a, a] = loaded.quadratic(radial)
         if a + 1 < N:
-            values = room.kernel_sum(radial, on_device[offsets[a + 1] :])
+            values = loaded.kernel_sum(radial, on_device[offsets[a + 1] :])
             G[a, a + 1 :] = np.add.reduceat(values, offsets[a + 1 : -1] - offsets[a + 1]) / np.diff(
                 offsets[a + 1 :]
             )

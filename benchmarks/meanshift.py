@@ -12,7 +12,7 @@ import numpy as np
 import kernelmean as km
 from benchmarks import lsh
 from benchmarks.measuring import DATA, Row, fresh_growth, run
-from kernelmean.mean.climbing import Ascent, Hill, climb
+from kernelmean.mean.climbing import Ascent, DensityToClimb, climb
 from kernelmean.meanshift.clustering import Rules, cluster, density
 from kernelmean.meanshift.colors import as_unit_values
 from kernelmean.meanshift.images import features
@@ -43,7 +43,9 @@ def against_the_full_density() -> list[Row]:
         return [Row("Mondrian", None, "≥ 200", "no image; set KERNELMEAN_DATA")]
     X = pixels()
     chosen = np.sort(np.random.default_rng(0).choice(len(X), STARTS, replace=False))
-    full = Hill.of(density(X, sparse=False, kernel="gaussian", bandwidth="mode").expansion)
+    full = DensityToClimb.of(
+        density(X, sparse=False, kernel="gaussian", bandwidth="mode").expansion
+    )
     full.at(X[:1])  # compiles and loads
     slow, exact = timed(lambda: climb(full, X[chosen], TOL, CAP))
     whole = slow * len(X) / STARTS
@@ -71,7 +73,7 @@ def sparse_rows(
             X, sparse=True, kernel="gaussian", bandwidth="mode", random_state=0, **options
         )
     )
-    hill = Hill.of(mean.expansion)
+    hill = DensityToClimb.of(mean.expansion)
     times = [timed(lambda: climb(hill, X, TOL, CAP)) for _ in range(3)]
     fast, ascent = min(times, key=lambda pair: pair[0])
     ends = ascent.ends[chosen]
@@ -133,7 +135,7 @@ def lsh_rows(
     ]
 
 
-def ridges(full: Hill, starts: np.ndarray, exact: Ascent) -> Row:
+def ridges(full: DensityToClimb, starts: np.ndarray, exact: Ascent) -> Row:
     """Plain mean shift without leaps, for as long as the paper's kind of code runs."""
     x, steps = starts, 0
     while len(x) and steps < PLAIN_STEPS:

@@ -152,10 +152,10 @@ def summary(cells: list[dict]) -> list[Count]:
             (HERDING, "selecting", f"{HERDING} without"),
             (COMPRESS, "time", f"{COMPRESS} with weights"),
         ):
+
             def measure(c, o=ours, t=theirs, k=clock):
-                return (
-                            c["time"].get(o, 0.0) / c[k].get(t, np.inf)
-                        )
+                return c["time"].get(o, 0.0) / c[k].get(t, np.inf)
+
             counts.append(
                 _count(
                     f"`{ours}` in no more time than {words}",

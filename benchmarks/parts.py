@@ -176,10 +176,15 @@ def all_pairs(A: np.ndarray, B: np.ndarray, sigma: float) -> tuple[float, str]:
     """
     if len(A) > 20_000:
         return km.mmd(A, B, kernel=km.Gaussian(sigma), sparse=False), "all pairs, our own"
+
     def mean(P, Q):
         return np.mean(
-            [np.exp(cdist(rows, Q, "sqeuclidean") / (-2 * sigma**2)).mean() for rows in np.split(P, 20)]
+            [
+                np.exp(cdist(rows, Q, "sqeuclidean") / (-2 * sigma**2)).mean()
+                for rows in np.split(P, 20)
+            ]
         )
+
     return float(np.sqrt(mean(A, A) + mean(B, B) - 2.0 * mean(A, B))), "all pairs, NumPy"
 
 

@@ -127,12 +127,12 @@ def costs() -> list[Row]:
     for d, k, factor in COSTS:
         X = mixture(LARGE, d, 0)
         kernel = km.Gaussian(factor * km.bandwidth.scott(X))
-        room, centers = (
+        cloud, centers = (
             engines.open("cpu").load(X),
             X[np.random.default_rng(0).choice(LARGE, k, replace=False)],
         )
         radial = kernel.radial(d, "rkhs")
-        unit = seconds(lambda room=room, radial=radial, C=centers: room.kernel_sum(radial, C), 3)
+        unit = seconds(lambda cloud=cloud, radial=radial, C=centers: cloud.kernel_sum(radial, C), 3)
         times, chosen = {}, {}
         for selection in ("auto", "kcenter"):
 

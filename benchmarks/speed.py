@@ -32,9 +32,9 @@ def kernel_sums() -> list[Row]:
     rows = []
     for d in (2, 5, 8):
         X = normal(200_000, d)
-        Q, room, w = X[:1024].copy(), engines.open("cpu").load(X), np.full(len(X), 1.0 / len(X))
+        Q, cloud, w = X[:1024].copy(), engines.open("cpu").load(X), np.full(len(X), 1.0 / len(X))
         gaussian = km.Gaussian(1.0).formula(d)
-        ours = seconds(lambda room=room, Q=Q, g=gaussian: room.kernel_sum(g, Q))
+        ours = seconds(lambda cloud=cloud, Q=Q, g=gaussian: cloud.kernel_sum(g, Q))
         evaluations = len(X) * len(Q)
         loops = c_loops(d)
         if not loops:
@@ -53,7 +53,9 @@ def kernel_sums() -> list[Row]:
             km.Student(3.5, 1.0),
             km.Student(3.3, 1.0),
         ):
-            other = seconds(lambda room=room, Q=Q, k=kernel, d=d: room.kernel_sum(k.formula(d), Q))
+            other = seconds(
+                lambda cloud=cloud, Q=Q, k=kernel, d=d: cloud.kernel_sum(k.formula(d), Q)
+            )
             rows.append(
                 Row(
                     f"{kernel}, d = {d}, against Gaussian",
@@ -63,7 +65,7 @@ def kernel_sums() -> list[Row]:
                 )
             )
         W = np.random.default_rng(1).normal(size=(len(X), d + 1))
-        many = seconds(lambda room=room, Q=Q, g=gaussian, W=W: room.kernel_sum(g, Q, W), 3)
+        many = seconds(lambda cloud=cloud, Q=Q, g=gaussian, W=W: cloud.kernel_sum(g, Q, W), 3)
         rows.append(
             Row(
                 f"{d + 1} columns of weights, d = {d}",
@@ -74,9 +76,12 @@ def kernel_sums() -> list[Row]:
         )
     for d in (50, 784):
         X = normal(20_000, d)
-        room = engines.open("cpu").load(X)
+        cloud = engines.open("cpu").load(X)
         ours = seconds(
-            lambda room=room, X=X, d=d: room.kernel_sum(km.Gaussian(d**0.5).formula(d), X[:1024]), 3
+            lambda cloud=cloud, X=X, d=d: cloud.kernel_sum(
+                km.Gaussian(d**0.5).formula(d), X[:1024]
+            ),
+            3,
         )
         product = seconds(lambda X=X: X[:1024] @ X.T, 3)
         rows.append(
@@ -144,11 +149,11 @@ def narrow_sums() -> list[Row]:
     for d in (1, 2, 3):
         X = normal(1_000_000, d)
         for q in (512, 3000):
-            room, Q = engines.open("cpu").load(X), X[:q].copy()
+            cloud, Q = engines.open("cpu").load(X), X[:q].copy()
             radial = km.Gaussian(km.bandwidth.scott(X)).formula(d)
-            quick = seconds(lambda room=room, Q=Q, r=radial: room.kernel_sum(r, Q), 3)
+            quick = seconds(lambda cloud=cloud, Q=Q, r=radial: cloud.kernel_sum(r, Q), 3)
             threshold, narrow.WORTHWHILE = narrow.WORTHWHILE, -1.0
-            full = seconds(lambda room=room, Q=Q, r=radial: room.kernel_sum(r, Q), 2)
+            full = seconds(lambda cloud=cloud, Q=Q, r=radial: cloud.kernel_sum(r, Q), 2)
             narrow.WORTHWHILE = threshold
             rows.append(
                 Row(
@@ -362,9 +367,9 @@ def evaluation() -> list[Row]:
     X = normal(100_000, 3)
     mean = km.sparse_kernel_mean(X, k=1000, selection="kcenter", random_state=0)
     Q = normal(1_000_000, 3, seed=1)
-    room, radial = engines.open("cpu").load(mean.centers), mean.kernel.formula(3)
+    cloud, radial = engines.open("cpu").load(mean.centers), mean.kernel.formula(3)
     whole = seconds(lambda: mean(Q), 3)
-    bare = seconds(lambda: room.kernel_sum(radial, Q, mean.weights), 3)
+    bare = seconds(lambda: cloud.kernel_sum(radial, Q, mean.weights), 3)
     one = normal(1, 3)
     small = km.sparse_kernel_mean(X, k=1, random_state=0)
     call = seconds(lambda: [small(one) for _ in range(1000)], 3) / 1000

@@ -13,7 +13,7 @@ from benchmarks import lsh
 
 import kernelmean as km
 from kernelmean.fitting.fit import sparse_density
-from kernelmean.mean.climbing import Hill, climb
+from kernelmean.mean.climbing import DensityToClimb, climb
 from kernelmean.meanshift.linkage import link
 from paper import segments
 from paper.data import Missing
@@ -45,9 +45,9 @@ def pixels(rgb: np.ndarray) -> np.ndarray:
     return np.column_stack([rgb.reshape(-1, 3), i, j]).astype(np.float64)
 
 
-def full_hill(X: np.ndarray) -> Hill:
+def full_hill(X: np.ndarray) -> DensityToClimb:
     """Every pixel a centre; compiled and loaded."""
-    hill = Hill.of(km.kernel_mean(X, bandwidth="mode", space="l2"))
+    hill = DensityToClimb.of(km.kernel_mean(X, bandwidth="mode", space="l2"))
     hill.at(X[:1])
     return hill
 
@@ -123,7 +123,7 @@ def sparse_run(
     # it.
     fit = partial(km.sparse_kernel_mean, space="l2") if "constraint" in options else sparse_density
     preparing, mean = timed(lambda: fit(X, bandwidth="mode", random_state=seed, **options))
-    climbing, ascent = timed(lambda: climb(Hill.of(mean.expansion), X, TOL, CAP))
+    climbing, ascent = timed(lambda: climb(DensityToClimb.of(mean.expansion), X, TOL, CAP))
     return preparing, climbing, mean, ascent.ends
 
 
@@ -203,10 +203,10 @@ def claims() -> list[Claim]:
     )
     tables = lsh.Tables(X, lsh.WIDTH * hill.length, np.random.default_rng(0))
     hashed = judged(lsh.mean_shift(tables, X, hill.length, TOL)[0], reference)
+
     def figures(*found):
-        return ", ".join(
-            f"d_i {each['d_i']:.3f} d_H {each['d_h'][1]:.3f}" for each in found
-        )
+        return ", ".join(f"d_i {each['d_i']:.3f} d_H {each['d_h'][1]:.3f}" for each in found)
+
     return [
         Claim("best settings cluster as the full density does, d_i and d_H ≤ 0.05", max(best["d_i"], best["d_h"][1]) <= 0.05, figures(best)),
         Claim("they come nearer than LSH in d_i", best["d_i"] < hashed["d_i"], figures(best, hashed)),

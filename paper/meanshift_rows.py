@@ -66,14 +66,15 @@ def quality_rows(
     goals: bool = True,
 ) -> list[Row]:
     """d_i, and d_H for each merge radius: medians over the runs, their range in words."""
+
     def pair(value):
-        return tuple(
-            float(np.median([value(run) for run in runs])) for runs in (ours, best)
-        )
+        return tuple(float(np.median([value(run) for run in runs])) for runs in (ours, best))
+
     def span(value):
         return "; ".join(
             f"{min(map(value, runs)):.3g} to {max(map(value, runs)):.3g}" for runs in (ours, best)
         )
+
     discrepancy = lambda run: run["d_i"]  # noqa: E731
     found = [
         Row(

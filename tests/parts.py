@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from kernelmean.engines.parts import Room
+from kernelmean.engines.parts import PointCloud
 from kernelmean.engines.parts.part import Part
-from kernelmean.engines.parts.part_index import Holding
+from kernelmean.engines.parts.part_index import PartIndex
 
 KINDS = ("kept", "lean", "forgetful")
 
@@ -38,13 +38,13 @@ class Beside:
         return answers
 
 
-def parted_room(
+def cloud_of_parts(
     engine: Any, X: np.ndarray, cuts: Any, weights: Any = None, kind: str = "kept"
-) -> Room:
-    """The room of X cut in parts before the rows ``cuts``."""
+) -> PointCloud:
+    """The point cloud of X cut in parts before the rows ``cuts``."""
     pieces = [rows for rows in np.split(np.arange(len(X)), sorted(cuts)) if len(rows)]
     parts = [
         Part(X[rows], None if weights is None else weights[rows], engine, lean=kind == "lean")
         for rows in pieces
     ]
-    return Room(Holding(Beside(parts, kind)))
+    return PointCloud(PartIndex(Beside(parts, kind)))

@@ -67,17 +67,17 @@ def test_threads_fitting_at_once_give_the_sequential_results():
 
 
 def test_threads_sharing_one_room_give_the_sequential_results():
-    """One room, one traversal per thread: rooms hold no state but the points."""
+    """One point cloud, one traversal per thread: point clouds hold no state but the points."""
     X = np.random.default_rng(0).normal(size=(20_000, 3))
-    room = km.engines.open("cpu", threads=3).load(X)
+    cloud = km.engines.open("cpu", threads=3).load(X)
     radial = km.Gaussian(0.7).radial(3, "rkhs")
 
     def ask(i):
-        picks = room.traverse(i).take(15)
+        picks = cloud.traverse(i).take(15)
         return (
-            room.kernel_sum(radial, X[i : i + 5]).tobytes(),
+            cloud.kernel_sum(radial, X[i : i + 5]).tobytes(),
             picks.indices.tobytes(),
-            room.nearest(X[:4]).masses().tobytes(),
+            cloud.nearest(X[:4]).masses().tobytes(),
         )
 
     with ThreadPoolExecutor(6) as pool:
@@ -128,9 +128,9 @@ X = np.random.default_rng(0).normal(size=(40_000, 3))
 
 def compute(kernel="gaussian", threads=3):
     family = {"gaussian": km.Gaussian(0.5), "laplacian": km.Laplacian(0.5), "cauchy": km.Cauchy(0.5), "own": km.Radial(own)}
-    room = km.engines.open("cpu", threads=threads).load(X)
-    values = room.kernel_sum(family[kernel].radial(3, "rkhs"), X[:20])
-    return values.tobytes() + room.traverse(0).take(10).radii.tobytes()
+    point cloud = km.engines.open("cpu", threads=threads).load(X)
+    values = point cloud.kernel_sum(family[kernel].radial(3, "rkhs"), X[:20])
+    return values.tobytes() + point cloud.traverse(0).take(10).radii.tobytes()
 
 def own(s):
     return 1.0 / (1.0 + s)

@@ -225,7 +225,7 @@ def doors(protocol):
     return {name for name in vars(protocol) if not name.startswith("_")}
 
 
-ROOMS = [name for name in engines.ENGINES if name != "auto"]  # "auto" is one of the others
+CLOUDS = [name for name in engines.ENGINES if name != "auto"]  # "auto" is one of the others
 
 
 def opened(name):
@@ -238,15 +238,15 @@ def opened(name):
     return engines.open(name, **({"device": "cpu"} if name == "gpu" else {}))
 
 
-@pytest.mark.parametrize("name", ROOMS)
+@pytest.mark.parametrize("name", CLOUDS)
 def test_every_engine_has_every_door(name):
     engine = opened(name)
     assert engine.name == name
-    room = engine.load(np.eye(3), np.array([1.0, 2.0, 1.0]))
+    cloud = engine.load(np.eye(3), np.array([1.0, 2.0, 1.0]))
     values = {
-        engines.Room: room,
-        engines.Traversal: room.traverse(0),
-        engines.Nearest: room.nearest(np.eye(3)[:1]),
+        engines.PointCloud: cloud,
+        engines.Traversal: cloud.traverse(0),
+        engines.Nearest: cloud.nearest(np.eye(3)[:1]),
     }
     for protocol, value in values.items():
         assert doors(protocol), protocol
@@ -254,17 +254,17 @@ def test_every_engine_has_every_door(name):
         assert missing == set(), protocol
 
 
-@pytest.mark.parametrize("name", ROOMS)
-@pytest.mark.parametrize("protocol", ["Room", "Traversal", "Nearest"])
+@pytest.mark.parametrize("name", CLOUDS)
+@pytest.mark.parametrize("protocol", ["PointCloud", "Traversal", "Nearest"])
 def test_doors_take_the_same_arguments_in_every_engine(name, protocol):
     """Names, order and defaults as in the protocol, so that engines can be exchanged by keyword
     too.
     """
-    room = opened(name).load(np.eye(3))
+    cloud = opened(name).load(np.eye(3))
     value = {
-        "Room": lambda: room,
-        "Traversal": lambda: room.traverse(0),
-        "Nearest": lambda: room.nearest(np.eye(3)),
+        "PointCloud": lambda: cloud,
+        "Traversal": lambda: cloud.traverse(0),
+        "Nearest": lambda: cloud.nearest(np.eye(3)),
     }[protocol]()
     for door in doors(getattr(engines, protocol)):
         promised = inspect.getattr_static(getattr(engines, protocol), door)

@@ -1,7 +1,7 @@
 """Attributes computed when first asked for.
 
 Unlike ``functools.cached_property`` of Python 3.11 this holds no lock: a lock shared by all
-instances would make rooms wait for one another, and a fork while it is held would leave the child
+instances would make point clouds wait for one another, and a fork while it is held would leave the child
 waiting for ever. Two threads may compute a value twice.
 """
 

@@ -295,8 +295,8 @@ def test_jaakkola_says_what_it_needs():
 def test_likelihood_with_uneven_weights_looks_at_a_few_draws_per_row():
     rng = np.random.default_rng(3)
     X, w = rng.normal(size=(400, 2)), rng.uniform(0.5, 1.5, 400)
-    room = km.engines.open("cpu").load(X, w)
-    found = leave_one_out.LeftOut.of(room, 10_000_000, np.random.default_rng(0))
+    loaded = km.engines.open("cpu").load(X, w)
+    found = leave_one_out.LeftOut.of(loaded, 10_000_000, np.random.default_rng(0))
     assert len(found.rows) == leave_one_out.DRAWS * 400
     # Each row is drawn about as often as its weight says.
     drawn = np.unique(found.rows, axis=0, return_counts=True)[1]

@@ -53,9 +53,9 @@ def banana(n=400, seed=0):
 
 def objective(X, kernel, space="rkhs", constraint=None, weights=None, engine="naive"):
     d = X.shape[1]
-    room = km.engines.open(engine).load(X, weights)
+    cloud = km.engines.open(engine).load(X, weights)
     solve = lambda factor, _: coefficients.weights(factor, factor.size, constraint, "cholesky")  # noqa: E731
-    return refinement.Objective(room, kernel.radial(d, space), kernel.slope(d, space), solve)
+    return refinement.Objective(cloud, kernel.radial(d, space), kernel.slope(d, space), solve)
 
 
 def squared_error(mean, X, weights=None):
@@ -456,10 +456,12 @@ def test_large_samples_take_early_steps_on_a_subsample(monkeypatch):
     """The result is as good, weights included; the last steps see all points."""
     X = banana(3000)
     w = np.random.default_rng(0).integers(1, 4, len(X))
+
     def fit():
         return km.sparse_kernel_mean(
             X, kernel=km.Gaussian(0.5), k=12, sample_weight=w, random_state=0, refine=40
         )
+
     whole = squared_error(fit(), X, w)
     monkeypatch.setattr(refinement, "SUBSAMPLE", 500)
     part = squared_error(fit(), X, w)

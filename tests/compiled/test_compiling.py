@@ -24,9 +24,9 @@ import hashlib
 import numpy as np
 import kernelmean as km
 X = np.random.default_rng(0).normal(size=(500, 2))
-room = km.engines.open("cpu", threads=2).load(X)
-values = room.kernel_sum(km.Gaussian(0.5).radial(2, "rkhs"), X[:9])
-picks = room.traverse(0).take(20)
+point cloud = km.engines.open("cpu", threads=2).load(X)
+values = point cloud.kernel_sum(km.Gaussian(0.5).radial(2, "rkhs"), X[:9])
+picks = point cloud.traverse(0).take(20)
 print("RESULT", hashlib.sha256(values.tobytes() + picks.radii.tobytes()).hexdigest(), repr(float(values.sum())))
 """
 
@@ -257,10 +257,11 @@ def test_the_hash_sees_every_source_file_that_is_compiled(tmp_path, monkeypatch)
     """One byte more in any module of the engine or of the kernels is another hash."""
     package = tmp_path / "kernelmean"
     shutil.copytree(SOURCE, package, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(compiling, "__file__", str(package / "engines" / "cpu" / "compiling.py"))
+    monkeypatch.setattr(compiling, "__file__", str(package / "compiled" / "compiling.py"))
     source_hash = compiling._source_hash.__wrapped__
     before = source_hash()
-    sources = [*(package / "engines" / "cpu").glob("*.py"), *(package / "kernels").glob("*.py")]
+    folders = ("compiled", "engines/cpu", "kernels")
+    sources = [path for folder in folders for path in (package / folder).glob("*.py")]
     assert {"loops.py", "elementary.py", "radial.py", "radials.py"} <= {
         path.name for path in sources
     }

@@ -22,11 +22,11 @@ from kernelmean.engines.cpu import loops
 from kernelmean.engines.cpu.blocks import queries
 
 X = np.random.default_rng(0).normal(size=(300, 2))
-ROOM = km.engines.open("cpu", threads=1).load(X)
+CLOUD = km.engines.open("cpu", threads=1).load(X)
 
 
 def value(kernel, d=2):
-    return ROOM.kernel_sum(kernel.radial(d, "rkhs"), X[:4])
+    return CLOUD.kernel_sum(kernel.radial(d, "rkhs"), X[:4])
 
 
 def loop_of(kernel):
@@ -36,7 +36,7 @@ def loop_of(kernel):
 @pytest.mark.parametrize("decorate", [lambda f: f, numba.njit], ids=["python", "njit"])
 def test_code_goes_with_the_function(decorate):
     kernel = km.Radial(decorate(lambda s: 1.0 / (1.0 + s)))
-    expected = ROOM.kernel_sum(km.Student(1.0, 1.0).radial(2, "rkhs"), X[:4])
+    expected = CLOUD.kernel_sum(km.Student(1.0, 1.0).radial(2, "rkhs"), X[:4])
     np.testing.assert_allclose(value(kernel), expected, rtol=1e-13)
     function, loop = weakref.ref(kernel.profile_function), weakref.ref(loop_of(kernel))
     engine = weakref.ref(loop().targetctx.codegen())
@@ -80,13 +80,13 @@ def test_code_in_use_by_a_thread_stays():
         value(kernel),
     )
     del kernel
-    rows, spread = queries(X[:4]), ROOM.blocks.spread(np.full(len(X), 1.0 / len(X)))
+    rows, spread = queries(X[:4]), CLOUD.blocks.spread(np.full(len(X), 1.0 / len(X)))
     found, stop = [], threading.Event()
 
     def keep_calling(own):
         while not stop.is_set():
             out = np.zeros(4)
-            own(ROOM.blocks.points, spread, rows, *numbers, out)
+            own(CLOUD.blocks.points, spread, rows, *numbers, out)
             found.append(out)
 
     worker = threading.Thread(target=keep_calling, args=(loop,))

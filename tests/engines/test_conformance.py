@@ -116,7 +116,7 @@ def test_kernel_sum(name, d):
     for n in sizes(d):
         X, Q, w = cloud(n, d)
         check(
-            lambda room, radial=radial, Q=Q: room.kernel_sum(radial, Q),
+            lambda loaded, radial=radial, Q=Q: loaded.kernel_sum(radial, Q),
             X,
             w,
             naive.load(X, w).kernel_sum(radial, Q),
@@ -125,7 +125,10 @@ def test_kernel_sum(name, d):
         signed[::3] = 0.0
         terms = naive.load(X).kernel_sum(radial, Q, np.abs(signed))
         check(
-            lambda room, radial=radial, Q=Q, v=signed: room.kernel_sum(radial, Q, v), X, None, terms
+            lambda loaded, radial=radial, Q=Q, v=signed: loaded.kernel_sum(radial, Q, v),
+            X,
+            None,
+            terms,
         )
 
 
@@ -140,7 +143,7 @@ def test_kernel_moments(name, d):
         p, values = w / w.sum(), radial(((Q[:, None] - X[None]) ** 2).sum(axis=2))
         pulls = np.stack([np.abs(X[None, :, t] - Q[:, None, t]) for t in range(d)], axis=2)
         terms = np.column_stack([values @ p, np.einsum("ij,ijt->it", values * p, pulls)])
-        check(lambda room, radial=radial, Q=Q: room.kernel_moments(radial, Q), X, w, terms)
+        check(lambda loaded, radial=radial, Q=Q: loaded.kernel_moments(radial, Q), X, w, terms)
         single = naive.load(X, w).kernel_sum(radial, Q)
         np.testing.assert_allclose(
             naive.load(X, w).kernel_moments(radial, Q)[:, 0], single, rtol=1e-13
@@ -172,7 +175,9 @@ def test_kernel_sum_with_several_columns(name, d):
         W[:, 2] = 0.0
         W[::5] = 0.0
         terms = naive.load(X).kernel_sum(radial, Q, np.abs(W))
-        check(lambda room, radial=radial, Q=Q, W=W: room.kernel_sum(radial, Q, W), X, None, terms)
+        check(
+            lambda loaded, radial=radial, Q=Q, W=W: loaded.kernel_sum(radial, Q, W), X, None, terms
+        )
         for engine in engines.values():
             columns = engine.load(X).kernel_sum(radial, Q, W)
             assert (columns[:, 2] == 0.0).all()
@@ -191,17 +196,17 @@ def test_kernel_sum_for_any_number_of_queries(q):
     for n in (100, loops.CHUNK * width(d) + 57):
         X, _, w = cloud(n, d)
         terms = naive.load(X, w).kernel_sum(radial, Q)
-        check(lambda room: room.kernel_sum(radial, Q), X, w, terms, expected=terms)
+        check(lambda loaded: loaded.kernel_sum(radial, Q), X, w, terms, expected=terms)
         columns = np.stack([terms, -terms], axis=1)
         p = w / w.sum()
         check(
-            lambda room, p=p: room.kernel_sum(radial, Q, np.stack([p, -p], axis=1)),
+            lambda loaded, p=p: loaded.kernel_sum(radial, Q, np.stack([p, -p], axis=1)),
             X,
             w,
             np.abs(columns),
             expected=columns,
         )
-        check(lambda room: room.log_kernel_sum(radial, Q), X, w, 1.0, expected=np.log(terms))
+        check(lambda loaded: loaded.log_kernel_sum(radial, Q), X, w, 1.0, expected=np.log(terms))
 
 
 NARROW = {
@@ -246,16 +251,16 @@ def test_kernel_sum_of_narrow_kernels(name, d, monkeypatch):
     lopsided = np.full(n, 1e-12)
     lopsided[np.argmax(X[:, 0])] = 1.0
     signed = rng.normal(size=n) * (rng.random(n) < 0.5)
-    room = naive.load(X)
+    loaded = naive.load(X)
     for h in (0.005, 0.02, 0.1):
         radial = NARROW[name](d, h)
         for v in (np.full(n, 1 / n), signed, lopsided):
-            terms = room.kernel_sum(radial, Q, np.abs(v))
+            terms = loaded.kernel_sum(radial, Q, np.abs(v))
             depth = 1.0 + np.abs(np.log(np.maximum(terms / np.abs(v).sum(), 1e-300)))
             seen = terms > 1e-290
-            expected = room.kernel_sum(radial, Q, v)
+            expected = loaded.kernel_sum(radial, Q, v)
             check(
-                lambda room, radial=radial, v=v, seen=seen: room.kernel_sum(radial, Q[seen], v),
+                lambda loaded, radial=radial, v=v, seen=seen: loaded.kernel_sum(radial, Q[seen], v),
                 X,
                 None,
                 (terms * depth)[seen],
@@ -321,7 +326,7 @@ def test_log_kernel_sum(name, d):
         for weights in (None, v):
             expected = log_of(naive.load(X, w).kernel_sum(radial, Q, weights))
             check(
-                lambda room, radial=radial, Q=Q, v=weights: room.log_kernel_sum(radial, Q, v),
+                lambda loaded, radial=radial, Q=Q, v=weights: loaded.log_kernel_sum(radial, Q, v),
                 X,
                 w,
                 1.0,
@@ -344,13 +349,13 @@ def test_log_kernel_sum_reaches_far_beyond_the_plain_sum(name, engine):
     """Two equal points, far away: the plain sum is 0, its logarithm is log g, whatever the weights."""
     kernel, log_g = FAR[name]
     X, Q = np.zeros((2, 2)), np.array([[1e3, 0.0], [0.0, 1e5], [-1e6, 0.0]])
-    room = km.engines.open(engine).load(X)
-    assert (room.kernel_sum(kernel.radial(2, "rkhs"), Q) == 0.0).all()
+    loaded = km.engines.open(engine).load(X)
+    assert (loaded.kernel_sum(kernel.radial(2, "rkhs"), Q) == 0.0).all()
     expected = log_g(np.array([1e3, 1e5, 1e6]))
     np.testing.assert_allclose(
-        room.log_kernel_sum(kernel.radial(2, "rkhs"), Q), expected, rtol=1e-14
+        loaded.log_kernel_sum(kernel.radial(2, "rkhs"), Q), expected, rtol=1e-14
     )
-    weighted = room.log_kernel_sum(kernel.radial(2, "rkhs"), Q, np.array([0.0, 1e-300]))
+    weighted = loaded.log_kernel_sum(kernel.radial(2, "rkhs"), Q, np.array([0.0, 1e-300]))
     np.testing.assert_allclose(weighted, expected + math.log(1e-300), rtol=1e-14)
 
 
@@ -392,7 +397,13 @@ def test_log_kernel_sum_meets_peaks_that_rise_from_block_to_block():
         expected = terms.max(axis=1) + np.log(
             np.exp(terms - terms.max(axis=1, keepdims=True)).sum(axis=1)
         )
-        check(lambda room: room.log_kernel_sum(radial, Q), points, None, np.abs(expected), expected)
+        check(
+            lambda loaded: loaded.log_kernel_sum(radial, Q),
+            points,
+            None,
+            np.abs(expected),
+            expected,
+        )
 
 
 # --- quadratic forms and characteristic functions
@@ -406,7 +417,7 @@ def test_quadratic(name):
         X, _, w = cloud(n, d)
         radial = RADIALS[name](d)
         terms = naive.load(X, w).quadratic(radial)
-        check(lambda room, radial=radial: room.quadratic(radial), X, w, terms)
+        check(lambda loaded, radial=radial: loaded.quadratic(radial), X, w, terms)
 
 
 @pytest.mark.parametrize(("n", "d"), [(4097, 17), (8200, 17), (17_000, 1)])
@@ -417,14 +428,14 @@ def test_quadratic_over_several_chunks(n, d):
     X, _, w = cloud(n, d)
     radial = RADIALS["gaussian-rkhs"](d)
     expected = math.fsum(w / w.sum() * engines["cpu-2"].load(X, w).kernel_sum(radial, X))
-    check(lambda room: room.quadratic(radial), X, w, expected, expected)
+    check(lambda loaded: loaded.quadratic(radial), X, w, expected, expected)
 
 
 def test_quadratic_by_hand():
     for engine in (naive, *engines.values()):
-        room = engine.load(np.array([[0.0], [1.0]]), np.array([3.0, 1.0]))
+        loaded = engine.load(np.array([[0.0], [1.0]]), np.array([3.0, 1.0]))
         expected = (9 + 1 + 6 * math.exp(-0.5)) / 16
-        assert room.quadratic(km.Gaussian(1.0).radial(1, "rkhs")) == pytest.approx(
+        assert loaded.quadratic(km.Gaussian(1.0).radial(1, "rkhs")) == pytest.approx(
             expected, rel=1e-14
         )
 
@@ -440,7 +451,7 @@ def test_fourier_sum(d):
             np.random.default_rng(d).normal(size=(300 if n == 257 else 5, d)) * 10 / math.sqrt(d)
         )
         origin = np.linspace(-1, 1, d)
-        check(lambda room, F=frequencies, o=origin: room.fourier_sum(F, o), X, w, 10.0)
+        check(lambda loaded, F=frequencies, o=origin: loaded.fourier_sum(F, o), X, w, 10.0)
 
 
 def test_fourier_sum_by_hand_and_at_frequency_zero():
@@ -813,9 +824,9 @@ def test_locate_counts_along_the_cumulative_weight(weighted):
     positions = (np.arange(len(repeated)) + 0.5) / len(repeated)
     extremes = np.array([0.0, 1 - 2.0**-53])
     for engine in (naive, *engines.values()):
-        room = engine.load(X, w if weighted else None)
-        np.testing.assert_array_equal(room.locate(positions), repeated)
-        np.testing.assert_array_equal(room.locate(extremes), repeated[[0, -1]])
+        loaded = engine.load(X, w if weighted else None)
+        np.testing.assert_array_equal(loaded.locate(positions), repeated)
+        np.testing.assert_array_equal(loaded.locate(extremes), repeated[[0, -1]])
 
 
 def test_rows_are_copies_of_the_points():
@@ -853,8 +864,8 @@ def test_a_summary_with_integer_weights_is_that_of_the_repeated_rows(engine, off
     w = rng.integers(0, 4, 500).astype(float)
     repeated = np.repeat(X, w.astype(int), axis=0)
     opened = km.engines.open(engine)
-    for room, rows in ((opened.load(X + offset, w), repeated), (opened.load(X + offset), X)):
-        summary = room.summary
+    for loaded, rows in ((opened.load(X + offset, w), repeated), (opened.load(X + offset), X)):
+        summary = loaded.summary
         assert summary.size == len(rows)
         assert (summary.count, summary.dimension) == (500, 3)
         unit = np.spacing(offset) if offset else 1e-15
@@ -925,19 +936,22 @@ def test_any_layout_gives_the_same_bits_and_is_left_as_it_was(name):
     radial = RADIALS["gaussian-rkhs"](3)
     W = np.stack([w, 1 - w])  # columns of its transpose are strided
     for engine in (naive, engines["cpu-1"], engines["cpu-3"]):
-        room, reference = engine.load(X, w), engine.load(plain, plain_w)
+        loaded, reference = engine.load(X, w), engine.load(plain, plain_w)
         pairs = [
-            (room.kernel_sum(radial, Q), reference.kernel_sum(radial, plain_Q)),
+            (loaded.kernel_sum(radial, Q), reference.kernel_sum(radial, plain_Q)),
             (
-                room.kernel_sum(radial, Q, W.T),
+                loaded.kernel_sum(radial, Q, W.T),
                 reference.kernel_sum(radial, plain_Q, np.ascontiguousarray(W.T)),
             ),
-            (room.log_kernel_sum(radial, Q, w), reference.log_kernel_sum(radial, plain_Q, plain_w)),
-            (np.array(room.quadratic(radial)), np.array(reference.quadratic(radial))),
-            (room.fourier_sum(Q, Q[0]), reference.fourier_sum(plain_Q, plain_Q[0])),
-            (room.nearest(Q).means(), reference.nearest(plain_Q).means()),
-            (room.traverse(1).take(20).indices, reference.traverse(1).take(20).indices),
-            (room.rows(np.array([3, 1])), reference.rows(np.array([3, 1]))),
+            (
+                loaded.log_kernel_sum(radial, Q, w),
+                reference.log_kernel_sum(radial, plain_Q, plain_w),
+            ),
+            (np.array(loaded.quadratic(radial)), np.array(reference.quadratic(radial))),
+            (loaded.fourier_sum(Q, Q[0]), reference.fourier_sum(plain_Q, plain_Q[0])),
+            (loaded.nearest(Q).means(), reference.nearest(plain_Q).means()),
+            (loaded.traverse(1).take(20).indices, reference.traverse(1).take(20).indices),
+            (loaded.rows(np.array([3, 1])), reference.rows(np.array([3, 1]))),
         ]
         for position, (actual, expected) in enumerate(pairs):
             if engine is naive:  # BLAS may add a strided vector in another order
@@ -968,26 +982,26 @@ def through_every_door(engine, n, d):
     X, Q, w = cloud(n, d)
     many = np.random.default_rng(0).normal(size=(1500, d))
     radial = RADIALS["gaussian-rkhs"](d)
-    room = engine.load(X, w)
-    traversal, nearest = room.traverse(7), room.nearest(Q)
+    loaded = engine.load(X, w)
+    traversal, nearest = loaded.traverse(7), loaded.nearest(Q)
     return {
-        "kernel_sum": room.kernel_sum(radial, Q),
-        "kernel_sum of many": room.kernel_sum(radial, many),
-        "columns": room.kernel_sum(radial, Q, np.stack([w, -w], axis=1)),
-        "log_kernel_sum": room.log_kernel_sum(radial, Q),
-        "log_kernel_sum of many": room.log_kernel_sum(radial, many),
-        "quadratic": np.array(room.quadratic(radial) if d == 17 else 0.0),
-        "fourier_sum": room.fourier_sum(many[:300], X[0]),
+        "kernel_sum": loaded.kernel_sum(radial, Q),
+        "kernel_sum of many": loaded.kernel_sum(radial, many),
+        "columns": loaded.kernel_sum(radial, Q, np.stack([w, -w], axis=1)),
+        "log_kernel_sum": loaded.log_kernel_sum(radial, Q),
+        "log_kernel_sum of many": loaded.log_kernel_sum(radial, many),
+        "quadratic": np.array(loaded.quadratic(radial) if d == 17 else 0.0),
+        "fourier_sum": loaded.fourier_sum(many[:300], X[0]),
         "picks": traversal.take(12).radii,
         "cover": np.array(traversal.distances().cover),
         "masses": nearest.masses(),
         "means": nearest.means(),
         "draw": np.array(nearest.distances().draw(0.37)),
         "average": np.array(nearest.distances().mean(np.sqrt)),
-        "mean": room.summary.mean,
-        "std": room.summary.std,
-        "covariance": room.summary.covariance,
-        "quantiles": room.summary.quantiles(LEVELS),
+        "mean": loaded.summary.mean,
+        "std": loaded.summary.std,
+        "covariance": loaded.summary.covariance,
+        "quantiles": loaded.summary.quantiles(LEVELS),
     }
 
 
@@ -1033,8 +1047,8 @@ def test_the_last_block_is_cut_to_its_points(n, d):
     X, Q, w = rng.normal(size=(n, d)), rng.normal(size=(30, d)), rng.uniform(0.1, 1.0, n)
     radial = km.Gaussian(1.3).radial(d, "rkhs")
     expected = w @ radial(((X[:, None] - Q[None]) ** 2).sum(-1))
-    room = km.engines.open("cpu").load(X)
-    np.testing.assert_allclose(room.kernel_sum(radial, Q, w), expected, rtol=1e-13)
+    loaded = km.engines.open("cpu").load(X)
+    np.testing.assert_allclose(loaded.kernel_sum(radial, Q, w), expected, rtol=1e-13)
     np.testing.assert_allclose(
-        room.log_kernel_sum(radial, Q, w), np.log(expected), rtol=1e-12, atol=1e-13
+        loaded.log_kernel_sum(radial, Q, w), np.log(expected), rtol=1e-12, atol=1e-13
     )

@@ -1,6 +1,6 @@
 """The gpu engine against the naive one, door by door.
 
-On a CUDA device the compiled loops are tested; without one, the same rooms run in plain torch,
+On a CUDA device the compiled loops are tested; without one, the same point clouds run in plain torch,
 which tests all that happens on the host: rounds, batches, transfers, number formats, messages.
 Tolerances are those the engine states: 1e-6 of the sum of absolute terms in float32, 1e-13 in
 float64; whatever compares or selects agrees bit for bit.
@@ -204,15 +204,15 @@ def test_single_precision_keeps_its_bound_wherever_a_query_is(device, name, d, s
         if signed
         else rng.uniform(0.5, 1.0, 300)
     )
-    radial, room = RADIALS[name](d), engines.open("gpu", device=device).load(X)
+    radial, loaded = RADIALS[name](d), engines.open("gpu", device=device).load(X)
     terms = naive.load(X).kernel_sum(radial, Q, np.abs(w))
     assert (
-        np.abs(room.kernel_sum(radial, Q, w) - naive.load(X).kernel_sum(radial, Q, w))
+        np.abs(loaded.kernel_sum(radial, Q, w) - naive.load(X).kernel_sum(radial, Q, w))
         <= 1e-6 * terms
     ).all()
     logs = naive.load(X).log_kernel_sum(radial, Q, np.abs(w))
     np.testing.assert_allclose(
-        room.log_kernel_sum(radial, Q, np.abs(w)), logs, rtol=1e-12, atol=2e-6
+        loaded.log_kernel_sum(radial, Q, np.abs(w)), logs, rtol=1e-12, atol=2e-6
     )
 
 
@@ -252,24 +252,24 @@ def test_points_out_of_reach_add_nothing(device, precision, name):
 @pytest.mark.parametrize("precision", TOLERANCES)
 def test_logarithms_reach_far_beyond_the_plain_sum(device, precision):
     """Where the plain sum is zero its logarithm is log g; of nothing it is −inf."""
-    room = engines.open("gpu", precision=precision, device=device).load(np.zeros((2, 2)))
+    loaded = engines.open("gpu", precision=precision, device=device).load(np.zeros((2, 2)))
     Q, radial = np.array([[1e3, 0.0], [0.0, 1e5]]), km.Gaussian(1.0).radial(2, "rkhs")
-    assert (room.kernel_sum(radial, Q) == 0.0).all()
+    assert (loaded.kernel_sum(radial, Q) == 0.0).all()
     np.testing.assert_allclose(
-        room.log_kernel_sum(radial, Q), [-5e5, -5e9], rtol=TOLERANCES[precision]
+        loaded.log_kernel_sum(radial, Q), [-5e5, -5e9], rtol=TOLERANCES[precision]
     )
-    assert (room.log_kernel_sum(radial, Q, np.zeros(2)) == -np.inf).all()
+    assert (loaded.log_kernel_sum(radial, Q, np.zeros(2)) == -np.inf).all()
 
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_weights_of_any_size_keep_their_digits(device):
     """Columns are scaled before they are rounded to float32."""
     X, Q, _, W = cloud(500, 2)
-    radial, room = RADIALS["gaussian-rkhs"](2), engines.open("gpu", device=device).load(X)
+    radial, loaded = RADIALS["gaussian-rkhs"](2), engines.open("gpu", device=device).load(X)
     for size in (1e-200, 1e200):
         terms = naive.load(X).kernel_sum(radial, Q, np.abs(W)) * size
         expected = naive.load(X).kernel_sum(radial, Q, W) * size
-        assert (np.abs(room.kernel_sum(radial, Q, W * size) - expected) <= 1e-6 * terms).all()
+        assert (np.abs(loaded.kernel_sum(radial, Q, W * size) - expected) <= 1e-6 * terms).all()
 
 
 def lattice(m, d, step=1.0):
@@ -359,8 +359,8 @@ def test_nearest_centres(device, d):
         naive.load(X, w).nearest(centers[:5]),
         engines.open("gpu", device=device).load(X, w).nearest(centers[:5]),
     )
-    for room in (expected, actual):
-        room.add(centers[5:])
+    for loaded in (expected, actual):
+        loaded.add(centers[5:])
     np.testing.assert_allclose(actual.masses(), expected.masses(), rtol=1e-12)
     np.testing.assert_allclose(actual.means(), expected.means(), rtol=1e-12, atol=1e-12)
     u = np.array([0.0, 0.3, 0.77, 0.3, 0.9999])
@@ -444,8 +444,8 @@ def test_a_fit_is_the_same_in_every_engine(device, case, monkeypatch):
 def test_a_factor_grown_on_the_device_is_that_of_the_host(device, name):
     """Block by block, and anew with a larger jitter where the Gram matrix is singular in float64."""
     C, radial = np.random.default_rng(9).normal(size=(150, 2)), RADIALS[name](2)
-    kappa, room = naive.load(C).kernel_sum(radial, C), engines.open("gpu", device=device).load(C)
-    host, there = Factor(radial), Factor(radial, engines.elimination(room, radial, LARGE))
+    kappa, loaded = naive.load(C).kernel_sum(radial, C), engines.open("gpu", device=device).load(C)
+    host, there = Factor(radial), Factor(radial, engines.elimination(loaded, radial, LARGE))
     for block in np.split(np.arange(150), [40, 90]):
         host.append(C[block], kappa[block])
         there.append(C[block], kappa[block])
@@ -458,7 +458,7 @@ def test_a_factor_grown_on_the_device_is_that_of_the_host(device, name):
     )
     np.testing.assert_allclose(there.indicator, host.indicator, rtol=1e-7)
     assert engines.elimination(naive.load(C), radial, LARGE) is None
-    assert engines.elimination(room, radial, 100) is None
+    assert engines.elimination(loaded, radial, 100) is None
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -532,10 +532,10 @@ def test_directions_refuse_what_is_in_their_span(device):
 def test_a_singular_gram_matrix_raises_the_jitter_on_the_device_too(device):
     C = np.concatenate([np.zeros((30, 1)), np.linspace(0.0, 1e-3, 30)[:, None]])
     radial = km.Gaussian(1.0).radial(1, "rkhs")
-    room = engines.open("gpu", device=device).load(C)
+    loaded = engines.open("gpu", device=device).load(C)
 
     def rounded(old, new, jitter):  # what rounding may do, exaggerated
-        return engines.elimination(room, radial, LARGE)(old, new, jitter - 1e-11)
+        return engines.elimination(loaded, radial, LARGE)(old, new, jitter - 1e-11)
 
     factor = Factor(radial, rounded)
     factor.append(C, np.ones(60))
@@ -640,8 +640,8 @@ def test_read_only_and_reversed_arrays_are_read():
     X = np.random.default_rng(8).normal(size=(50, 2))
     X.flags.writeable = False
     for rows in (X, X[::-1]):
-        room = engines.open("gpu", device="cpu").load(rows)
-        np.testing.assert_array_equal(room.rows(np.arange(50)), rows)
+        loaded = engines.open("gpu", device="cpu").load(rows)
+        np.testing.assert_array_equal(loaded.rows(np.arange(50)), rows)
 
 
 @pytest.mark.parametrize(("options", "error", "message"), [

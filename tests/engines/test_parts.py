@@ -1,4 +1,4 @@
-"""A room over many parts: index for index the traversal of one machine, and every door within
+"""A point cloud over many parts: index for index the traversal of one machine, and every door within
 rounding of the naive one.
 """
 
@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 import kernelmean as km
 from kernelmean import _checks
-from kernelmean.engines import rounds as frontier
+from kernelmean.engines import frontier
 from kernelmean.engines.parts import traversal
-from kernelmean.engines.rounds import RoomFrontier
+from kernelmean.engines.rounds import CloudFrontier
 from kernelmean.samples import files as streaming
-from tests.parts import KINDS, parted_room
+from tests.parts import KINDS, cloud_of_parts
 from tests.strategies import clouds, weighted_clouds
 
 naive, cpu = km.engines.open("naive"), km.engines.open("cpu", threads=2)
@@ -34,8 +34,8 @@ def uneven(n):
     return [1, 2, 10, n // 8, n // 8 + 1, n - 3]
 
 
-def same_picks(room, X, k, first=5):
-    expected, found = naive.load(X).traverse(first).take(k), room.traverse(first).take(k)
+def same_picks(loaded, X, k, first=5):
+    expected, found = naive.load(X).traverse(first).take(k), loaded.traverse(first).take(k)
     np.testing.assert_array_equal(found.indices, expected.indices)
     np.testing.assert_array_equal(found.radii, expected.radii)
 
@@ -49,13 +49,13 @@ def same_picks(room, X, k, first=5):
 @pytest.mark.parametrize("make", [cloud, lattice])
 def test_rounds_pick_what_one_machine_picks(make, engine, kind):
     X = make()
-    same_picks(parted_room(ENGINES[engine], X, uneven(len(X)), kind=kind), X, 150)
+    same_picks(cloud_of_parts(ENGINES[engine], X, uneven(len(X)), kind=kind), X, 150)
 
 
 @pytest.mark.parametrize("kind", ["kept", "lean"])
 def test_rounds_in_high_dimension(kind):
     X = cloud(3000, 24)
-    same_picks(parted_room(cpu, X, [700, 900], kind=kind), X, 120)
+    same_picks(cloud_of_parts(cpu, X, [700, 900], kind=kind), X, 120)
 
 
 @pytest.mark.parametrize("kind", ["kept", "lean"])
@@ -64,7 +64,7 @@ def test_sorted_rows_put_every_part_elsewhere(d, kind):
     """Each part lies far from the others, and from most centres."""
     X = cloud(8000, d)
     X[:, 0] = np.sort(X[:, 0]) ** 3 * 1e4
-    same_picks(parted_room(cpu, X, range(1000, 8000, 1000), kind=kind), X, 100)
+    same_picks(cloud_of_parts(cpu, X, range(1000, 8000, 1000), kind=kind), X, 100)
 
 
 @given(
@@ -79,7 +79,7 @@ def test_any_partition_and_any_offer_gives_the_same_centres(X, cuts, kind, offer
         patch.setattr(traversal, "LEAST_OFFER", 1)
         patch.setattr(traversal, "ROUND", 3)
         same_picks(
-            parted_room(naive, X, [c for c in cuts if c < len(X)], kind=kind), X, len(X), first=0
+            cloud_of_parts(naive, X, [c for c in cuts if c < len(X)], kind=kind), X, len(X), first=0
         )
 
 
@@ -87,7 +87,7 @@ def test_small_offers_from_trees_keep_the_order_of_ties(monkeypatch):
     monkeypatch.setattr(traversal, "OFFERED", 3)
     monkeypatch.setattr(traversal, "LEAST_OFFER", 1)
     X = lattice(20_000, 2)
-    same_picks(parted_room(cpu, X, [9000]), X, 81)
+    same_picks(cloud_of_parts(cpu, X, [9000]), X, 81)
 
 
 @given(clouds(60, 1, ("normal", "lattice", "duplicates")), st.integers(1, 70))
@@ -108,7 +108,7 @@ def test_frontiers_of_the_cpu_engine_agree_with_the_plain_one(n, d):
         cloud(n, d),
         np.concatenate([cloud(70, d, 1), 1e3 + cloud(2, d, 2), 1e9 + cloud(1, d, 3)]),
     )
-    plain = RoomFrontier(naive.load(X), np.full(n, 1 / n), np.full(n, np.inf))
+    plain = CloudFrontier(naive.load(X), np.full(n, 1 / n), np.full(n, np.inf))
     fronts = [cpu.load(X).frontier(), cpu.load(X).frontier(np.full(n, np.inf)), plain]
     for some in (C[-1:], C[-3:-1], C[:1], C[1:70]):
         for front in fronts:
@@ -132,7 +132,7 @@ def test_trees_offer_the_farthest_however_far_the_farthest_is(make, m):
     X[:3] *= 1e6
     front, plain = (
         cpu.load(X).frontier(),
-        RoomFrontier(naive.load(X), np.full(len(X), 1 / len(X)), np.full(len(X), np.inf)),
+        CloudFrontier(naive.load(X), np.full(len(X), 1 / len(X)), np.full(len(X), np.inf)),
     )
     for some in (X[10:11], X[50:300]):
         front.meet(some)
@@ -163,17 +163,17 @@ def test_distances_in_the_order_of_a_tree_reduce_like_those_of_the_rows(weighted
 
 def test_picked_rows_are_not_asked_for_again():
     X = cloud(500)
-    room = parted_room(naive, X, [100, 101])
-    picks = room.traverse(7).take(30)
-    asked = room.holding.parts._asked
-    np.testing.assert_array_equal(room.rows(picks.indices), X[picks.indices])
-    assert room.holding.parts._asked == asked
-    np.testing.assert_array_equal(room.rows(np.arange(20)), X[:20])
+    loaded = cloud_of_parts(naive, X, [100, 101])
+    picks = loaded.traverse(7).take(30)
+    asked = loaded.index.parts._asked
+    np.testing.assert_array_equal(loaded.rows(picks.indices), X[picks.indices])
+    assert loaded.index.parts._asked == asked
+    np.testing.assert_array_equal(loaded.rows(np.arange(20)), X[:20])
 
 
 def test_distances_seen_early_stay_what_they_were():
     X = cloud(500)
-    walk = parted_room(naive, X, [100, 101]).traverse(0)
+    walk = cloud_of_parts(naive, X, [100, 101]).traverse(0)
     walk.take(5)
     early = walk.distances()
     walk.take(20)
@@ -184,22 +184,22 @@ def test_distances_seen_early_stay_what_they_were():
 
 @pytest.mark.parametrize(("n", "d"), [(5000, 3), (4096, 9)])
 def test_rows_are_read_back_from_blocks(n, d):
-    """A room that keeps its points once hands out the same rows, coordinates and moments."""
+    """A point cloud that keeps its points once hands out the same rows, coordinates and moments."""
     X, w = cloud(n, d), np.random.default_rng(1).uniform(size=n)
     whole = cpu.load(X, w)
-    room, rows = whole.compact(), np.array([n - 1, 0, 7, 7])
-    back = room.sample.X
+    loaded, rows = whole.compact(), np.array([n - 1, 0, 7, 7])
+    back = loaded.sample.X
     assert back is not X
     assert (back.shape, len(back)) == (X.shape, n)
     np.testing.assert_array_equal(np.asarray(back), X)
     for key in (rows, rows[:0], slice(5, 4000, 3), 11, (slice(None), 1)):
         np.testing.assert_array_equal(back[key], X[key])
-    np.testing.assert_array_equal(room.rows(rows), X[rows])
-    np.testing.assert_array_equal(room.summary.covariance, whole.summary.covariance)
+    np.testing.assert_array_equal(loaded.rows(rows), X[rows])
+    np.testing.assert_array_equal(loaded.summary.covariance, whole.summary.covariance)
     np.testing.assert_array_equal(
-        room.summary.quantiles(np.array([0.3])), whole.summary.quantiles(np.array([0.3]))
+        loaded.summary.quantiles(np.array([0.3])), whole.summary.quantiles(np.array([0.3]))
     )
-    np.testing.assert_array_equal(room.nearest(X[:9]).means(), whole.nearest(X[:9]).means())
+    np.testing.assert_array_equal(loaded.nearest(X[:9]).means(), whole.nearest(X[:9]).means())
     high = cpu.load(cloud(50, 20))
     assert high.compact() is high
 
@@ -214,7 +214,7 @@ def test_every_sum_is_that_of_all_points(engine, weighted):
     X, rng = cloud(900), np.random.default_rng(3)
     w = rng.uniform(0.1, 2.0, 900) if weighted else None
     Q, W = cloud(7, 3, 9), rng.normal(size=(900, 2))
-    whole, room = naive.load(X, w), parted_room(ENGINES[engine], X, uneven(900), w)
+    whole, loaded = naive.load(X, w), cloud_of_parts(ENGINES[engine], X, uneven(900), w)
     radial, decay = km.Gaussian(0.7).radial(3, "rkhs"), km.Laplacian(0.7).decay(3)
     for door, arguments in {
         "kernel_sum": (radial, Q),
@@ -224,31 +224,32 @@ def test_every_sum_is_that_of_all_points(engine, weighted):
         "fourier_sum": (Q, X[0]),
     }.items():
         np.testing.assert_allclose(
-            getattr(room, door)(*arguments),
+            getattr(loaded, door)(*arguments),
             getattr(whole, door)(*arguments),
             rtol=1e-12,
             atol=1e-15,
         )
     np.testing.assert_allclose(
-        room.kernel_sum(radial, Q, W), whole.kernel_sum(radial, Q, W), rtol=1e-12, atol=1e-13
+        loaded.kernel_sum(radial, Q, W), whole.kernel_sum(radial, Q, W), rtol=1e-12, atol=1e-13
     )
     np.testing.assert_allclose(
-        room.log_kernel_sum(radial, Q, W[:, 0] ** 2), whole.log_kernel_sum(radial, Q, W[:, 0] ** 2)
+        loaded.log_kernel_sum(radial, Q, W[:, 0] ** 2),
+        whole.log_kernel_sum(radial, Q, W[:, 0] ** 2),
     )
     at = np.concatenate([Q, X[:3]])
-    for found, expected in zip(room.shift(decay, at), whole.shift(decay, at), strict=True):
+    for found, expected in zip(loaded.shift(decay, at), whole.shift(decay, at), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
 
 
 @given(weighted_clouds(30, least=1), st.sets(st.integers(1, 29), max_size=5), st.booleans())
 def test_summaries_and_positions_are_those_of_all_points(sample, cuts, weighted):
     X, w = sample[0], sample[1].astype(float) if weighted else None
-    whole, room = naive.load(X, w), parted_room(naive, X, [c for c in cuts if c < len(X)], w)
+    whole, loaded = naive.load(X, w), cloud_of_parts(naive, X, [c for c in cuts if c < len(X)], w)
     reach = np.abs(X).max()
-    assert room.summary.size == whole.summary.size
-    assert room.summary.count == len(X)
+    assert loaded.summary.size == whole.summary.size
+    assert loaded.summary.count == len(X)
     for name in ("mean", "std", "covariance"):
-        found, expected = getattr(room.summary, name), getattr(whole.summary, name)
+        found, expected = getattr(loaded.summary, name), getattr(whole.summary, name)
         np.testing.assert_allclose(
             found,
             expected,
@@ -256,10 +257,10 @@ def test_summaries_and_positions_are_those_of_all_points(sample, cuts, weighted)
             atol=1e-13 * (1 + reach) ** (2 if name == "covariance" else 1),
         )
     u = (np.arange(40) + 0.5) / 40
-    np.testing.assert_array_equal(room.locate(u), whole.locate(u))
+    np.testing.assert_array_equal(loaded.locate(u), whole.locate(u))
     levels = np.array([0.0, 0.25, 0.4, 0.75, 1.0])
     np.testing.assert_allclose(
-        room.summary.quantiles(levels),
+        loaded.summary.quantiles(levels),
         whole.summary.quantiles(levels),
         rtol=1e-12,
         atol=1e-12 * reach,
@@ -275,9 +276,12 @@ def test_quantiles_by_passes_are_exact(weighted, monkeypatch):
     monkeypatch.setattr(summary, "CUTS", 7)
     X = np.concatenate([cloud(400, 2), np.full((200, 2), 0.25), 1e5 * cloud(9, 2)])
     w = np.random.default_rng(0).integers(1, 5, len(X)).astype(float) if weighted else None
-    room, levels = parted_room(naive, X, [50, 60, 400], w), np.array([0.0, 0.1, 0.5, 0.62, 1.0])
+    loaded, levels = (
+        cloud_of_parts(naive, X, [50, 60, 400], w),
+        np.array([0.0, 0.1, 0.5, 0.62, 1.0]),
+    )
     np.testing.assert_allclose(
-        room.summary.quantiles(levels), naive.load(X, w).summary.quantiles(levels), rtol=1e-13
+        loaded.summary.quantiles(levels), naive.load(X, w).summary.quantiles(levels), rtol=1e-13
     )
 
 
@@ -286,8 +290,8 @@ def test_nearest_centres(kind):
     X, C = cloud(700), cloud(9, 3, 5)
     w = np.random.default_rng(0).uniform(0.5, 1.5, 700)
     found, expected = (
-        room.nearest(C[:4])
-        for room in (parted_room(naive, X, uneven(700), w, kind), naive.load(X, w))
+        loaded.nearest(C[:4])
+        for loaded in (cloud_of_parts(naive, X, uneven(700), w, kind), naive.load(X, w))
     )
     for nearest in (found, expected):
         nearest.add(C[4:])
@@ -299,7 +303,7 @@ def test_nearest_centres(kind):
     u = np.random.default_rng(1).random(50)
     np.testing.assert_array_equal(mine.draws(u), theirs.draws(u))
     assert mine.draw(0.3) == theirs.draw(0.3)
-    everyone = parted_room(naive, X[:5], [2], kind=kind).nearest(X[:5]).distances()
+    everyone = cloud_of_parts(naive, X[:5], [2], kind=kind).nearest(X[:5]).distances()
     assert everyone.draw(0.5) is None
     np.testing.assert_array_equal(everyone.coincident()[0], np.arange(5))
 

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.files import atomic_write as whole
-from kernelmean.files import image_format, table_writer, write_image, writing
+from kernelmean.files import atomic_write, image_format, table_writer, write_image, writing
 from tests.files.formats import Image, pa
 
 ENDINGS = ["parquet", "feather", "arrow", "csv", "tsv", "csv.gz", "tsv.gz"]
@@ -108,12 +107,12 @@ def test_a_missing_library_is_named_before_anything_is_written(tmp_path, monkeyp
 
 def test_a_file_takes_its_place_at_the_end(tmp_path):
     target = tmp_path / "t.txt"
-    with whole(target) as beside:
+    with atomic_write(target) as beside:
         beside.write_text("new")
         assert not target.exists()
         assert beside.parent == tmp_path
     assert target.read_text() == "new"
-    with pytest.raises(FileNotFoundError), whole(tmp_path / "none" / "t.txt") as beside:
+    with pytest.raises(FileNotFoundError), atomic_write(tmp_path / "none" / "t.txt") as beside:
         beside.write_text("new")
 
 
@@ -125,7 +124,7 @@ def _filled(path):
 def test_a_full_disk_is_named_with_the_file(tmp_path):
     with (
         pytest.raises(OSError, match=rf"\[Errno 28\] No space left on device: '{tmp_path}/t.txt'"),
-        whole(tmp_path / "t.txt") as beside,
+        atomic_write(tmp_path / "t.txt") as beside,
     ):
         _filled(beside)
     assert list(tmp_path.iterdir()) == []
@@ -140,8 +139,8 @@ def test_pictures(tmp_path):
 
 def test_a_pipe_is_not_replaced_by_a_file(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(ValueError, match="device or a pipe"), whole(tmp_path / "pipe"):
+    with pytest.raises(ValueError, match="device or a pipe"), atomic_write(tmp_path / "pipe"):
         pass
     assert (tmp_path / "pipe").is_fifo()
-    with pytest.raises(ValueError, match="is a folder"), whole(tmp_path):
+    with pytest.raises(ValueError, match="is a folder"), atomic_write(tmp_path):
         pass

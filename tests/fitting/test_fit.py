@@ -542,7 +542,7 @@ def assert_weights_are_repetitions(X, w, **options):
     copies = brute.repeated(X, w)
     weighted = sparse_kernel_mean(X, sample_weight=w, **options)
     repeated = sparse_kernel_mean(copies, **options)
-    # The relative tolerance is eps times the condition of these well-spread centres, with room to
+    # The relative tolerance is eps times the condition of these well-spread centres, with point cloud to
     # spare.
     assert_same_mean(weighted, repeated, rtol=1e-7, skip={"indices", "jitter"})
     if weighted.indices is not None:

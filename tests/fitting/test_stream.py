@@ -62,7 +62,7 @@ def test_state_is_bounded_and_every_batch_takes_part_in_few_merges(monkeypatch):
 
 def test_merges_choose_better_than_farthest_first(monkeypatch):
     """Both leave out half of the centres; the farthest-first half is that of the fringe."""
-    from kernelmean.fitting import merge as merging
+    from kernelmean.fitting import merging
 
     means = [fitted(seed, k=25) for seed in range(2)]
     found = [
@@ -70,7 +70,7 @@ def test_merges_choose_better_than_farthest_first(monkeypatch):
         for constraint in (None, "simplex")
     ]
     monkeypatch.setattr(
-        merging._Union, "sources", lambda self, limit, _: [merging.KCenter(self.room, 0)]
+        merging._Union, "sources", lambda self, limit, _: [merging.KCenter(self.cloud, 0)]
     )
     fringe = [
         km.merge(means, k=15, constraint=constraint).distance(union(means))
@@ -81,7 +81,7 @@ def test_merges_choose_better_than_farthest_first(monkeypatch):
 
 
 def test_only_the_heaviest_centres_are_candidates(monkeypatch):
-    from kernelmean.fitting import merge as merging
+    from kernelmean.fitting import merging
 
     means = [fitted(seed, k=25) for seed in range(3)]
     monkeypatch.setattr(merging, "CANDIDATES", 2)

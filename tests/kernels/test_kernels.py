@@ -547,10 +547,10 @@ def test_a_users_kernel_runs_in_every_engine(engine, compiled):
     kernel = km.Radial(profile, h)
     r = np.sqrt(3.0 * ((Q[:, None] - X) ** 2).sum(axis=2)) / h
     expected = ((1 + r) * np.exp(-r)).mean(axis=1)
-    room = km.engines.open(engine).load(X)
-    np.testing.assert_allclose(room.kernel_sum(kernel.radial(3, "rkhs"), Q), expected, rtol=1e-13)
+    loaded = km.engines.open(engine).load(X)
+    np.testing.assert_allclose(loaded.kernel_sum(kernel.radial(3, "rkhs"), Q), expected, rtol=1e-13)
     np.testing.assert_allclose(
-        room.log_kernel_sum(kernel.radial(3, "rkhs"), Q), np.log(expected), rtol=1e-12
+        loaded.log_kernel_sum(kernel.radial(3, "rkhs"), Q), np.log(expected), rtol=1e-12
     )
 
 

@@ -16,12 +16,12 @@ from kernelmean.linalg.factor import Factor
 
 def problem(X, chosen, sigma):
     """(K, κ, L, ‖z̄‖²) with the jitter of the factor."""
-    room = km.engines.open("naive").load(X)
+    cloud = km.engines.open("naive").load(X)
     radial = km.Gaussian(sigma).formula(X.shape[1])
     factor = Factor(radial)
-    factor.append(X[chosen], room.kernel_sum(radial, X[chosen]))
+    factor.append(X[chosen], cloud.kernel_sum(radial, X[chosen]))
     L = factor.lower(len(chosen))
-    return L @ L.T, L @ factor.y, L, room.quadratic(radial)
+    return L @ L.T, L @ factor.y, L, cloud.quadratic(radial)
 
 
 def check(K, kappa, L, zz, guess=None):

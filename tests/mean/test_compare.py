@@ -124,15 +124,15 @@ class Counting:
         self.calls = 0
 
     def load(self, X, weights=None):
-        room = engines.open("naive").load(X, weights)
+        cloud = engines.open("naive").load(X, weights)
         engine = self
 
-        class Room:
+        class PointCloud:
             def kernel_sum(self, *arguments):
                 engine.calls += 1
-                return room.kernel_sum(*arguments)
+                return cloud.kernel_sum(*arguments)
 
-        return Room()
+        return PointCloud()
 
 
 def test_there_is_one_kernel_sum_per_mean():

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 import kernelmean as km
-from kernelmean.mean.climbing import Hill, ascend, climb
+from kernelmean.mean.climbing import DensityToClimb, ascend, climb
 from kernelmean.meanshift.clustering import Rules, cluster, density
 from kernelmean.meanshift.linkage import link
 from tests import brute
@@ -65,7 +65,7 @@ def test_the_climb_ends_where_plain_mean_shift_ends(name):
     X, kernel = blobs(), KERNELS[name]
     w = np.random.default_rng(1).uniform(0.2, 1.0, len(X))
     expected = plain_mean_shift(X, w, kernel, X)
-    found = climb(Hill.of(full(X, kernel, w)), X, 1e-9, 10_000)
+    found = climb(DensityToClimb.of(full(X, kernel, w)), X, 1e-9, 10_000)
     np.testing.assert_allclose(found.ends, expected, atol=1e-6)
     assert found.left == 0
     assert found.n_iter < 200
@@ -74,7 +74,7 @@ def test_the_climb_ends_where_plain_mean_shift_ends(name):
 @pytest.mark.parametrize("name", SMOOTH)
 def test_one_step_is_the_weighted_mean(name):
     X, kernel = blobs(20), KERNELS[name]
-    place = Hill.of(full(X, kernel)).at(X + 0.1)
+    place = DensityToClimb.of(full(X, kernel)).at(X + 0.1)
     np.testing.assert_allclose(
         X + 0.1 + place.step, plain_mean_shift(X, brute.uniform(X), kernel, X + 0.1, 1), atol=1e-12
     )
@@ -84,7 +84,7 @@ def test_the_climb_of_a_laplacian_density_ends_on_its_peaks():
     """No point nearby is higher, and only peaks of the density at the data, or between, are ends."""
     X = blobs(40)
     mean = full(X, KERNELS["laplacian"])
-    found = climb(Hill.of(mean), X, 1e-6, 10_000)
+    found = climb(DensityToClimb.of(mean), X, 1e-6, 10_000)
     ring = np.stack(
         [np.cos(np.arange(12) / 12 * 2 * np.pi), np.sin(np.arange(12) / 12 * 2 * np.pi)], axis=1
     )
@@ -117,7 +117,7 @@ def test_the_density_never_falls_along_any_path(name, X, seed, size):
     mean = full(X, kernel, rng.integers(1, 5, len(X)))
     starts = np.concatenate([X, X + rng.normal(size=X.shape) * size])
     last = np.full(len(starts), -np.inf)
-    for count, (rows, place, arrived) in enumerate(ascend(Hill.of(mean), starts, 1e-4)):
+    for count, (rows, place, arrived) in enumerate(ascend(DensityToClimb.of(mean), starts, 1e-4)):
         value = density_at(mean, place.x)
         assert (value >= last[rows] - 1e-12 * (1 + np.abs(value))).all()
         np.testing.assert_allclose(value, place.log_value, rtol=1e-9, atol=1e-9)
@@ -131,7 +131,7 @@ def test_the_density_never_falls_along_any_path(name, X, seed, size):
 @given(X=clouds(max_points=25, min_points=1))
 def test_ends_lie_within_the_cloud(name, X):
     kernel = km.Student(X.shape[1] / 2 + 1, 0.8) if name == "student" else KERNELS[name]
-    found = climb(Hill.of(full(X, kernel)), X, 1e-3, 10_000)
+    found = climb(DensityToClimb.of(full(X, kernel)), X, 1e-3, 10_000)
     slack = 1e-9 * (1 + np.abs(X).max())
     assert (found.ends >= X.min(axis=0) - slack).all()
     assert (found.ends <= X.max(axis=0) + slack).all()
@@ -147,7 +147,7 @@ def test_points_that_creep_along_a_ridge_arrive():
     mean = km.kernel_mean(
         X, kernel=km.Gaussian(1.0), space="l2", sample_weight=np.exp(-(x**2) / 200)
     )
-    hill = Hill.of(mean)
+    hill = DensityToClimb.of(mean)
     slow = X
     for _ in range(500):
         slow = slow + hill.at(slow).step
@@ -162,7 +162,7 @@ def test_points_that_creep_along_a_ridge_arrive():
 def test_an_outlier_far_from_every_centre_still_climbs():
     """Where every weight underflows: the sparse density has no centre there."""
     X = blobs()
-    hill = Hill.of(
+    hill = DensityToClimb.of(
         km.sparse_kernel_mean(
             X, kernel=km.Gaussian(0.5), space="l2", constraint="simplex", k=20, random_state=0
         ).expansion
@@ -175,13 +175,13 @@ def test_an_outlier_far_from_every_centre_still_climbs():
 @pytest.mark.parametrize("name", KERNELS)
 def test_sparse_and_full_agree_as_k_grows(name):
     X = blobs(80, seed=2)
-    exact = climb(Hill.of(full(X, KERNELS[name])), X, 1e-6, 10_000).ends
+    exact = climb(DensityToClimb.of(full(X, KERNELS[name])), X, 1e-6, 10_000).ends
     errors = []
     for k in (15, 60, len(X)):
         mean = km.sparse_kernel_mean(
             X, kernel=KERNELS[name], space="l2", constraint="simplex", k=k, random_state=0
         )
-        ends = climb(Hill.of(mean.expansion), X, 1e-6, 10_000).ends
+        ends = climb(DensityToClimb.of(mean.expansion), X, 1e-6, 10_000).ends
         errors.append(np.linalg.norm(ends - exact, axis=1).mean())
     assert errors[2] < 1e-3
     assert errors[1] < 0.2
@@ -195,7 +195,9 @@ def test_weiszfelds_rule_decides_at_a_centre():
     C, limit = np.array([[0.0, 0.0], [1.0, 0.0]]), np.exp(-1.0) / (1 + np.exp(-1.0))
     for w, stays in ((limit * 1.01, True), (limit * 0.99, False)):
         mean = full(C, km.Laplacian(1.0), [w, 1 - w])
-        found = climb(Hill.of(mean), np.array([[0.0, 0.0], [1e-9, 1e-9], [0.4, 0.1]]), 1e-3, 10_000)
+        found = climb(
+            DensityToClimb.of(mean), np.array([[0.0, 0.0], [1e-9, 1e-9], [0.4, 0.1]]), 1e-3, 10_000
+        )
         expected = C[[0, 0, 0]] if stays else C[[1, 1, 1]]
         np.testing.assert_allclose(found.ends[:2], expected[:2], atol=1e-12)
         assert found.left == 0
@@ -206,10 +208,10 @@ def test_a_mean_that_is_no_density_is_refused():
     signed = km.sparse_kernel_mean(X, bandwidth=0.5, random_state=0)
     assert (signed.weights < 0).any()
     with pytest.raises(ValueError, match="nonnegative"):
-        Hill.of(signed.expansion)
+        DensityToClimb.of(signed.expansion)
     own = km.Radial(lambda s: 1 / (1 + s), 1.0)
     with pytest.raises(ValueError, match="Radial"):
-        Hill.of(km.kernel_mean(X, kernel=own).expansion)
+        DensityToClimb.of(km.kernel_mean(X, kernel=own).expansion)
 
 
 # --- linkage

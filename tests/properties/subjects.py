@@ -66,7 +66,7 @@ class Fact(NamedTuple):
     floor: float = 0.0
 
 
-Facts = dict[str, Fact]
+PartFacts = dict[str, Fact]
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +132,7 @@ class Subject:
     """Something public that is asked for facts."""
 
     covers: tuple[str, ...]  # public names
-    ask: Callable[[Case], Facts]
+    ask: Callable[[Case], PartFacts]
     holds: frozenset[str]
     scaled: bool  # whether it takes a scale
 
@@ -149,8 +149,8 @@ UNWEIGHTED = EVERY - {"absent", "counts"}
 
 def subject(
     *covers: str, holds: frozenset[str] = EVERY, scaled: bool = True
-) -> Callable[[Callable[[Case], Facts]], Callable[[Case], Facts]]:
-    def register(ask: Callable[[Case], Facts]) -> Callable[[Case], Facts]:
+) -> Callable[[Callable[[Case], PartFacts]], Callable[[Case], PartFacts]]:
+    def register(ask: Callable[[Case], PartFacts]) -> Callable[[Case], PartFacts]:
         SUBJECTS[ask.__name__] = Subject(covers, ask, holds, scaled)
         return ask
 
@@ -165,8 +165,8 @@ def holding(what: str) -> list[str]:
 # -------------------------------------------------------------------------------------------------------------
 
 
-def _rule(name: str) -> Callable[[Case], Facts]:
-    def ask(case: Case) -> Facts:
+def _rule(name: str) -> Callable[[Case], PartFacts]:
+    def ask(case: Case) -> PartFacts:
         return {"sigma": Fact(getattr(km.bandwidth, name)(case.X, case.w), power=1.0)}
 
     ask.__name__ = name
@@ -179,7 +179,7 @@ for _name in RULES:
 
 
 @subject("bandwidth.jaakkola", holds=EVERY - {"parts"})
-def jaakkola(case: Case) -> Facts:
+def jaakkola(case: Case) -> PartFacts:
     return {
         v: Fact(km.bandwidth.jaakkola(case.X, case.y, case.w, variant=v), power=1.0)
         for v in ("nearest", "cross")
@@ -191,7 +191,7 @@ def jaakkola(case: Case) -> Facts:
 
 
 @subject("k_center", "Centers")
-def k_center(case: Case) -> Facts:
+def k_center(case: Case) -> PartFacts:
     k = 5 if isinstance(case.k, str) else case.k
     found = km.k_center(case.X, k, first=case.first, engine=case.engine, sample_weight=case.w)
     return {
@@ -203,7 +203,7 @@ def k_center(case: Case) -> Facts:
 
 
 @subject("kernel_mean", "KernelMean", holds=EVERY - {"parts"})  # all points in memory
-def kernel_mean(case: Case) -> Facts:
+def kernel_mean(case: Case) -> PartFacts:
     mean = km.kernel_mean(case.X, space=case.space, sample_weight=case.w, **case.common)
     return {"n": Fact(mean.n_points), **_evaluated(mean, case)}
 
@@ -211,12 +211,12 @@ def kernel_mean(case: Case) -> Facts:
 @subject(
     "sparse_kernel_mean", "SparseKernelMean", "Gaussian", "Laplacian", "Student", "Cauchy", "Radial"
 )
-def sparse_kernel_mean(case: Case) -> Facts:
+def sparse_kernel_mean(case: Case) -> PartFacts:
     return _mean(case.mean(), case)
 
 
 @subject("SparseKernelMean.refit")
-def refit(case: Case) -> Facts:
+def refit(case: Case) -> PartFacts:
     old = case.mean(
         selection=case.selection if isinstance(case.selection, np.ndarray) else "kcenter"
     )
@@ -229,13 +229,13 @@ def refit(case: Case) -> Facts:
 
 
 @subject("SparseKernelMean.certificate", "Certificate", holds=EVERY - {"order", "parts"})
-def certificate(case: Case) -> Facts:
+def certificate(case: Case) -> PartFacts:
     mean = case.mean(
         k=2,
         constraint=None,
         selection=case.selection if isinstance(case.selection, np.ndarray) else "kcenter",
     )
-    facts: Facts = {}
+    facts: PartFacts = {}
     for method in ("exact", "rows", "spectral"):
         found = mean.certificate(
             case.X, method=method, sample_weight=case.w, size=64, random_state=case.seed
@@ -248,7 +248,7 @@ def certificate(case: Case) -> Facts:
 
 
 @subject("merge", "distance_matrix", holds=SEEDED, scaled=False)
-def merge(case: Case) -> Facts:
+def merge(case: Case) -> PartFacts:
     """With room for all centres the merged mean is the union's."""
     halves = [_plain(case), km.sparse_kernel_mean(case.Z, **_fixed(case), sample_weight=case.v)]
     whole = km.merge(halves, k=1000)
@@ -261,7 +261,7 @@ def merge(case: Case) -> Facts:
 
 
 @subject("MeanStream", holds=SEEDED, scaled=False)
-def stream(case: Case) -> Facts:
+def stream(case: Case) -> PartFacts:
     halves = [_plain(case), km.sparse_kernel_mean(case.Z, **_fixed(case), sample_weight=case.v)]
     found = km.MeanStream(k=1000).add(halves[0]).add(halves[1])
     return {
@@ -272,7 +272,7 @@ def stream(case: Case) -> Facts:
 
 
 @subject("load", holds=SEEDED, scaled=False)
-def load(case: Case) -> Facts:
+def load(case: Case) -> PartFacts:
     mean = _plain(case)
     with tempfile.TemporaryDirectory() as folder:
         mean.save(Path(folder) / "mean.km")
@@ -289,19 +289,19 @@ def load(case: Case) -> Facts:
 
 
 @subject("SparseKDE.fit", "SparseKDE")
-def density(case: Case) -> Facts:
+def density(case: Case) -> PartFacts:
     fitted = km.SparseKDE(**case.chosen, sparse=case.sparse).fit(case.X, sample_weight=case.w)
     return _density(fitted, case)
 
 
 @subject("SparseKDE.fit", holds=EVERY - {"parts"})
-def density_of_labels(case: Case) -> Facts:
+def density_of_labels(case: Case) -> PartFacts:
     options = {**case.chosen, "kernel": "gaussian", "bandwidth": "jaakkola", "sparse": case.sparse}
     return _density(km.SparseKDE(**options).fit(case.X, case.y, case.w), case)
 
 
 @subject("SparseKDE.partial_fit", holds=SEEDED)
-def density_of_batches(case: Case) -> Facts:
+def density_of_batches(case: Case) -> PartFacts:
     selection = "kcenter" if isinstance(case.selection, np.ndarray) else case.selection
     fitted = km.SparseKDE(**{**case.chosen, "selection": selection, "k": 1000})
     fitted.partial_fit(case.X, sample_weight=case.w).partial_fit(case.Z, sample_weight=case.v)
@@ -309,7 +309,7 @@ def density_of_batches(case: Case) -> Facts:
 
 
 @subject("SparseKDEClassifier.fit", "SparseKDEClassifier", holds=EVERY - {"parts"})
-def classifier(case: Case) -> Facts:
+def classifier(case: Case) -> PartFacts:
     selection = "kcenter" if isinstance(case.selection, np.ndarray) else case.selection
     options = {**case.chosen, "selection": selection, "sparse": case.sparse}
     fitted = km.SparseKDEClassifier(**options).fit(case.X, case.y, case.w)
@@ -324,7 +324,7 @@ def classifier(case: Case) -> Facts:
 
 
 @subject("SparseKDEOutlierDetector.fit", "SparseKDEOutlierDetector")
-def outliers(case: Case) -> Facts:
+def outliers(case: Case) -> PartFacts:
     options = {
         **case.chosen,
         "bandwidth": case.width.get("bandwidth", "auto" if case.kernel.name in NAMED else "scott"),
@@ -341,7 +341,7 @@ def outliers(case: Case) -> Facts:
 
 
 @subject("MeanShift.fit", "MeanShift", holds=EVERY - {"stretch", "move"})
-def mean_shift(case: Case) -> Facts:
+def mean_shift(case: Case) -> PartFacts:
     """Points on a ridge go either way by rounding: only what changes no bit is asked, and what
     permutes sums on generic data.
     """
@@ -364,7 +364,7 @@ def mean_shift(case: Case) -> Facts:
 
 
 @subject("ClassProportions", holds=UNWEIGHTED - {"parts"})
-def proportions(case: Case) -> Facts:
+def proportions(case: Case) -> PartFacts:
     kernel = (
         case.kernel
         if isinstance(case.kernel, km.Gaussian | km.Student)
@@ -382,7 +382,7 @@ def proportions(case: Case) -> Facts:
 
 
 @subject("DistributionEmbedding", holds=UNWEIGHTED - {"parts"})
-def embedding(case: Case) -> Facts:
+def embedding(case: Case) -> PartFacts:
     metric = {"rkhs": "mmd", "l2": "l2"}[case.space]
     options = {
         **case.common,
@@ -405,7 +405,7 @@ def embedding(case: Case) -> Facts:
 
 
 @subject("mmd", holds=UNWEIGHTED - {"parts"})
-def mmd(case: Case) -> Facts:
+def mmd(case: Case) -> PartFacts:
     found = km.mmd(
         case.X, case.Z, **case.common, space=case.space, sparse=case.sparse, random_state=case.seed
     )
@@ -413,7 +413,7 @@ def mmd(case: Case) -> Facts:
 
 
 @subject("mmd_test", "TwoSampleTest", holds=UNWEIGHTED - {"parts", "order"})
-def mmd_test(case: Case) -> Facts:
+def mmd_test(case: Case) -> PartFacts:
     found = km.mmd_test(
         case.X,
         case.Z,
@@ -432,7 +432,7 @@ def mmd_test(case: Case) -> Facts:
 
 
 @subject("kl_divergence", "Divergence", holds=UNWEIGHTED - {"parts", "order"})
-def kl_divergence(case: Case) -> Facts:
+def kl_divergence(case: Case) -> PartFacts:
     kernel = case.kernel if case.kernel.name != "radial" else km.Gaussian(case.kernel.length)
     common = replace(case, kernel=kernel).common
     found = km.kl_divergence(case.X, case.Z, **common, sparse=False, random_state=case.seed)
@@ -443,7 +443,7 @@ def kl_divergence(case: Case) -> Facts:
 
 
 @subject("procrustes", "Procrustes", holds=UNWEIGHTED - {"parts", "order"})
-def procrustes(case: Case) -> Facts:
+def procrustes(case: Case) -> PartFacts:
     m = min(len(case.Q), len(case.Z))
     A, B = case.Z[:m], case.Q[:m]
     found = km.procrustes(A, B)
@@ -458,19 +458,19 @@ def procrustes(case: Case) -> Facts:
 
 
 @subject("discrepancy_index", holds=UNWEIGHTED - {"parts", "order", "stretch"}, scaled=False)
-def discrepancy_index(case: Case) -> Facts:
+def discrepancy_index(case: Case) -> PartFacts:
     m = min(len(case.Q), len(case.Z))
     return {"share": Fact(km.discrepancy_index(case.Z[:m], case.Q[:m], case.kernel.length), "same")}
 
 
 @subject("clustering_hausdorff", holds=frozenset({"forms", "again", "order"}))
-def clustering_hausdorff(case: Case) -> Facts:
+def clustering_hausdorff(case: Case) -> PartFacts:
     sides = np.asarray(case.X)[:, 0] > 0.0
     return {"distance": Fact(km.clustering_hausdorff(case.y, sides))}
 
 
 @subject("segment_image", "Segmentation", holds=frozenset({"again"}))
-def segment_image(case: Case) -> Facts:
+def segment_image(case: Case) -> PartFacts:
     picture = np.abs(np.asarray(case.X)[: len(case.X) // 2 * 2, 0]).reshape(2, -1) / 16.0
     found = km.segment_image(picture, bandwidth=0.1, engine=case.engine, random_state=case.seed)
     return {
@@ -558,7 +558,7 @@ def _jitter_slack(mean: Any) -> float:
     return math.sqrt(getattr(mean, "jitter", 0.0)) * float(np.linalg.norm(mean.weights))
 
 
-def _evaluated(mean: Any, case: Case) -> Facts:
+def _evaluated(mean: Any, case: Case) -> PartFacts:
     # Weights that are free first and projected then are as unstable as the free ones, and so is
     # what they add up to.
     kind = "unstable" if getattr(mean, "constraint", None) == "simplex-projection" else "number"
@@ -576,7 +576,7 @@ def _evaluated(mean: Any, case: Case) -> Facts:
     return facts
 
 
-def _mean(mean: km.SparseKernelMean, case: Case) -> Facts:
+def _mean(mean: km.SparseKernelMean, case: Case) -> PartFacts:
     return {
         "k": Fact(mean.k, "same"),
         "selection": Fact(mean.selection, "same"),
@@ -600,7 +600,7 @@ def _mean(mean: km.SparseKernelMean, case: Case) -> Facts:
     }
 
 
-def _density(fitted: km.SparseKDE, case: Case) -> Facts:
+def _density(fitted: km.SparseKDE, case: Case) -> PartFacts:
     floor = OPTIMUM if isinstance(fitted.mean_, km.SparseKernelMean) else 0.0
     facts = {
         "length": Fact(fitted.bandwidth_, power=case.unit),

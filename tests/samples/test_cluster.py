@@ -231,7 +231,7 @@ class Killing:
     """Kills the worker that holds the first part when the n-th question is asked."""
 
     def __init__(self, monkeypatch, client, nth):
-        self._ask, self._client, self._left = carrying.Carried._ask, client, nth
+        self._ask, self._client, self._left = carrying.RemoteParts._ask, client, nth
         self.killed = None
         patched, pids = self, client.run(os.getpid)
 
@@ -243,7 +243,7 @@ class Killing:
                 os.kill(pids[patched.killed], signal.SIGKILL)
             return asked
 
-        monkeypatch.setattr(carrying.Carried, "_ask", ask)
+        monkeypatch.setattr(carrying.RemoteParts, "_ask", ask)
 
 
 @pytest.mark.parametrize("nth", [3, 6])
@@ -273,7 +273,7 @@ def test_a_worker_that_dies_for_good(monkeypatch):
     ):
         empty.scale(2)
         client.wait_for_workers(2, timeout=120)
-        asks, ask = [], carrying.Carried._ask
+        asks, ask = [], carrying.RemoteParts._ask
 
         def retire(carried, *arguments):
             asked = ask(carried, *arguments)
@@ -287,7 +287,7 @@ def test_a_worker_that_dies_for_good(monkeypatch):
                 client.sync(victim.close, nanny=False)
             return asked
 
-        monkeypatch.setattr(carrying.Carried, "_ask", retire)
+        monkeypatch.setattr(carrying.RemoteParts, "_ask", retire)
         engine = km.engines.open("cluster", client=client)
         found = km.k_center(da.from_array(X, chunks=(1000, 3)), 60, first=2, engine=engine)
         assert len(client.scheduler_info()["workers"]) == 1
@@ -324,7 +324,7 @@ def test_a_lost_scheduler_is_an_error_and_no_hang(monkeypatch, tmp_path):
     worker = subprocess.Popen(
         [*join, "--dashboard-address", ":0", "--death-timeout", "120"], stderr=subprocess.DEVNULL
     )
-    asks, ask = [], carrying.Carried._ask
+    asks, ask = [], carrying.RemoteParts._ask
 
     def lose(carried, *arguments):
         asks.append(1)
@@ -332,7 +332,7 @@ def test_a_lost_scheduler_is_an_error_and_no_hang(monkeypatch, tmp_path):
             scheduler.kill()
         return ask(carried, *arguments)
 
-    monkeypatch.setattr(carrying.Carried, "_ask", lose)
+    monkeypatch.setattr(carrying.RemoteParts, "_ask", lose)
     try:
         client = distributed.Client(scheduler_file=file, set_as_default=False, timeout="120s")
         with pytest.raises(ConnectionError, match="scheduler"):
@@ -355,7 +355,7 @@ def test_an_interrupt_cancels_what_is_under_way(client, monkeypatch):
         pending.append(future)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(carrying.Carried, "_answer", interrupted)
+    monkeypatch.setattr(carrying.RemoteParts, "_answer", interrupted)
     with pytest.raises(KeyboardInterrupt):
         km.k_center(da.from_array(cloud(200_000), chunks=(100_000, 3)), 10)
     assert all(future.done() for future in pending)  # cancelled, or finished before

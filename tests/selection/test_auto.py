@@ -88,7 +88,7 @@ def test_farthest_first_is_tried_only_where_the_support_is_covered(monkeypatch):
     """In low dimension the first wide kernel is not, the second is."""
     X, tried = np.random.default_rng(5).normal(size=(3000, 2)), []
     monkeypatch.setattr(
-        choosing, "KCenter", lambda room, first: tried.append(first) or KCenter(room, first)
+        choosing, "KCenter", lambda cloud, first: tried.append(first) or KCenter(cloud, first)
     )
     fitted(X, k=60, bandwidth=0.5)
     assert not tried
@@ -143,7 +143,7 @@ def test_few_centres_start_several_times_and_many_once(k, monkeypatch):
     monkeypatch.setattr(
         choosing,
         "lloyd",
-        lambda room, seeds, steps: started.append(steps) or lloyd(room, seeds, steps),
+        lambda cloud, seeds, steps: started.append(steps) or lloyd(cloud, seeds, steps),
     )
     X = np.random.default_rng(10).normal(size=(900, 4))
     assert fitted(X, k=k).k == k
@@ -263,6 +263,6 @@ def test_large_densities_in_low_dimension_keep_a_fringe(monkeypatch):
 
 def _task(X, k):
     engine = engines.open("cpu")
-    room = engine.load(X)
+    cloud = engine.load(X)
     radial = km.Gaussian(0.4).radial(2, "l2")
-    return Task(room, engine, radial, k, True, True, True, Streams(0)), room
+    return Task(cloud, engine, radial, k, True, True, True, Streams(0)), cloud

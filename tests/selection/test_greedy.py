@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import kernelmean as km
 from kernelmean import engines
 from kernelmean.fitting.fit import sparse_density
-from kernelmean.linalg.pursuit import Pursuit
+from kernelmean.linalg.pursuit import GreedyPursuit
 from kernelmean.selection import greedy
 from tests import brute
 from tests.strategies import weighted_clouds
@@ -25,7 +25,7 @@ def problem(n=60, d=2, seed=0):
 
 
 def pursuit(X, kappa, unit_sum=False, sigma=SIGMA):
-    return Pursuit(km.Gaussian(sigma).radial(X.shape[1], "rkhs"), unit_sum, X, kappa)
+    return GreedyPursuit(km.Gaussian(sigma).radial(X.shape[1], "rkhs"), unit_sum, X, kappa)
 
 
 def fitted(X, k="auto", seed=0, **options):
@@ -161,14 +161,14 @@ def small_pools(monkeypatch):
 def test_the_pool_grows_in_stages_and_kappa_is_summed_once(monkeypatch):
     small_pools(monkeypatch)
     X = np.random.default_rng(6).normal(size=(400, 2))
-    room_type = type(engines.open("cpu").load(X))
-    summed, original = [], room_type.kernel_sum
+    cloud_type = type(engines.open("cpu").load(X))
+    summed, original = [], cloud_type.kernel_sum
 
     def counted(self, radial, Q, W=None):
         summed.append(Q)
         return original(self, radial, Q, W)
 
-    monkeypatch.setattr(room_type, "kernel_sum", counted)
+    monkeypatch.setattr(cloud_type, "kernel_sum", counted)
     mean = fitted(X, k_max=40, tol=0.0)
     pools = [len(Q) for Q in summed]
     assert mean.k == 40

@@ -86,8 +86,8 @@ def test_a_prefix_is_the_answer_for_every_smaller_k(X, k):
 @pytest.mark.parametrize("engine", ["naive", "cpu"])
 def test_a_traversal_can_be_asked_for_more_again_and_again(engine):
     X = np.random.default_rng(2).normal(size=(400, 2))
-    room = engines.open(engine).load(X)
-    whole, pieces = room.traverse(5), room.traverse(5)
+    cloud = engines.open(engine).load(X)
+    whole, pieces = cloud.traverse(5), cloud.traverse(5)
     expected = whole.take(30)
     parts = [pieces.take(m) for m in (1, 0, 7, 22)]
     np.testing.assert_array_equal(
@@ -224,9 +224,9 @@ from kernelmean import engines, k_center, Gaussian
 for d in map(int, sys.argv[1:]):
     X = np.random.default_rng(d).normal(size=(300, d))
     fast, slow = (engines.open(name).load(X) for name in ("cpu", "naive"))
-    np.testing.assert_array_equal(*(room.nearest(X[:7] + 0.1).masses() for room in (fast, slow)), err_msg=f"d = {d}")
+    np.testing.assert_array_equal(*(point cloud.nearest(X[:7] + 0.1).masses() for point cloud in (fast, slow)), err_msg=f"d = {d}")
     g = Gaussian(1.0).formula(d)
-    np.testing.assert_allclose(*(room.kernel_sum(g, X[:7]) for room in (fast, slow)), rtol=1e-12, err_msg=f"d = {d}")
+    np.testing.assert_allclose(*(point cloud.kernel_sum(g, X[:7]) for point cloud in (fast, slow)), rtol=1e-12, err_msg=f"d = {d}")
     assert k_center(X, 20, first=0).indices.tolist() == k_center(X, 20, first=0, engine="naive").indices.tolist(), d
 """
 

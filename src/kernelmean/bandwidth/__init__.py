@@ -18,7 +18,7 @@ from kernelmean import _checks, engines
 from kernelmean._random import Streams
 from kernelmean._types import ArrayLike, RandomState
 from kernelmean.bandwidth import labelled, leave_one_out, moments
-from kernelmean.engines import Engine, Room
+from kernelmean.engines import Engine, PointCloud
 from kernelmean.engines.arrays import Sample
 
 LABELLED_RULE = "jaakkola"
@@ -55,7 +55,7 @@ def scott(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     >>> float(round(km.bandwidth.scott(np.random.default_rng(0).normal(size=(500, 2))), 3))
     0.347
     """
-    return by_rule("scott", _room(X, sample_weight))
+    return by_rule("scott", _cloud(X, sample_weight))
 
 
 def silverman(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -77,7 +77,7 @@ def silverman(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     >>> float(round(km.bandwidth.silverman(np.random.default_rng(0).normal(size=(500, 2))), 3))
     0.347
     """
-    return by_rule("silverman", _room(X, sample_weight))
+    return by_rule("silverman", _cloud(X, sample_weight))
 
 
 def mode(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -100,7 +100,7 @@ def mode(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     >>> float(round(km.bandwidth.mode(np.random.default_rng(0).normal(size=(500, 2))), 3))
     0.427
     """
-    return by_rule("mode", _room(X, sample_weight))
+    return by_rule("mode", _cloud(X, sample_weight))
 
 
 def iqr(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -123,7 +123,7 @@ def iqr(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     >>> float(round(km.bandwidth.iqr(np.random.default_rng(0).normal(size=(500, 2))), 3))
     0.964
     """
-    return by_rule("iqr", _room(X, sample_weight))
+    return by_rule("iqr", _cloud(X, sample_weight))
 
 
 def median(
@@ -149,7 +149,7 @@ def median(
     >>> float(round(km.bandwidth.median(np.random.default_rng(0).normal(size=(500, 2))), 3))
     1.614
     """
-    return _positive("median", _median(_room(X, sample_weight), _checks.streams(random_state)))
+    return _positive("median", _median(_cloud(X, sample_weight), _checks.streams(random_state)))
 
 
 def likelihood(
@@ -186,7 +186,7 @@ def likelihood(
     True
     """
     return _positive(
-        "likelihood", _likelihood(_room(X, sample_weight, engine), _checks.streams(random_state))
+        "likelihood", _likelihood(_cloud(X, sample_weight, engine), _checks.streams(random_state))
     )
 
 
@@ -234,22 +234,22 @@ def jaakkola(
     return _positive(LABELLED_RULE, measure(opened, Sample(present, weights), labels, chance))
 
 
-def by_rule(rule: str, room: Room) -> float:
-    """The bandwidth that a named rule gives for the points of a room."""
+def by_rule(rule: str, cloud: PointCloud) -> float:
+    """The bandwidth that a named rule gives for the points of a point cloud."""
     if rule == LABELLED_RULE:
         raise ValueError(
             "bandwidth rule 'jaakkola' needs labels: use km.bandwidth.jaakkola(X, y), or an "
             "estimator that is given y."
         )
-    return _positive(rule, RULES[_checks.choice(rule, "bandwidth rule", RULES)](room))
+    return _positive(rule, RULES[_checks.choice(rule, "bandwidth rule", RULES)](cloud))
 
 
-def _median(room: Room, streams: Streams) -> float:
-    return moments.median(room, streams.of("bandwidth median"))
+def _median(cloud: PointCloud, streams: Streams) -> float:
+    return moments.median(cloud, streams.of("bandwidth median"))
 
 
-def _likelihood(room: Room, streams: Streams) -> float:
-    return leave_one_out.likelihood(room, moments.scott(room), streams.of("bandwidth likelihood"))
+def _likelihood(cloud: PointCloud, streams: Streams) -> float:
+    return leave_one_out.likelihood(cloud, moments.scott(cloud), streams.of("bandwidth likelihood"))
 
 
 def _positive(rule: str, sigma: float) -> float:
@@ -262,17 +262,19 @@ def _positive(rule: str, sigma: float) -> float:
     return sigma
 
 
-def _room(X: ArrayLike, sample_weight: ArrayLike | None, engine: str | Engine = "naive") -> Room:
+def _cloud(
+    X: ArrayLike, sample_weight: ArrayLike | None, engine: str | Engine = "naive"
+) -> PointCloud:
     checked = _checks.points(X)
     _, present, weights = engines.present(checked, _checks.weights(sample_weight, len(checked)))
     return engines.precise(engines.open(engine)).load(present, weights)
 
 
-RULES: dict[str, Callable[[Room], float]] = {
+RULES: dict[str, Callable[[PointCloud], float]] = {
     "scott": moments.scott,
     "silverman": moments.silverman,
     "iqr": moments.iqr,
-    "median": lambda room: _median(room, _checks.streams(0)),
+    "median": lambda cloud: _median(cloud, _checks.streams(0)),
     "mode": moments.mode,
-    "likelihood": lambda room: _likelihood(room, _checks.streams(0)),
+    "likelihood": lambda cloud: _likelihood(cloud, _checks.streams(0)),
 }

@@ -26,9 +26,9 @@ def nearest_other(
     for label in np.unique(labels[chosen]):
         mine = np.flatnonzero(labels[chosen] == label)
         theirs = labels != label
-        room = engine.load(np.ascontiguousarray(sample.X[chosen[mine]]))
+        cloud = engine.load(np.ascontiguousarray(sample.X[chosen[mine]]))
         found[mine] = np.sqrt(
-            room.nearest(np.ascontiguousarray(sample.X[theirs])).distances().values()
+            cloud.nearest(np.ascontiguousarray(sample.X[theirs])).distances().values()
         )
     return float(Sample(found[:, None], weights).summary.quantiles(np.array([0.5]))[0, 0])
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from kernelmean._types import Points, Vector
-from kernelmean.engines import Room
+from kernelmean.engines import PointCloud
 from kernelmean.kernels import Formula, Gaussian
 from kernelmean.kernels.radials import apart, log_one
 
@@ -34,13 +34,13 @@ CANCELLED = (
 PRECISION = 0.01  # of log σ
 
 
-def likelihood(room: Room, start: float, rng: np.random.Generator) -> float:
+def likelihood(cloud: PointCloud, start: float, rng: np.random.Generator) -> float:
     """argmax over σ of Σ_i p_i log f_{σ,−i}(x_i): octaves down from 4·start, then Brent's method
     about the best.
     """
     if not (math.isfinite(start) and start > 0.0):
         return start  # no spread: nothing to search
-    fine = LeftOut.of(room, _row_count(room), rng)
+    fine = LeftOut.of(cloud, _row_count(cloud), rng)
     coarse = fine.first(COARSE)
     best = 2
     best_value = -math.inf
@@ -67,26 +67,26 @@ class LeftOut:
     ask for σ → 0.
     """
 
-    room: Room
+    cloud: PointCloud
     rows: Points
     masses: Vector  # P_i, the weight of all points equal to row i
 
     @classmethod
-    def of(cls, room: Room, count: int, rng: np.random.Generator) -> LeftOut:
+    def of(cls, cloud: PointCloud, count: int, rng: np.random.Generator) -> LeftOut:
         """Every row as often as it counts, or ``count`` of them, spread evenly over the cumulative
         weight.
         """
-        size = room.summary.size
-        whole = room.summary.counted
+        size = cloud.summary.size
+        whole = cloud.summary.counted
         if size <= count and whole:
             count = int(size)
             shift = 0.5 * np.ones(int(size))
         else:
-            count = count if whole else min(count, DRAWS * room.summary.count)
+            count = count if whole else min(count, DRAWS * cloud.summary.count)
             shift = rng.random(count)
-        rows = room.rows(room.locate(rng.permutation((np.arange(count) + shift) / count)))
-        others = room.kernel_sum(Formula(log_one, 1.0, factor=apart, decreasing=False), rows)
-        return cls(room, rows, np.clip(1.0 - others, 0.0, 1.0))
+        rows = cloud.rows(cloud.locate(rng.permutation((np.arange(count) + shift) / count)))
+        others = cloud.kernel_sum(Formula(log_one, 1.0, factor=apart, decreasing=False), rows)
+        return cls(cloud, rows, np.clip(1.0 - others, 0.0, 1.0))
 
     def first(self, share: float) -> LeftOut:
         """The same over fewer rows."""
@@ -98,18 +98,18 @@ class LeftOut:
         kernel = Gaussian(sigma)
         d = self.rows.shape[1]
         formula = kernel.formula(d)
-        sums = self.room.kernel_sum(formula, self.rows)
+        sums = self.cloud.kernel_sum(formula, self.rows)
         others = sums - self.masses
         lost = others < CANCELLED * sums
         value = np.log(np.where(lost, 1.0, others))
         if lost.any():
-            value[lost] = self.room.log_kernel_sum(
+            value[lost] = self.cloud.log_kernel_sum(
                 replace(formula, factor=apart, decreasing=False), self.rows[lost]
             )
         value -= np.log1p(-self.masses)
         return float(np.mean(value)) + kernel.log_density_constant(d)
 
 
-def _row_count(room: Room) -> int:
-    work = FINE_WORK[room.summary.dimension <= LOW_DIMENSION]
-    return max(LEAST_ROWS, int(work / room.summary.count))
+def _row_count(cloud: PointCloud) -> int:
+    work = FINE_WORK[cloud.summary.dimension <= LOW_DIMENSION]
+    return max(LEAST_ROWS, int(work / cloud.summary.count))

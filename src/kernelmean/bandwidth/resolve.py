@@ -7,13 +7,13 @@ from typing import Any
 
 from kernelmean import _checks, bandwidth, kernels
 from kernelmean._types import ArrayLike, Points, Vector
-from kernelmean.engines import Engine, Room
+from kernelmean.engines import Engine, PointCloud
 from kernelmean.kernels import Kernel
 
 DEFAULT_RULE = "scott"
 
 
-def resolve_kernel(kernel: Any, scale: Any, room: Room) -> Kernel:
+def resolve_kernel(kernel: Any, scale: Any, cloud: PointCloud) -> Kernel:
     """A kernel instance as it is; a name with its own length, or with a rule that reads the data."""
     if isinstance(kernel, Kernel):
         if not (isinstance(scale, str) and scale == DEFAULT_RULE):
@@ -26,16 +26,16 @@ def resolve_kernel(kernel: Any, scale: Any, room: Room) -> Kernel:
         raise TypeError(
             f"kernel must be a name or a kernel such as km.Gaussian(1.0), got {kernel!r}."
         )
-    return rescaled(kernels.family(kernel), scale, room)
+    return rescaled(kernels.family(kernel), scale, cloud)
 
 
-def rescaled(family: Kernel, scale: Any, room: Room) -> Kernel:
+def rescaled(family: Kernel, scale: Any, cloud: PointCloud) -> Kernel:
     """The kernel of a family with this length, or with the half-maximum radius of the Gaussian that
     a rule asks for.
     """
-    d = room.summary.dimension
+    d = cloud.summary.dimension
     if isinstance(scale, str):
-        return family.matching(bandwidth.by_rule(scale, room), d)
+        return family.matching(bandwidth.by_rule(scale, cloud), d)
     if not isinstance(scale, numbers.Real):
         raise TypeError(
             "bandwidth must be a positive number or one of "

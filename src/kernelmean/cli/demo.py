@@ -95,11 +95,11 @@ def _best_timing(evaluate: Callable[[Points], Vector], Q: Points) -> Timing:
 
 def _full_sum(X: Points, mean: SparseKernelMean, Q: Points) -> Timing:
     """The exact density by the same fast sums, over all points."""
-    room = engines.open("cpu").load(X)
+    cloud = engines.open("cpu").load(X)
     formula = mean.kernel.formula(X.shape[1])
     constant = mean.kernel.log_density_constant(X.shape[1])
-    room.log_kernel_sum(formula, Q[:1])  # compile and lay out before the clock starts
-    values, seconds = _timed(lambda: room.log_kernel_sum(formula, Q) + constant)
+    cloud.log_kernel_sum(formula, Q[:1])  # compile and lay out before the clock starts
+    values, seconds = _timed(lambda: cloud.log_kernel_sum(formula, Q) + constant)
     return Timing(seconds / len(Q), values)
 
 

@@ -163,7 +163,7 @@ def ready(path: Path | None) -> None:
     """A ValueError, before any work is done, where nothing can be written to this path."""
     if path is None:
         return
-    from kernelmean.files.atomic_write import refuse_other_than_files
+    from kernelmean.files.atomic import refuse_other_than_files
 
     folder = path.parent
     if not folder.is_dir():

@@ -90,9 +90,9 @@ def aligned(rows: Sequence[Facts]) -> str:
 
 def write_text(path: Path, text: str) -> None:
     """A text file, whole or absent."""
-    from kernelmean.files import whole
+    from kernelmean.files import atomic_write
 
-    with whole(path) as beside:
+    with atomic_write(path) as beside:
         beside.write_text(text, encoding="utf-8")
 
 

@@ -10,7 +10,7 @@ from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Points, StopReason, Vector
 from kernelmean.coefficients import stopping
 from kernelmean.coefficients.sources import Source
-from kernelmean.engines import Distances, Room, elimination
+from kernelmean.engines import Distances, PointCloud, elimination
 from kernelmean.kernels import RadialFunction
 from kernelmean.linalg.factor import Factor
 
@@ -64,23 +64,23 @@ class Growth:
     """Select, sum κ, extend the factor, test; block by block, so that stopping at k_0 costs
     O(n·k_0).
 
-    ``target`` are the weights of the kernel mean on the points of the room; None for the room's
+    ``target`` are the weights of the kernel mean on the points of the point cloud; None for the point cloud's
     own.
     """
 
     def __init__(
         self,
-        room: Room,
+        cloud: PointCloud,
         radial: RadialFunction,
         source: Source,
         rule: Stopping,
         target: Vector | None = None,
     ) -> None:
-        self._room = room
+        self._cloud = cloud
         self._source = source
         self._rule = rule
         self._target = target
-        self.factor = Factor(radial, elimination(room, radial, rule.limit))
+        self.factor = Factor(radial, elimination(cloud, radial, rule.limit))
         self._indices: list[IntVector] = []
         self._end: tuple[int, StopReason] | None = None
 
@@ -111,11 +111,11 @@ class Growth:
         return Path(k, reason, self.factor, rows, self._source)
 
     def _kappa(self, points: Points) -> Vector:
-        return self._room.kernel_sum(self.factor.radial, points, self._target)
+        return self._cloud.kernel_sum(self.factor.radial, points, self._target)
 
 
 def grow(
-    room: Room,
+    cloud: PointCloud,
     radial: RadialFunction,
     source: Source,
     rule: Stopping,
@@ -123,7 +123,7 @@ def grow(
     progress: Progress | None = None,
 ) -> Path:
     """All of a :class:`Growth`, from the first block to the end."""
-    growth = Growth(room, radial, source, rule, target)
+    growth = Growth(cloud, radial, source, rule, target)
     while not growth.over:
         growth.step()
         (progress or Progress()).advance(growth.factor.size, rule.limit)

@@ -28,10 +28,10 @@ from scipy.linalg import LinAlgError
 
 from kernelmean._lazy import lazy
 from kernelmean._types import EPS, IntVector, Matrix, Points, Vector
-from kernelmean.engines import Engine, Room
+from kernelmean.engines import Engine, PointCloud
 from kernelmean.kernels import RadialFunction, Slope
 from kernelmean.linalg.factor import Factor, cholesky, gram, product
-from kernelmean.linalg.pursuit import Pursuit
+from kernelmean.linalg.pursuit import GreedyPursuit
 
 MEMORY = 20  # triples of a step s, the change y of the gradient, and sᵀy
 SUFFICIENT = 1e-4  # share of the linear decrease that a step must reach
@@ -53,9 +53,9 @@ Solve = Callable[[Factor, Vector | None], Vector]
 
 @dataclass(frozen=True)
 class Objective:
-    """E(C) on the points of a room; ``solve`` gives the best α of a factor, free or constrained."""
+    """E(C) on the points of a point cloud; ``solve`` gives the best α of a factor, free or constrained."""
 
-    room: Room
+    cloud: PointCloud
     radial: RadialFunction
     slope: Slope
     solve: Solve
@@ -93,11 +93,11 @@ class Objective:
 
     def _sums(self, centers: Points) -> tuple[Vector, Points]:
         """κ_a = Σ_j p_j g(c_a, x_j), and Σ_j p_j ψ(c_a, x_j)(x_j − c_a) with g' = −rate·ψ."""
-        moments = self.room.kernel_moments(self.slope.radial, centers)
+        moments = self.cloud.kernel_moments(self.slope.radial, centers)
         kappa = (
             moments[:, 0].copy()
             if self._one_sum_serves_both
-            else self.room.kernel_sum(self.radial, centers)
+            else self.cloud.kernel_sum(self.radial, centers)
         )
         return kappa, moments[:, 1:]
 
@@ -171,11 +171,11 @@ def _stages(
     objective: Objective, engine: Engine, iterations: int, rng: np.random.Generator
 ) -> Iterator[tuple[Objective, int]]:
     """What the steps look at, and how many of them: the last stage is always the whole sample."""
-    many = objective.room.summary.size > 2 * SUBSAMPLE
+    many = objective.cloud.summary.size > 2 * SUBSAMPLE
     late = max(1, round(LATE * iterations)) if many else iterations
     if late < iterations:
         u = (np.arange(SUBSAMPLE) + rng.random(SUBSAMPLE)) / SUBSAMPLE
-        few = engine.load(objective.room.rows(objective.room.locate(u)))
+        few = engine.load(objective.cloud.rows(objective.cloud.locate(u)))
         yield Objective(few, objective.radial, objective.slope, objective.solve), iterations - late
     yield objective, late
 
@@ -281,7 +281,7 @@ def greedy_order(radial: RadialFunction, centers: Points, kappa: Vector) -> IntV
 
     The centres are their own pool of candidates; one that adds nothing float64 can see comes last.
     """
-    picks = Pursuit(radial, False, centers, kappa).take(len(centers))
+    picks = GreedyPursuit(radial, False, centers, kappa).take(len(centers))
     left = np.ones(len(centers), dtype=bool)
     left[picks] = False
     return np.concatenate([picks, np.flatnonzero(left)])

@@ -140,7 +140,7 @@ def mmd_test(
     cut = _cut(order < len(first), about, chance.of("test bins"))
     radial = prepared.kernel.radial(pool.shape[1], "rkhs")
     centers = (
-        np.unique(prepared.room.rows(np.arange(min(limit, len(pool)))), axis=0) if sparse else None
+        np.unique(prepared.cloud.rows(np.arange(min(limit, len(pool)))), axis=0) if sparse else None
     )
     G = np.zeros((len(cut.parts),) * 2) if constant else _bin_gram(prepared, radial, cut, centers)
     squares = np.concatenate(
@@ -192,7 +192,7 @@ def _samples(A: ArrayLike, B: ArrayLike) -> tuple[Points, Points]:
 def _prepared(
     pool: Points, constant: bool, kernel: Any, length: Any, scale: Any, engine: str | Engine
 ) -> Prepared:
-    """The pool in its room, with its kernel. Equal points have no scale, nor need one: any kernel
+    """The pool in its point cloud, with its kernel. Equal points have no scale, nor need one: any kernel
     finds no difference.
     """
     if isinstance(length, str):
@@ -261,13 +261,13 @@ def _bin_gram(
 
 def _part_sums(prepared: Prepared, radial: RadialFunction, cut: _Cut, centers: Points) -> Matrix:
     """κ_b = mean over part b of g(C, x), (k, parts): n·k kernel values in all."""
-    room = prepared.room
+    cloud = prepared.cloud
     load = prepared.engine.load
     single = sum(cut.bins) if cut.size == 1 else 0
-    sums = [load(room.rows(part)).kernel_sum(radial, centers) for part in cut.parts[single:]]
+    sums = [load(cloud.rows(part)).kernel_sum(radial, centers) for part in cut.parts[single:]]
     if not single:
         return np.stack(sums, axis=1)
-    points = room.rows(np.concatenate(cut.parts[:single]))  # few: each is its own mean
+    points = cloud.rows(np.concatenate(cut.parts[:single]))  # few: each is its own mean
     return np.column_stack([gram(radial, centers, points), *sums])
 
 
@@ -275,12 +275,12 @@ def _full_gram(prepared: Prepared, radial: RadialFunction, parts: list[IntVector
     """G_bc = mean of g over the pairs of parts b and c, less the means of rows and columns.  Time
     O(n²d), memory O(nd).
     """
-    points = prepared.room.rows(np.concatenate(parts))
+    points = prepared.cloud.rows(np.concatenate(parts))
     sizes = np.array([len(part) for part in parts])
     starts = np.cumsum(sizes) - sizes
-    rooms = [prepared.engine.load(prepared.room.rows(part)) for part in parts]
+    clouds = [prepared.engine.load(prepared.cloud.rows(part)) for part in parts]
     G: Matrix = np.stack(
-        [np.add.reduceat(room.kernel_sum(radial, points), starts) / sizes for room in rooms]
+        [np.add.reduceat(cloud.kernel_sum(radial, points), starts) / sizes for cloud in clouds]
     )
     G -= G.mean(axis=0)
     G -= G.mean(axis=1)[:, None]

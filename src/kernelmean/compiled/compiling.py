@@ -112,7 +112,7 @@ def user_function(scalar: Any) -> Any:
     function itself.
     """
     if isinstance(scalar, Dispatcher):
-        how: Any = scalar._compiler
+        how: Any = scalar._compiler  # type: ignore[attr-defined]
         return _adopted(
             type(scalar)(_named(scalar.py_func), how.locals, how.targetoptions, how.pipeline_class)
         )

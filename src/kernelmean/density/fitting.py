@@ -49,10 +49,10 @@ class Settings:
         """
         own = self.resolved(X, weights)
         _, present, positive = engines.present(X, weights)
-        room = _room(apply(own.scale, present, present[0]), positive, self.engine)
-        kernel = resolve_kernel(self.kernel, self.bandwidth, room)
-        chosen_for = kernel if self.refine else _at_scotts_bandwidth(kernel, room)
-        most = max(default_limit(room.summary.size), FEWEST) if self.k_max is None else self.k_max
+        cloud = _cloud(apply(own.scale, present, present[0]), positive, self.engine)
+        kernel = resolve_kernel(self.kernel, self.bandwidth, cloud)
+        chosen_for = kernel if self.refine else _at_scotts_bandwidth(kernel, cloud)
+        most = max(default_limit(cloud.summary.size), FEWEST) if self.k_max is None else self.k_max
         reference = replace(own, kernel=chosen_for, bandwidth=DEFAULT_RULE, k_max=most)
         mean = recall(
             reference, X, weights, random_state, lambda: reference._select(X, weights, random_state)
@@ -77,7 +77,7 @@ class Settings:
             return self
         _, present, positive = engines.present(X, weights)
         return replace(
-            self, scale=resolve(self.scale, _room(present, positive, self.engine).summary)
+            self, scale=resolve(self.scale, _cloud(present, positive, self.engine).summary)
         )
 
     def labelled(self, X: Points, y: ArrayLike, weights: Vector | None) -> Settings:
@@ -96,12 +96,12 @@ class Settings:
         return replace(self, kernel=density.kernel, bandwidth=DEFAULT_RULE, scale=density.scale)
 
 
-def _room(X: Points, weights: Vector | None, engine: Any) -> engines.Room:
+def _cloud(X: Points, weights: Vector | None, engine: Any) -> engines.PointCloud:
     return engines.precise(engines.choose(engine, X, 0.0)).load(X, weights)
 
 
-def _at_scotts_bandwidth(kernel: Kernel, room: engines.Room) -> Kernel:
+def _at_scotts_bandwidth(kernel: Kernel, cloud: engines.PointCloud) -> Kernel:
     """The same family at Scott's bandwidth; the kernel itself where the points have no spread."""
-    if not (room.summary.std > 0).any():
+    if not (cloud.summary.std > 0).any():
         return kernel
-    return kernel.matching(bandwidth.by_rule(DEFAULT_RULE, room), room.summary.dimension)
+    return kernel.matching(bandwidth.by_rule(DEFAULT_RULE, cloud), cloud.summary.dimension)

@@ -97,10 +97,10 @@ def _class_kernel(own: Settings, X: Points, weights: Vector | None, rows: Vector
     if len(part) < len(X) and (part == part[0]).all():
         rows = np.ones(len(X), dtype=bool)
     mapped = apply(own.scale, X[rows], X[0])
-    room = engines.precise(engines.open(own.engine)).load(
+    cloud = engines.precise(engines.open(own.engine)).load(
         mapped, None if weights is None else weights[rows]
     )
-    return resolve_kernel(own.kernel, own.bandwidth, room)
+    return resolve_kernel(own.kernel, own.bandwidth, cloud)
 
 
 def log_joint(densities: Sequence[Density], log_priors: Vector, X: Points) -> Matrix:

@@ -1,13 +1,13 @@
-"""Engines are rooms that hold the n points; what leaves a room is small and NumPy.
+"""Engines are point clouds that hold the n points; what leaves a point cloud is small and NumPy.
 
-Every room has the same few doors. The k × k algebra is not done here: it has one home for all
+Every point cloud has the same few doors. The k × k algebra is not done here: it has one home for all
 engines. Adding hardware means adding one module with these methods.
 
 Examples
 --------
 >>> import numpy as np, kernelmean as km
->>> room = km.engines.open("naive").load(np.array([[0.0], [3.0]]))
->>> room.kernel_sum(km.Gaussian(1.0).radial(1, "rkhs"), np.array([[0.0]])).round(3)
+>>> point cloud = km.engines.open("naive").load(np.array([[0.0], [3.0]]))
+>>> point cloud.kernel_sum(km.Gaussian(1.0).radial(1, "rkhs"), np.array([[0.0]])).round(3)
 array([0.506])
 """
 
@@ -25,17 +25,17 @@ from kernelmean import _checks
 from kernelmean._types import ArrayLike, IntVector, Points, Vector
 from kernelmean.engines.arrays import Distances, Summary
 from kernelmean.engines.protocols import (
-    Directions,
     Elimination,
     Engine,
     Nearest,
+    OrthonormalBasis,
     Picks,
-    Room,
-    Shares,
+    PointCloud,
+    Projections,
     Shift,
     Traversal,
 )
-from kernelmean.engines.rounds import Frontier, RoomFrontier
+from kernelmean.engines.rounds import CloudFrontier, Frontier
 from kernelmean.kernels import RadialFunction
 
 ENGINES = ("naive", "cpu", "gpu", "cluster", "auto")
@@ -50,15 +50,15 @@ WORTH = (
 
 __all__ = [
     "ENGINES",
-    "Directions",
     "Distances",
     "Elimination",
     "Engine",
     "Frontier",
     "Nearest",
+    "OrthonormalBasis",
     "Picks",
-    "Room",
-    "Shares",
+    "PointCloud",
+    "Projections",
     "Shift",
     "Summary",
     "Traversal",
@@ -128,7 +128,7 @@ def choose(engine: str | Engine, X: object, count: float) -> Engine:
     """:func:`open`, where "auto" takes a device if the points are on one, or if ``count`` kernel
     values are worth one.
 
-    A sample in parts gets an engine that asks every part's own room.
+    A sample in parts gets an engine that asks every part's own point cloud.
     """
     if _is_table(X):
         opened: Engine = importlib.import_module("kernelmean.engines.parts").Engine(open(engine))
@@ -145,37 +145,37 @@ def precise(engine: Engine) -> Engine:
     return exact
 
 
-def elimination(room: Room, radial: RadialFunction, size: int) -> Elimination | None:
-    """What a room offers for the k × k algebra of up to ``size`` centres; None where that is better
+def elimination(cloud: PointCloud, radial: RadialFunction, size: int) -> Elimination | None:
+    """What a point cloud offers for the k × k algebra of up to ``size`` centres; None where that is better
     done on the host.
     """
-    offer = getattr(room, "elimination", None)
+    offer = getattr(cloud, "elimination", None)
     offered: Elimination | None = None if offer is None else offer(radial, size)
     return offered
 
 
-def directions(room: Room, radial: RadialFunction, size: int) -> Directions | None:
-    """What a room offers for greedy selection of up to ``size`` centres; None where that is better
+def directions(cloud: PointCloud, radial: RadialFunction, size: int) -> OrthonormalBasis | None:
+    """What a point cloud offers for greedy selection of up to ``size`` centres; None where that is better
     done on the host.
     """
-    offer = getattr(room, "directions", None)
-    offered: Directions | None = None if offer is None else offer(radial, size)
+    offer = getattr(cloud, "directions", None)
+    offered: OrthonormalBasis | None = None if offer is None else offer(radial, size)
     return offered
 
 
-def frontier(room: Room, squared: Vector | None = None) -> Frontier:
-    """Distances to centres from anywhere, in rounds: the room's own way, or by its nearest centres.
+def frontier(cloud: PointCloud, squared: Vector | None = None) -> Frontier:
+    """Distances to centres from anywhere, in rounds: the point cloud's own way, or by its nearest centres.
 
     With ``squared``, the distances to earlier centres, these are lowered in place and nothing else
     is kept.
     """
-    offer = getattr(room, "frontier", None)
+    offer = getattr(cloud, "frontier", None)
     if offer is not None:
         offered: Frontier = offer(squared)
         return offered
-    near = np.full(room.summary.count, np.inf) if squared is None else squared
-    p = room.summary.sample.p
-    return RoomFrontier(room, p if isinstance(p, np.ndarray) else p.cpu().numpy(), near)
+    near = np.full(cloud.summary.count, np.inf) if squared is None else squared
+    p = cloud.summary.sample.p
+    return CloudFrontier(cloud, p if isinstance(p, np.ndarray) else p.cpu().numpy(), near)
 
 
 def points(

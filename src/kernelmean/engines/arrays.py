@@ -1,4 +1,4 @@
-"""What every room on the host knows of its points without touching a kernel: rows, weights,
+"""What every point cloud on the host knows of its points without touching a kernel: rows, weights,
 moments, quantiles.
 """
 
@@ -302,7 +302,7 @@ class Distances:
         return float(np.sqrt(self.squared.max() if self.largest is None else self.largest))
 
     def values(self) -> Vector:
-        """D² of every point, on the host: for rooms of few points."""
+        """D² of every point, on the host: for point clouds of few points."""
         return self._by_row
 
     def coincident(self) -> tuple[IntVector, Vector]:

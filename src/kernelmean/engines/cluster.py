@@ -1,4 +1,4 @@
-"""Many machines: samples stay in parts on the workers of a Dask cluster, each in a room of the
+"""Many machines: samples stay in parts on the workers of a Dask cluster, each in a point cloud of the
 worker's own engine.
 
 A worker's engine is "gpu" where it has a device, else "cpu" with the worker's number of threads.
@@ -23,8 +23,8 @@ __all__ = ["Engine"]
 
 @dataclass(frozen=True)
 class Engine:
-    """Opens rooms on the workers of a cluster; arrays that come without a cluster, such as centres,
-    get a room here.
+    """Opens point clouds on the workers of a cluster; arrays that come without a cluster, such as centres,
+    get a point cloud here.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ class Engine:
                 f"{self.client!r}."
             )
 
-    def load(self, X: Points, weights: Vector | None = None) -> engines.Room:
-        """A room on this machine, for centres and other arrays; samples in parts have rooms of
+    def load(self, X: Points, weights: Vector | None = None) -> engines.PointCloud:
+        """A point cloud on this machine, for centres and other arrays; samples in parts have point clouds of
         their own.
         """
         return engines.precise(engines.open("cpu" if self.local == "auto" else self.local)).load(

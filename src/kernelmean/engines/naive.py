@@ -27,17 +27,17 @@ def squared_distances(Q: Points, X: Points) -> Matrix:
 
 @dataclass(frozen=True)
 class Engine:
-    """Opens naive rooms."""
+    """Opens naive point clouds."""
 
     name: str = "naive"
 
-    def load(self, X: Points, weights: Vector | None = None) -> Room:
+    def load(self, X: Points, weights: Vector | None = None) -> PointCloud:
         """Take the points in."""
-        return Room(Sample(X, weights))
+        return PointCloud(Sample(X, weights))
 
 
 @dataclass(frozen=True)
-class Room:
+class PointCloud:
     """n points, and every door written as its formula."""
 
     sample: Sample

@@ -1,4 +1,4 @@
-"""The doors of a room, which are the same in every engine, and the values that come out of them."""
+"""The doors of a point cloud, which are the same in every engine, and the values that come out of them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Nearest(Protocol):
         """
 
 
-class Room(Protocol):
+class PointCloud(Protocol):
     """Holds n points with weights p, Σp = 1."""
 
     @property
@@ -103,7 +103,7 @@ class Room(Protocol):
 
 
 class Elimination(Protocol):
-    """The cubic part of a growing Cholesky factor, for rooms on hardware that does it better than
+    """The cubic part of a growing Cholesky factor, for point clouds on hardware that does it better than
     the host.
     """
 
@@ -113,22 +113,22 @@ class Elimination(Protocol):
         """
 
 
-class Shares(NamedTuple):
+class Projections(NamedTuple):
     """What some directions hold of each candidate and, with it, of a few sides."""
 
     products: Matrix  # (c, P) Σ_m V_m· a_mc, a the sides' coordinates in these directions
     squares: Vector  # (P,)   Σ_m V_m·²
 
 
-class Directions(Protocol):
+class OrthonormalBasis(Protocol):
     """Orthonormal directions V of the span of the picks so far, as (m, P) products with P
     candidates that may grow.
 
-    What greedy selection spends its time on, for rooms on hardware that does it better than the
+    What greedy selection spends its time on, for point clouds on hardware that does it better than the
     host: V never leaves it.
     """
 
-    def extend(self, points: Points, picks: IntVector, coordinates: Matrix) -> Shares:
+    def extend(self, points: Points, picks: IntVector, coordinates: Matrix) -> Projections:
         """New candidates, and what the directions, which span the picks, hold of them;
         ``coordinates`` (m, c) of the sides.
         """
@@ -136,7 +136,7 @@ class Directions(Protocol):
     def residual_gram(self, listed: IntVector) -> Matrix:
         """K − VᵀV among some candidates."""
 
-    def include(self, chosen: IntVector, sides: Matrix) -> tuple[Matrix, Shares]:
+    def include(self, chosen: IntVector, sides: Matrix) -> tuple[Matrix, Projections]:
         """Further directions for the chosen: R = K(J, ·) − V_JᵀV, MMᵀ = R_J, V ← [V; M⁻¹R].
 
         ``sides`` (b, c) are what is left of them at the chosen; their coordinates M⁻¹ sides are
@@ -145,9 +145,9 @@ class Directions(Protocol):
 
 
 class Engine(Protocol):
-    """Opens rooms."""
+    """Opens point clouds."""
 
     name: str
 
-    def load(self, X: Points, weights: Vector | None = None) -> Room:
+    def load(self, X: Points, weights: Vector | None = None) -> PointCloud:
         """Take the points in; X is neither copied needlessly nor ever modified."""

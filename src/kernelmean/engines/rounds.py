@@ -28,7 +28,7 @@ class Pool(NamedTuple):
 
 
 class Frontier(Protocol):
-    """Squared distances of a room's points to centres that come from anywhere."""
+    """Squared distances of a point cloud's points to centres that come from anywhere."""
 
     def meet(self, centers: Points) -> None:
         """D² ← min(D², min_a ‖x − c_a‖²)."""
@@ -50,36 +50,36 @@ def farthest(X: Any, nearest: Vector, m: int) -> Pool:
         bound = float(np.partition(nearest, n - m)[n - m])
         above = np.flatnonzero(nearest > bound)
         level = np.flatnonzero(nearest == bound)
-        room = m - len(above)
-        rows = np.sort(np.concatenate([above, level[:room]])).astype(np.int64)
-        if len(level) > room:
-            rival = int(level[room])
+        left = m - len(above)
+        rows = np.sort(np.concatenate([above, level[:left]])).astype(np.int64)
+        if len(level) > left:
+            rival = int(level[left])
         # Else every other point is strictly nearer than the last one offered, which may itself
         # still be picked.
     return Pool(rows, np.ascontiguousarray(X[rows].T), nearest[rows], bound, rival)
 
 
-class RoomFrontier:
-    """The frontier of any room, by its nearest centres; ``squared`` are the distances to centres
+class CloudFrontier:
+    """The frontier of any point cloud, by its nearest centres; ``squared`` are the distances to centres
     met before.
     """
 
-    def __init__(self, room: Any, p: Vector, squared: Vector) -> None:
-        self._room = room
+    def __init__(self, cloud: Any, p: Vector, squared: Vector) -> None:
+        self._cloud = cloud
         self._p = p
         self._squared = squared
 
     def meet(self, centers: Points) -> None:
         """D² ← min(D², min_a ‖x − c_a‖²)."""
         np.minimum(
-            self._squared, self._room.nearest(centers).distances().values(), out=self._squared
+            self._squared, self._cloud.nearest(centers).distances().values(), out=self._squared
         )
 
     def farthest(self, m: int) -> Pool:
         """The m points of largest distance."""
         n = len(self._squared)
         pool = farthest(np.empty((n, 0)), self._squared, m)
-        return pool._replace(points=np.ascontiguousarray(self._room.rows(pool.rows).T))
+        return pool._replace(points=np.ascontiguousarray(self._cloud.rows(pool.rows).T))
 
     def distances(self) -> Distances:
         """The squared distances, behind reductions."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kernelmean.files import transforms
-from kernelmean.files.atomic_write import whole
+from kernelmean.files.atomic import atomic_write
 from kernelmean.files.faults import not_numeric
 from kernelmean.files.images import image_format, read_image, write_image
 from kernelmean.files.opening import open_reader, readable, short_name
@@ -24,6 +24,7 @@ __all__ = [
     "Source",
     "Table",
     "TableWriter",
+    "atomic_write",
     "column_names",
     "image_format",
     "read",
@@ -32,7 +33,6 @@ __all__ = [
     "readable",
     "short_name",
     "table_writer",
-    "whole",
     "write_image",
 ]
 

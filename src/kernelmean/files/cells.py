@@ -31,7 +31,7 @@ NUMBER = re.compile(
 )
 PLAIN = b"0123456789+-.eE"  # of these alone, float() takes what pyarrow takes
 BOM = b"\xef\xbb\xbf"
-PARTS = 4  # blocks read for one of pyarrow's: the cells of a block take ten times its room, or more
+PARTS = 4  # blocks read for one of pyarrow's: the cells of a block take ten times its point cloud, or more
 
 
 class Stream(Protocol):

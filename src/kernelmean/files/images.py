@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernelmean.files.arrays import Archive, load_npy
-from kernelmean.files.atomic_write import whole
+from kernelmean.files.atomic import atomic_write
 from kernelmean.files.faults import first_line
 from kernelmean.files.optional_imports import need
 from kernelmean.files.reader import ArrayReader
@@ -103,7 +103,7 @@ def write_image(path: str | Path, pixels: np.ndarray[Any, Any]) -> None:
     path = Path(path)
     kind = image_format(path)
     pillow = need("PIL.Image", f"writing {path}")
-    with whole(path) as beside:
+    with atomic_write(path) as beside:
         pillow.fromarray(pixels).save(beside, format=kind)
 
 

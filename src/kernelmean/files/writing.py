@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from kernelmean.files.atomic_write import whole
+from kernelmean.files.atomic import atomic_write
 from kernelmean.files.optional_imports import has_arrow, need
 
 Columns = Mapping[str, np.ndarray[Any, Any] | list[Any]]
@@ -41,7 +41,7 @@ def table_writer(path: str | os.PathLike[str]) -> Iterator[TableWriter]:
     if begin is _by_arrow:
         need("pyarrow", f"writing {target}")  # said before there is anything to write
     begun: list[TableWriter] = []
-    with whole(target) as beside, ExitStack() as stack:
+    with atomic_write(target) as beside, ExitStack() as stack:
 
         def append(columns: Columns) -> None:
             if not begun:  # opened here: pyarrow takes no name that is not UTF-8

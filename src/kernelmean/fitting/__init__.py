@@ -3,7 +3,7 @@ too.
 """
 
 from kernelmean.fitting.fit import sparse_density, sparse_kernel_mean
-from kernelmean.fitting.merge import merge
+from kernelmean.fitting.merging import merge
 from kernelmean.fitting.prepare import kernel_mean
 from kernelmean.fitting.stream import MeanStream
 

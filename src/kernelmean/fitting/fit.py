@@ -20,7 +20,7 @@ from kernelmean._types import (
 )
 from kernelmean.coefficients import Path, Stopping
 from kernelmean.coefficients.sources import picking_radii
-from kernelmean.engines import Engine, Room
+from kernelmean.engines import Engine, PointCloud
 from kernelmean.fitting.prepare import prepare
 from kernelmean.fitting.progress import progress_bar
 from kernelmean.fitting.refine import POLISH, refined, worth_polishing
@@ -29,7 +29,7 @@ from kernelmean.mean import certificate as certificates
 from kernelmean.mean import scaling
 from kernelmean.mean.value import SparseKernelMean, incoherence
 from kernelmean.selection import KCenter, Task
-from kernelmean.selection.auto import Choice, Judge, select
+from kernelmean.selection.auto import Criterion, Selected, select
 
 
 def sparse_kernel_mean(
@@ -105,26 +105,26 @@ def sparse_kernel_mean(
     """
     _check_names(space, constraint, solver)
     steps = _checks.count(refine, "refine", least=0)
-    sample, _, rows, total, A, room, chosen, opened = prepare(
+    sample, _, rows, total, A, cloud, chosen, opened = prepare(
         X, sample_weight, scale, kernel, bandwidth, engine
     )
     which = selection if isinstance(selection, str) else _given_rows(selection, rows, total)
-    most = default_limit(room.summary.size) if isinstance(which, str) else len(which)
+    most = default_limit(cloud.summary.size) if isinstance(which, str) else len(which)
     rule = _stopping(k, most if k_max is None else k_max, tol, patience)
     radial = chosen.radial(sample.shape[1], space)
     formula = chosen.formula(sample.shape[1])
     fixed = rule.k is not None
     valid = constraint is not None
     task = Task(
-        room, opened, radial, rule.limit, fixed, valid, _likelihood, _checks.streams(random_state)
+        cloud, opened, radial, rule.limit, fixed, valid, _likelihood, _checks.streams(random_state)
     )
-    judge = Judge(task, constraint, solver, formula)
+    criterion = Criterion(task, constraint, solver, formula)
     if steps:
         chosen.slope(sample.shape[1], space)  # a kernel that has none says so before the work
     with progress_bar(verbose) as progress:
-        choice = select(which, judge, rule, progress)
+        choice = select(which, criterion, rule, progress)
         path, alpha = _refined(
-            choice, judge, chosen, space, max(steps, _polish(which, choice, judge, chosen))
+            choice, criterion, chosen, space, max(steps, _polish(which, choice, criterion, chosen))
         )
     return SparseKernelMean(
         centers=_original_centers(path, sample, A),
@@ -133,29 +133,33 @@ def sparse_kernel_mean(
         space=space,
         scale=A,
         indices=path.indices if rows is None or path.indices is None else rows[path.indices],
-        n_points=room.summary.size,
+        n_points=cloud.summary.size,
         constraint=constraint,
         solver=solver,
         engine=engine,
         selection=path.source.name,
-        **path_facts(path, room, opened),
+        **path_facts(path, cloud, opened),
     )
 
 
-def _polish(which: str | IntVector, choice: Choice, judge: Judge, kernel: Kernel) -> int:
+def _polish(which: str | IntVector, choice: Selected, criterion: Criterion, kernel: Kernel) -> int:
     """The few steps that "auto" adds by itself."""
     return (
         POLISH
-        if isinstance(which, str) and which == "auto" and worth_polishing(choice, judge, kernel)
+        if isinstance(which, str) and which == "auto" and worth_polishing(choice, criterion, kernel)
         else 0
     )
 
 
-def _refined(choice: Choice, judge: Judge, kernel: Kernel, space: Space, steps: int) -> Choice:
+def _refined(
+    choice: Selected, criterion: Criterion, kernel: Kernel, space: Space, steps: int
+) -> Selected:
     """Centres moved off the data by so many steps."""
     if not steps:
         return choice
-    return refined(choice, judge, kernel.slope(judge.task.room.summary.dimension, space), steps)
+    return refined(
+        choice, criterion, kernel.slope(criterion.task.cloud.summary.dimension, space), steps
+    )
 
 
 def sparse_density(X: ArrayLike, **options: Any) -> SparseKernelMean:
@@ -169,7 +173,7 @@ def sparse_density(X: ArrayLike, **options: Any) -> SparseKernelMean:
     return sparse_kernel_mean(X, space="l2", constraint="simplex", _likelihood=True, **options)
 
 
-def path_facts(path: Path, room: Room, engine: Engine) -> dict[str, Any]:
+def path_facts(path: Path, cloud: PointCloud, engine: Engine) -> dict[str, Any]:
     """What a path says of the mean it ends in."""
     k = path.k
     factor = path.factor
@@ -185,7 +189,7 @@ def path_facts(path: Path, room: Room, engine: Engine) -> dict[str, Any]:
         "stop_reason": path.reason,
         "center_mass": None
         if path.indices is None
-        else certificates.coincident_mass(room, engine, path.distances, path.centers),
+        else certificates.coincident_mass(cloud, engine, path.distances, path.centers),
         "nested": path.source.name == KCenter.name,
         "nearest_bound": certificates.nearest_bound(path.distances, radial),
     }

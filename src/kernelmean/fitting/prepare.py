@@ -1,4 +1,4 @@
-"""From outside arrays to a room: every fit passes this door."""
+"""From outside arrays to a point cloud: every fit passes this door."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import numpy as np
 from kernelmean import _checks, engines, kernels
 from kernelmean._types import ArrayLike, IntVector, Matrix, Points, Space, Vector
 from kernelmean.bandwidth.resolve import resolve_kernel
-from kernelmean.engines import Engine, Room
+from kernelmean.engines import Engine, PointCloud
 from kernelmean.kernels import Kernel
 from kernelmean.mean import scaling
 from kernelmean.mean.expansion import KernelMean
 
 
 class Prepared(NamedTuple):
-    """A checked sample, in the room of an engine, with its kernel."""
+    """A checked sample, in the point cloud of an engine, with its kernel."""
 
     sample: Points  # rows of positive weight, as given
     weights: Vector | None  # theirs, as given; None for equal ones
     rows: IntVector | None  # which rows those are; None for all
     total: int  # rows given
     scale: Matrix | None
-    room: Room  # holds the sample in the coordinates of the kernel
+    cloud: PointCloud  # holds the sample in the coordinates of the kernel
     kernel: Kernel
     engine: Engine
 
@@ -40,19 +40,19 @@ def prepare(
     checked = engines.points(X, engine)
     rows, sample, weights = engines.present(checked, _checks.weights(sample_weight, len(checked)))
     opened = engines.precise(engines.choose(engine, sample, 3.0 * len(sample) ** 1.5))
-    room = opened.load(sample, weights)
-    A = scaling.resolve(scale, room.summary)
+    cloud = opened.load(sample, weights)
+    A = scaling.resolve(scale, cloud.summary)
     if A is not None:
         mapped = scaling.apply(A, sample, engines.host(sample[:1])[0])
-        room = opened.load(engines.points(mapped, engine, "X, mapped by scale,"), weights)
+        cloud = opened.load(engines.points(mapped, engine, "X, mapped by scale,"), weights)
     return Prepared(
         sample,
         weights,
         rows,
         len(checked),
         A,
-        room,
-        resolve_kernel(kernel, bandwidth, room),
+        cloud,
+        resolve_kernel(kernel, bandwidth, cloud),
         opened,
     )
 
@@ -99,6 +99,6 @@ def kernel_mean(
         prepared.kernel,
         space,
         prepared.scale,
-        prepared.room.summary.size,
+        prepared.cloud.summary.size,
         engine,
     )

@@ -15,7 +15,7 @@ from kernelmean import _blas, _checks, _progress, bandwidth, engines, kernels
 from kernelmean._random import Streams
 from kernelmean._types import Matrix, Points, Space, Vector
 from kernelmean.bandwidth.resolve import DEFAULT_RULE, resolve_kernel
-from kernelmean.engines import Engine, Room
+from kernelmean.engines import Engine, PointCloud
 from kernelmean.fitting.fit import sparse_density, sparse_kernel_mean
 from kernelmean.fitting.prepare import kernel_mean
 from kernelmean.kernels import Kernel
@@ -111,15 +111,15 @@ def common(
     not of the whole collection.
     """
     pooled = engines.together(samples) if isinstance(scale, str) else samples[0]
-    A = scaling.resolve(scale, _room(pooled, engine).summary)
-    rooms = [_room(scaling.apply(A, X, X[0]), engine) for X in samples]
+    A = scaling.resolve(scale, _cloud(pooled, engine).summary)
+    clouds = [_cloud(scaling.apply(A, X, X[0]), engine) for X in samples]
     if isinstance(kernel, Kernel) and isinstance(width, str) and width == RULE:
-        return resolve_kernel(kernel, DEFAULT_RULE, rooms[0]), A
+        return resolve_kernel(kernel, DEFAULT_RULE, clouds[0]), A
     if isinstance(kernel, str) and isinstance(width, str):
         return kernels.family(kernel).matching(
-            _mean_rule(width, rooms, samples), samples[0].shape[1]
+            _mean_rule(width, clouds, samples), samples[0].shape[1]
         ), A
-    return resolve_kernel(kernel, width, rooms[0]), A
+    return resolve_kernel(kernel, width, clouds[0]), A
 
 
 def mean_in(value: Any) -> KernelMean | None:
@@ -154,15 +154,15 @@ def halves(X: Points, streams: Streams, name: str) -> tuple[Points, Points]:
     return X[order[:cut]], X[order[cut:]]
 
 
-def _room(X: Points, engine: str | Engine) -> Room:
+def _cloud(X: Points, engine: str | Engine) -> PointCloud:
     return engines.precise(engines.choose(engine, X, 0.0)).load(X)
 
 
-def _varies(room: Room, X: Points) -> bool:
+def _varies(cloud: PointCloud, X: Points) -> bool:
     """Whether any two rows differ."""
-    return bool((room.summary.std > 0.0).any()) if engines.in_parts(X) else bool((X[0] != X).any())
+    return bool((cloud.summary.std > 0.0).any()) if engines.in_parts(X) else bool((X[0] != X).any())
 
 
-def _mean_rule(rule: str, rooms: list[Room], samples: Sequence[Points]) -> float:
-    spread = [room for room, X in zip(rooms, samples, strict=True) if _varies(room, X)]
-    return float(np.mean([bandwidth.by_rule(rule, room) for room in spread or rooms[:1]]))
+def _mean_rule(rule: str, clouds: list[PointCloud], samples: Sequence[Points]) -> float:
+    spread = [cloud for cloud, X in zip(clouds, samples, strict=True) if _varies(cloud, X)]
+    return float(np.mean([bandwidth.by_rule(rule, cloud) for cloud in spread or clouds[:1]]))

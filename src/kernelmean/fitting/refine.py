@@ -8,22 +8,22 @@ from kernelmean.coefficients import Path, refinement
 from kernelmean.kernels import Kernel, Radial, Slope
 from kernelmean.linalg.factor import Factor
 from kernelmean.selection import OffData
-from kernelmean.selection.auto import Choice, Judge
+from kernelmean.selection.auto import Criterion, Selected
 from kernelmean.selection.greedy import EVERYTHING
 
 POLISH = 3  # steps: the first ones gain most, and each costs about as much as κ with 1 + d columns
 FEW = 640  # centres up to which their algebra takes no longer than the choice itself
 
 
-def worth_polishing(choice: Choice, judge: Judge, kernel: Kernel) -> bool:
+def worth_polishing(choice: Selected, criterion: Criterion, kernel: Kernel) -> bool:
     """Whether a few steps cost little and nothing is lost by them: the centres are no rows already.
 
     Not for densities, whose tails the error hardly sees; not for many points or centres, where the
     steps would cost more than the choice; not for a kernel that may not know its slope.
     """
-    task = judge.task
+    task = criterion.task
     k = choice.path.k
-    small = task.room.summary.size <= EVERYTHING and k <= FEW
+    small = task.cloud.summary.size <= EVERYTHING and k <= FEW
     return (
         choice.path.indices is None
         and small
@@ -32,7 +32,7 @@ def worth_polishing(choice: Choice, judge: Judge, kernel: Kernel) -> bool:
     )
 
 
-def refined(choice: Choice, judge: Judge, slope: Slope, iterations: int) -> Choice:
+def refined(choice: Selected, criterion: Criterion, slope: Slope, iterations: int) -> Selected:
     """The choice after so many steps along ``slope``, or as it was where its mean would not be
     strictly better.
 
@@ -40,16 +40,16 @@ def refined(choice: Choice, judge: Judge, slope: Slope, iterations: int) -> Choi
     order again.
     """
     path, alpha = choice
-    task = judge.task
+    task = criterion.task
 
     def while_moving(factor: Factor, guess: Vector | None) -> Vector:
         """The minimum that the gradient needs; projected weights are none, so their centres follow
         the free ones.
         """
-        exact = None if judge.constraint == "simplex-projection" else judge.constraint
+        exact = None if criterion.constraint == "simplex-projection" else criterion.constraint
         return coefficients.weights(factor, factor.size, exact, "cholesky", guess)
 
-    objective = refinement.Objective(task.room, task.radial, slope, while_moving)
+    objective = refinement.Objective(task.cloud, task.radial, slope, while_moving)
     factor = refinement.refine(
         objective, task.engine, path.centers, iterations, task.streams.of("refining rows")
     )
@@ -57,8 +57,8 @@ def refined(choice: Choice, judge: Judge, slope: Slope, iterations: int) -> Choi
         return choice
     if iterations > POLISH:
         factor = refinement.in_greedy_order(factor)
-    moved = judge.weights(factor, path.k)
+    moved = criterion.weights(factor, path.k)
     if not factor.objective(moved) < path.factor.objective(alpha):
         return choice
-    source = OffData(f"{path.source.name}+refined", task.room, factor.centers, factor.kappa)
-    return Choice(Path(path.k, path.reason, factor, None, source), moved)
+    source = OffData(f"{path.source.name}+refined", task.cloud, factor.centers, factor.kappa)
+    return Selected(Path(path.k, path.reason, factor, None, source), moved)

@@ -12,7 +12,7 @@ import numpy as np
 
 from kernelmean import _checks, coefficients
 from kernelmean._types import Constraint
-from kernelmean.fitting.merge import merge, merging_error
+from kernelmean.fitting.merging import merge, merging_error
 from kernelmean.kernels import Kernel
 from kernelmean.mean import storage
 from kernelmean.mean.loading import MALFORMED, unpacked

@@ -15,7 +15,7 @@ from scipy.linalg import LinAlgError
 
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.compiled import gains as scores
-from kernelmean.engines import Directions, Shares
+from kernelmean.engines import OrthonormalBasis, Projections
 from kernelmean.kernels import RadialFunction
 from kernelmean.linalg.factor import cholesky, gram, product, solve_lower
 
@@ -47,7 +47,7 @@ class Residuals:
         """(r, u, P²) of some candidates."""
         return np.stack([self.r[some], self.u[some], self.squares[some]])
 
-    def take_out(self, shares: Shares, coordinates: Matrix) -> None:
+    def take_out(self, shares: Projections, coordinates: Matrix) -> None:
         """Less what new orthonormal directions hold; ``coordinates`` of z̄ and of the sum in them."""
         y, w = coordinates.T
         self.r -= shares.products[0]
@@ -67,7 +67,7 @@ class HostDirections:
             (0, 0)
         )  # row m: products of the m-th direction with all candidates
 
-    def extend(self, points: Points, picks: IntVector, coordinates: Matrix) -> Shares:
+    def extend(self, points: Points, picks: IntVector, coordinates: Matrix) -> Projections:
         """New candidates: L⁻¹K of the picks with them, L = V_picksᵀ."""
         m = self._size
         old = points[:0] if self._points is None else self._points
@@ -86,7 +86,7 @@ class HostDirections:
         known = self._rows[: self._size, listed]
         return G - product(known.T, known) if self._size else G
 
-    def include(self, chosen: IntVector, sides: Matrix) -> tuple[Matrix, Shares]:
+    def include(self, chosen: IntVector, sides: Matrix) -> tuple[Matrix, Projections]:
         """R = K(J, ·) − V_JᵀV, MMᵀ = R_J, V ← [V; M⁻¹R]."""
         assert self._points is not None
         R = gram(self._radial, self._points[chosen], self._points)
@@ -109,17 +109,17 @@ class HostDirections:
         self._size = stop
 
 
-def _shares(rows: Matrix, coordinates: Matrix) -> Shares:
+def _shares(rows: Matrix, coordinates: Matrix) -> Projections:
     """Σ over the directions."""
     products = (
         np.stack([product(rows.T, side) for side in coordinates.T])
         if rows.size
         else np.zeros((2, rows.shape[1]))
     )
-    return Shares(products, np.einsum("ij,ij->j", rows, rows))
+    return Projections(products, np.einsum("ij,ij->j", rows, rows))
 
 
-class Pursuit:
+class GreedyPursuit:
     """Picks from a pool that may grow.  Time O(Pk² + Pkd) for k picks from P candidates, memory 8Pk
     bytes.
     """
@@ -130,7 +130,7 @@ class Pursuit:
         unit_sum: bool,
         points: Points,
         kappa: Vector,
-        directions: Directions | None = None,
+        directions: OrthonormalBasis | None = None,
     ) -> None:
         self._unit_sum = unit_sum
         self.points = points

@@ -14,7 +14,7 @@ import numpy as np
 
 from kernelmean._random import Streams
 from kernelmean._types import EPS, Points, Space, Vector
-from kernelmean.engines import Distances, Engine, Room
+from kernelmean.engines import Distances, Engine, PointCloud
 from kernelmean.kernels import Kernel, RadialFunction
 from kernelmean.linalg.factor import gram
 
@@ -59,9 +59,9 @@ class Certificate(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """The kernel mean of a room's points, and centres with coefficients that stand for it."""
+    """The kernel mean of a point cloud's points, and centres with coefficients that stand for it."""
 
-    room: Room
+    cloud: PointCloud
     engine: Engine
     kernel: Kernel
     space: Space
@@ -89,12 +89,14 @@ def _distance_to_span(radial: RadialFunction, squared: Vector) -> Vector:
     return distance
 
 
-def coincident_mass(room: Room, engine: Engine, distances: Distances, centers: Points) -> Vector:
+def coincident_mass(
+    cloud: PointCloud, engine: Engine, distances: Distances, centers: Points
+) -> Vector:
     """Weight of the points that coincide with each centre: 1/n for distinct points of equal weight."""
     rows, p = distances.coincident()
     if not len(rows):
         return np.zeros(len(centers))
-    return float(p.sum()) * engine.load(room.rows(rows), p).nearest(centers).masses()
+    return float(p.sum()) * engine.load(cloud.rows(rows), p).nearest(centers).masses()
 
 
 def nearest_bound(distances: Distances, radial: RadialFunction) -> float:
@@ -111,12 +113,12 @@ def measure(
     Where the kernel is a user's own and has no known spectrum, "auto" takes what is left: the exact
     floor, or rows.
     """
-    kappa = case.room.kernel_sum(case.radial, case.centers)
+    kappa = case.cloud.kernel_sum(case.radial, case.centers)
     K = gram(case.radial, case.centers, case.centers)
     residual = kappa - K @ case.alpha
     spectrum = case.kernel.has_spectrum(case.space)
     half = float(kappa @ case.alpha) + float(residual @ case.alpha)  # 2κᵀα − αᵀKα = ‖z̄‖² − err²
-    if method == "exact" or (method == "auto" and case.room.summary.count <= EXACT_LIMIT):
+    if method == "exact" or (method == "auto" and case.cloud.summary.count <= EXACT_LIMIT):
         exact = _exact(case, half)
         if method == "exact" or not exact.below_floor or not spectrum:
             return exact
@@ -131,7 +133,7 @@ def _exact(case: Comparison, half: float) -> Certificate:
     """err² = ‖z̄‖² − (2κᵀα − αᵀKα) by all pairs, O(n²d); rounding hides what is below a few
     eps·(‖z̄‖² + ‖α‖²).
     """
-    zz = case.room.quadratic(case.radial)
+    zz = case.cloud.quadratic(case.radial)
     squared = zz - half
     floor = 8 * EPS * (zz + float(case.alpha @ case.alpha))
     below = squared < floor
@@ -145,10 +147,10 @@ def _rows(
     """err² = Σ_j p_j r(x_j) − αᵀ(κ − Kα), r = z̄ − z, the first sum estimated from rows drawn by
     weight.
     """
-    rows, correction = _drawn_rows(case.room, rng, size)
-    Q = case.room.rows(rows)
+    rows, correction = _drawn_rows(case.cloud, rng, size)
+    Q = case.cloud.rows(rows)
     z = case.engine.load(case.centers).kernel_sum(case.radial, Q, case.alpha)
-    r = case.room.kernel_sum(case.radial, Q) - z
+    r = case.cloud.kernel_sum(case.radial, Q) - z
     squared = float(r.mean()) - offset
     # All rows of a sample leave nothing to chance, even where there is only one.
     spread = 0.0 if correction == 0.0 else float(r.std(ddof=1)) / np.sqrt(len(r)) * correction
@@ -156,16 +158,16 @@ def _rows(
     return _estimated(squared, float(spread), half, floor, "rows")
 
 
-def _drawn_rows(room: Room, rng: np.random.Generator, size: int) -> tuple[np.ndarray, float]:
+def _drawn_rows(cloud: PointCloud, rng: np.random.Generator, size: int) -> tuple[np.ndarray, float]:
     """Rows and the finite-population factor √(1 − m/n): without replacement where n counts rows,
     else with.
     """
-    n = room.summary.size
-    if not room.summary.counted:
-        return room.locate(rng.random(size)), 1.0
+    n = cloud.summary.size
+    if not cloud.summary.counted:
+        return cloud.locate(rng.random(size)), 1.0
     m = min(size, int(n))
     positions = rng.choice(int(n), m, replace=False)
-    located = room.locate(np.asarray((np.sort(positions) + 0.5) / n, dtype=np.float64))
+    located = cloud.locate(np.asarray((np.sort(positions) + 0.5) / n, dtype=np.float64))
     return located, float(np.sqrt(1.0 - m / n))
 
 
@@ -176,8 +178,8 @@ def _spectral(case: Comparison, half: float, rng: np.random.Generator, size: int
     frequencies, importance = spectral_draw(
         case.kernel, case.centers.shape[1], case.space, rng, size
     )
-    origin = case.room.summary.mean
-    of_points = case.room.fourier_sum(frequencies, origin)
+    origin = case.cloud.summary.mean
+    of_points = case.cloud.fourier_sum(frequencies, origin)
     phase = frequencies @ (case.centers - origin).T
     of_centers = np.stack([np.cos(phase) @ case.alpha, np.sin(phase) @ case.alpha], axis=1)
     values = importance * ((of_points - of_centers) ** 2).sum(axis=1)

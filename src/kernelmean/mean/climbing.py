@@ -21,7 +21,7 @@ from scipy.spatial import cKDTree
 from kernelmean import _progress, engines
 from kernelmean._lazy import lazy
 from kernelmean._types import EPS, IntVector, Points, Vector
-from kernelmean.engines import Room
+from kernelmean.engines import PointCloud
 from kernelmean.kernels import Formula, Radial
 from kernelmean.mean.expansion import KernelMean
 
@@ -44,7 +44,7 @@ class Ascent(NamedTuple):
     left: int  # points that still moved after max_iter steps
 
 
-class Place(NamedTuple):
+class Iterate(NamedTuple):
     """Points on a hill, with what one pass over the centres says of them."""
 
     x: Points  # (q, d)
@@ -54,30 +54,30 @@ class Place(NamedTuple):
     # natural step
     size: Vector
 
-    def of(self, rows: IntVector | Mask) -> Place:
+    def of(self, rows: IntVector | Mask) -> Iterate:
         """Some of the points."""
-        return Place(*(part[rows] for part in self))
+        return Iterate(*(part[rows] for part in self))
 
-    def put(self, rows: IntVector | Mask, other: Place) -> Place:
+    def put(self, rows: IntVector | Mask, other: Iterate) -> Iterate:
         """The same with some points replaced."""
-        replaced = Place(*(part.copy() for part in self))
+        replaced = Iterate(*(part.copy() for part in self))
         for mine, theirs in zip(replaced, other, strict=True):
             mine[rows] = theirs
         return replaced
 
 
 @dataclass(frozen=True)
-class Hill:
+class DensityToClimb:
     """A density Σ_a w_a φ(‖x − c_a‖), w > 0, to be climbed in the coordinates of its kernel."""
 
-    room: Room  # holds the centres
+    cloud: PointCloud  # holds the centres
     centers: Points
     weights: Vector
     decay: Formula  # ψ
     length: float  # of the kernel: the bandwidth
 
     @classmethod
-    def of(cls, mean: KernelMean) -> Hill:
+    def of(cls, mean: KernelMean) -> DensityToClimb:
         """The centres of positive weight; an error where there is no density to climb."""
         if isinstance(mean.kernel, Radial):
             raise ValueError(
@@ -93,7 +93,7 @@ class Hill:
         decay = mean.kernel.decay(mean.dimension)
         length = mean.kernel.length
         if len(live) == mean.k:
-            return cls(mean.room, mean.mapped_centers, mean.weights, decay, length)
+            return cls(mean.cloud, mean.mapped_centers, mean.weights, decay, length)
         centers = mean.mapped_centers[live]
         return cls(
             engines.precise(engines.open(mean.engine)).load(centers),
@@ -103,7 +103,7 @@ class Hill:
             length,
         )
 
-    def at(self, x: Points) -> Place:
+    def at(self, x: Points) -> Iterate:
         """log f = log Σ w_a φ_a and the step of mean shift, by Weiszfeld's rule at a kink.
 
         Points at a kink hold x with the slope η = √rate·Σw, the others pull with R = 2·rate·Σ w_a
@@ -111,10 +111,10 @@ class Hill:
         2000). Near a kink steps are short wherever they lead; there the natural step ∇f/(rate·f)
         tells whether the point has arrived.
         """
-        found = self.room.shift(self.decay, x, self.weights)
+        found = self.cloud.shift(self.decay, x, self.weights)
         norms = _norms(found.step)
         if not self.kinked:
-            return Place(x, found.log_value, found.step, norms)
+            return Iterate(x, found.log_value, found.step, norms)
         with np.errstate(divide="ignore", invalid="ignore"):
             log_pull = (
                 math.log(2) + 0.5 * math.log(self.decay.rate) + found.log_pull + np.log(norms)
@@ -125,7 +125,7 @@ class Hill:
                 )
             )
             natural = np.where(norms > 0.0, 2.0 * np.exp(found.log_pull - found.log_value), 0.0)
-        return Place(
+        return Iterate(
             x,
             found.log_value,
             share[:, None] * found.step,
@@ -143,7 +143,7 @@ class Hill:
         return not self.decay(np.zeros(1))[0] > 0.0
 
 
-def climb(hill: Hill, starts: Points, tol: float, max_iter: int) -> Ascent:
+def climb(density: DensityToClimb, starts: Points, tol: float, max_iter: int) -> Ascent:
     """Every start to where its step is at most ``tol`` bandwidths.  Time O(k·d) per step and point,
     memory O(n·d).
 
@@ -159,9 +159,11 @@ def climb(hill: Hill, starts: Points, tol: float, max_iter: int) -> Ascent:
     for first in _progress.track(range(0, n, size), "climbing", -(-n // size)):
         batch = slice(first, first + size)
         steps = 0
-        for steps, (rows, place, arrived) in enumerate(ascend(hill, starts[batch], tol), start=1):
+        for steps, (rows, iterate, arrived) in enumerate(
+            ascend(density, starts[batch], tol), start=1
+        ):
             over = arrived | (steps >= max_iter)
-            done = place.of(over)
+            done = iterate.of(over)
             ends[batch][rows[over]] = done.x + done.step
             log_values[batch][rows[over]] = done.log_value
             if steps >= max_iter:
@@ -171,81 +173,87 @@ def climb(hill: Hill, starts: Points, tol: float, max_iter: int) -> Ascent:
     return Ascent(ends, log_values, n_iter, left)
 
 
-def ascend(hill: Hill, starts: Points, tol: float) -> Iterator[tuple[IntVector, Place, Mask]]:
+def ascend(
+    density: DensityToClimb, starts: Points, tol: float
+) -> Iterator[tuple[IntVector, Iterate, Mask]]:
     """All points still on their way, step by step: their rows, their places, and which of them have
     arrived.
     """
     rows = np.arange(len(starts))
-    place = before = hill.at(starts)
+    iterate = before = density.at(starts)
     leaps = np.zeros(len(rows), dtype=bool)  # may leap: the two latest steps are known
     while True:
-        if hill.kinked:
-            place = _at_kinks(hill, place, tol)
-        arrived = place.size <= tol * hill.length
-        yield rows, place, arrived
+        if density.kinked:
+            iterate = _at_kinks(density, iterate, tol)
+        arrived = iterate.size <= tol * density.length
+        yield rows, iterate, arrived
         on = ~arrived
         if not on.any():
             return
         rows = rows[on]
-        place = place.of(on)
+        iterate = iterate.of(on)
         before = before.of(on)
         leaps = leaps[on]
-        after, leaps = _advance(hill, place, before, leaps)
-        place, before = after, place
+        after, leaps = _advance(density, iterate, before, leaps)
+        iterate, before = after, iterate
 
 
-def _advance(hill: Hill, place: Place, before: Place, leaps: Mask) -> tuple[Place, Mask]:
+def _advance(
+    density: DensityToClimb, iterate: Iterate, before: Iterate, leaps: Mask
+) -> tuple[Iterate, Mask]:
     """One step up, a leap where that pays, and whether each point may leap next time."""
-    plain = place.x + place.step
-    leap = _leaps(hill.length, place, before)
+    plain = iterate.x + iterate.step
+    leap = _leaps(density.length, iterate, before)
     bold = leaps & (leap != 0.0).any(axis=1)
-    after = hill.at(np.where(bold[:, None], plain + leap, plain))
+    after = density.at(np.where(bold[:, None], plain + leap, plain))
     lower = bold & ~(
-        after.log_value >= place.log_value - ROUNDING * (1.0 + np.abs(place.log_value))
+        after.log_value >= iterate.log_value - ROUNDING * (1.0 + np.abs(iterate.log_value))
     )
     if lower.any():
-        after = after.put(lower, hill.at(plain[lower]))
+        after = after.put(lower, density.at(plain[lower]))
     return after, ~lower
 
 
-def _leaps(length: float, place: Place, before: Place) -> Points:
+def _leaps(length: float, iterate: Iterate, before: Iterate) -> Points:
     """−γ(T(x) − T(x′)), γ = ⟨F, F − F′⟩/‖F − F′‖²: where F = T(x) − x would vanish, were it linear
     between x′ and x.
 
     Away from a kink that does not hold the steps grow instead; there the leap is what the natural
     step is longer.
     """
-    change = place.step - before.step
-    norms = _norms(place.step)
+    change = iterate.step - before.step
+    norms = _norms(iterate.step)
     squared = np.einsum("ij,ij->i", change, change)
     gamma = np.divide(
-        np.einsum("ij,ij->i", place.step, change),
+        np.einsum("ij,ij->i", iterate.step, change),
         squared,
         out=np.zeros_like(squared),
         where=squared > 0.0,
     )
-    leap = -gamma[:, None] * (place.x - before.x + change)
-    longer = place.size > 2.0 * norms
-    leap[longer] = place.step[longer] * (place.size / np.maximum(norms, TINY) - 1.0)[longer, None]
+    leap = -gamma[:, None] * (iterate.x - before.x + change)
+    longer = iterate.size > 2.0 * norms
+    leap[longer] = (
+        iterate.step[longer] * (iterate.size / np.maximum(norms, TINY) - 1.0)[longer, None]
+    )
     size = _norms(leap)
     shrink = np.divide(LEAP * length, size, out=np.ones_like(size), where=size > LEAP * length)
     return np.where((norms < CREEPING * length)[:, None], shrink[:, None] * leap, 0.0)
 
 
-def _at_kinks(hill: Hill, place: Place, tol: float) -> Place:
+def _at_kinks(density: DensityToClimb, iterate: Iterate, tol: float) -> Iterate:
     """Points that hardly move but have not arrived go to the nearest centre, if it is near and not
     lower.
     """
     stuck = np.flatnonzero(
-        (_norms(place.step) <= tol * hill.length) & (place.size > tol * hill.length)
+        (_norms(iterate.step) <= tol * density.length) & (iterate.size > tol * density.length)
     )
     if not len(stuck):
-        return place
-    distance, nearest = (np.asarray(found) for found in hill.tree.query(place.x[stuck]))
-    near = (distance > 0.0) & (distance <= LEAP * hill.length)
-    there = hill.at(hill.centers[nearest[near]])
-    higher = there.log_value >= place.log_value[stuck[near]]
-    return place.put(stuck[near][higher], there.of(higher))
+        return iterate
+    distance, nearest = (np.asarray(found) for found in density.tree.query(iterate.x[stuck]))
+    near = (distance > 0.0) & (distance <= LEAP * density.length)
+    there = density.at(density.centers[nearest[near]])
+    higher = there.log_value >= iterate.log_value[stuck[near]]
+    return iterate.put(stuck[near][higher], there.of(higher))
 
 
 def _norms(steps: Points) -> Vector:

@@ -83,7 +83,7 @@ class _Batch(NamedTuple):
         """
         radial, log_unit = self.first.pairing(other)
         rows = slice(self.starts[skip], None)
-        values = other.room.kernel_sum(radial, other.map(self.centers[rows]), other.weights)
+        values = other.cloud.kernel_sum(radial, other.map(self.centers[rows]), other.weights)
         return np.add.reduceat(
             self.weights[rows] * values, self.starts[skip:-1] - self.starts[skip]
         ), log_unit

@@ -13,7 +13,7 @@ import numpy as np
 from kernelmean import engines, kernels
 from kernelmean._lazy import lazy
 from kernelmean._types import ArrayLike, Matrix, Points, Space, Vector
-from kernelmean.engines import Engine, Room
+from kernelmean.engines import Engine, PointCloud
 from kernelmean.kernels import Kernel
 from kernelmean.mean import scaling, sums
 
@@ -90,7 +90,7 @@ class KernelMean:
         return self._over(
             Q,
             lambda mapped: sums.density_sum(
-                self.room_for(mapped), formula, mapped, self.weights, self.log_constant
+                self.cloud_for(mapped), formula, mapped, self.weights, self.log_constant
             ),
         )
 
@@ -101,7 +101,7 @@ class KernelMean:
         return self._over(
             Q,
             lambda mapped: (
-                self.room_for(mapped).log_kernel_sum(formula, mapped, self.weights)
+                self.cloud_for(mapped).log_kernel_sum(formula, mapped, self.weights)
                 + self.log_constant
             ),
         )
@@ -121,7 +121,7 @@ class KernelMean:
         W = np.column_stack(
             [self.weights[:, None] * ((self.mapped_centers - origin) / unit), self.weights]
         )
-        found = self.room.kernel_sum(decay, mapped, W)  # differences of sums: in float64
+        found = self.cloud.kernel_sum(decay, mapped, W)  # differences of sums: in float64
         pull: Points = found[:, :-1] - (engines.host(mapped) - origin) / unit * found[:, -1:]
         level = np.zeros(len(pull))
         factor = 2 * decay.rate * unit
@@ -129,7 +129,7 @@ class KernelMean:
             decay, found[:, -1], sums.mass(self.weights), self.log_constant + math.log(factor)
         )
         if len(far):
-            pull[far], level[far] = sums.signed_pull(self.room, decay, mapped[far], self.weights)
+            pull[far], level[far] = sums.signed_pull(self.cloud, decay, mapped[far], self.weights)
             pull[far] /= unit
         return scaling.times_exp(
             factor * scaling.pull_back(self.scale, pull), (self.log_constant + level)[:, None]
@@ -149,7 +149,7 @@ class KernelMean:
 
     def _log_gradient_at(self, mapped: Points) -> Points:
         decay = self.kernel.decay(self.dimension)
-        found = self.room.shift(decay, mapped, self.weights)
+        found = self.cloud.shift(decay, mapped, self.weights)
         pull = 2 * decay.rate * np.exp(found.log_pull - found.log_value)
         return scaling.pull_back(self.scale, pull[:, None] * found.step)
 
@@ -187,22 +187,22 @@ class KernelMean:
         return self.map(self.centers)
 
     @lazy
-    def room(self) -> Room:
-        """The room that holds the centres, for comparisons: in float64 whatever the engine's
+    def cloud(self) -> PointCloud:
+        """The point cloud that holds the centres, for comparisons: in float64 whatever the engine's
         precision.
         """
         return engines.precise(engines.open(self.engine)).load(self.mapped_centers)
 
-    def room_for(self, Q: Points) -> Room:
-        """The room that holds the centres, for evaluation at Q: in the engine's own precision."""
+    def cloud_for(self, Q: Points) -> PointCloud:
+        """The point cloud that holds the centres, for evaluation at Q: in the engine's own precision."""
         if self.engine == "auto":
             return engines.choose(self.engine, Q, float(len(Q)) * self.k).load(self.mapped_centers)
-        return self._evaluation_room
+        return self._evaluation_cloud
 
     @lazy
-    def _evaluation_room(self) -> Room:
+    def _evaluation_cloud(self) -> PointCloud:
         opened = engines.open(self.engine)
-        return self.room if engines.precise(opened) is opened else opened.load(self.mapped_centers)
+        return self.cloud if engines.precise(opened) is opened else opened.load(self.mapped_centers)
 
     @lazy
     def log_constant(self) -> float:
@@ -220,17 +220,17 @@ class KernelMean:
         """⟨f, f′⟩ in units of g(0), and the logarithm of that unit."""
         radial, log_unit = self.pairing(other)
         return float(
-            self.weights @ other.room.kernel_sum(radial, other.map(self.centers), other.weights)
+            self.weights @ other.cloud.kernel_sum(radial, other.map(self.centers), other.weights)
         ), log_unit
 
     def _inner(self, other: KernelMean) -> float:
         radial, log_unit = self.pairing(other)
         theirs = other.map(self.centers)
-        value = float(self.weights @ other.room.kernel_sum(radial, theirs, other.weights))
+        value = float(self.weights @ other.cloud.kernel_sum(radial, theirs, other.weights))
         mass = sums.mass(self.weights) * sums.mass(other.weights)
         if len(sums.lost(radial, np.array([value]), mass, log_unit)):
             value, level = sums.signed_total(
-                other.room, radial, theirs, other.weights, self.weights
+                other.cloud, radial, theirs, other.weights, self.weights
             )
             log_unit += level
         return float(scaling.times_exp(value, log_unit))
@@ -275,10 +275,10 @@ class KernelMean:
             )
         # r = f − f′ at the centres of both: equal means cancel term by term, not only in the total.
         theirs = other.map(self.centers)
-        at_mine = self.room.kernel_sum(radial, self.mapped_centers, self.weights)
-        at_mine = at_mine - other.room.kernel_sum(radial, theirs, other.weights)
-        at_theirs = self.room.kernel_sum(radial, self.map(other.centers), self.weights)
-        at_theirs = at_theirs - other.room.kernel_sum(radial, other.mapped_centers, other.weights)
+        at_mine = self.cloud.kernel_sum(radial, self.mapped_centers, self.weights)
+        at_mine = at_mine - other.cloud.kernel_sum(radial, theirs, other.weights)
+        at_theirs = self.cloud.kernel_sum(radial, self.map(other.centers), self.weights)
+        at_theirs = at_theirs - other.cloud.kernel_sum(radial, other.mapped_centers, other.weights)
         squared = float(self.weights @ at_mine) - float(other.weights @ at_theirs)
         return float(scaling.times_exp(math.sqrt(max(squared, 0.0)), 0.5 * log_unit))
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelmean.files.atomic_write import whole
+from kernelmean.files.atomic import atomic_write
 
 MAGIC = b"kernelmean model "
 VERSION = 1
@@ -27,7 +27,7 @@ Arrays = dict[str, np.ndarray[Any, Any]]
 def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: Arrays) -> None:
     """Write beside the target and rename, so that the file is whole or absent."""
     contents = _pack(header, arrays)
-    with whole(path) as beside:
+    with atomic_write(path) as beside:
         beside.write_bytes(contents)
 
 

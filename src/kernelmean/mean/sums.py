@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from kernelmean._types import IntVector, Points, Vector
-from kernelmean.engines import Room
+from kernelmean.engines import PointCloud
 from kernelmean.kernels import Formula, RadialFunction
 from kernelmean.mean import scaling
 
@@ -20,14 +20,14 @@ TINY = 100.0  # constants below e^−TINY take what is smaller than that to zero
 
 
 def density_sum(
-    room: Room, radial: RadialFunction, Q: Points, w: Vector, log_constant: float
+    cloud: PointCloud, radial: RadialFunction, Q: Points, w: Vector, log_constant: float
 ) -> Vector:
     """c·Σ_a w_a g(‖q − c_a‖²); ±∞ where it overflows."""
-    plain = room.kernel_sum(radial, Q, w)
+    plain = cloud.kernel_sum(radial, Q, w)
     value = scaling.times_exp(plain, log_constant)
     far = lost(radial, plain, mass(w), log_constant)
     if len(far):
-        mantissa, level = signed_sum(room, radial, Q[far], w)
+        mantissa, level = signed_sum(cloud, radial, Q[far], w)
         value[far] = scaling.times_exp(mantissa, level + log_constant)
     return value
 
@@ -50,21 +50,23 @@ def mass(w: Vector) -> float:
     return float(np.abs(w).sum())
 
 
-def signed_sum(room: Room, radial: RadialFunction, Q: Points, w: Vector) -> tuple[Vector, Vector]:
+def signed_sum(
+    cloud: PointCloud, radial: RadialFunction, Q: Points, w: Vector
+) -> tuple[Vector, Vector]:
     """(m, ℓ) such that Σ_a w_a g(‖q − c_a‖²) = m·e^ℓ: positive and negative weights apart, by
     logarithms.
     """
-    logs = [room.log_kernel_sum(radial, Q, np.maximum(side, 0.0)) for side in sides(w)]
+    logs = [cloud.log_kernel_sum(radial, Q, np.maximum(side, 0.0)) for side in sides(w)]
     level = common_level(logs)
     mantissa: Vector = np.exp(logs[0] - level)
     return (mantissa if len(logs) == 1 else mantissa - np.exp(logs[1] - level)), level
 
 
 def signed_total(
-    room: Room, radial: RadialFunction, Q: Points, w: Vector, v: Vector
+    cloud: PointCloud, radial: RadialFunction, Q: Points, w: Vector, v: Vector
 ) -> tuple[float, float]:
     """(m, ℓ) such that Σ_i v_i Σ_a w_a g(‖q_i − c_a‖²) = m·e^ℓ."""
-    mantissa, level = signed_sum(room, radial, Q, w)
+    mantissa, level = signed_sum(cloud, radial, Q, w)
     terms = v * mantissa
     if not terms.any():
         return 0.0, 0.0
@@ -72,9 +74,9 @@ def signed_total(
     return float(np.sum(terms * np.exp(np.minimum(level - top, 0.0)))), top
 
 
-def signed_pull(room: Room, decay: Formula, Q: Points, w: Vector) -> tuple[Points, Vector]:
+def signed_pull(cloud: PointCloud, decay: Formula, Q: Points, w: Vector) -> tuple[Points, Vector]:
     """(m, ℓ) such that Σ_a w_a ψ(‖q − c_a‖²)(c_a − q) = m·e^ℓ, each of them a row; the same way."""
-    found = [room.shift(decay, Q, np.maximum(side, 0.0)) for side in sides(w)]
+    found = [cloud.shift(decay, Q, np.maximum(side, 0.0)) for side in sides(w)]
     level = common_level([shift.log_pull for shift in found])
     pulls = [np.exp(shift.log_pull - level)[:, None] * shift.step for shift in found]
     return (pulls[0] if len(pulls) == 1 else pulls[0] - pulls[1]), level

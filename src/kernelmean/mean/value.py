@@ -26,7 +26,7 @@ from kernelmean._types import (
     Vector,
 )
 from kernelmean.bandwidth.resolve import DEFAULT_RULE, rescaled, resolve_kernel
-from kernelmean.engines import Distances, Engine, Room
+from kernelmean.engines import Distances, Engine, PointCloud
 from kernelmean.kernels import Kernel, RadialFunction
 from kernelmean.linalg.factor import Factor
 from kernelmean.mean import certificate as certificates
@@ -243,19 +243,19 @@ class SparseKernelMean:
                 )
             return self._solved(self.kappa, self.kernel, wanted, self.nearest_bound)
         data = self._load(X, sample_weight)
-        room = data.room
+        cloud = data.cloud
         centers = self.expansion.mapped_centers
-        new = self._other_kernel(kernel, bandwidth, room)
+        new = self._other_kernel(kernel, bandwidth, cloud)
         radial = new.radial(self.dimension, self.space)
-        kappa = room.kernel_sum(radial, centers)
-        distances = room.nearest(centers).distances()
+        kappa = cloud.kernel_sum(radial, centers)
+        distances = cloud.nearest(centers).distances()
         found = self._found_in(data)
         fresh = replace(
             self,
-            n_points=room.summary.size,
+            n_points=cloud.summary.size,
             cover=distances.cover,
             indices=None if found is None else self.indices,
-            nested=self.nested and found is not None and _is_farthest_first(room, found),
+            nested=self.nested and found is not None and _is_farthest_first(cloud, found),
             center_mass=None
             if self.center_mass is None
             else data.coincident_mass(distances, centers, self.engine),
@@ -304,7 +304,7 @@ class SparseKernelMean:
         opened = engines.precise(engines.open(self.engine))
         centers = self.expansion.mapped_centers
         case = Comparison(
-            self._load(X, sample_weight).room,
+            self._load(X, sample_weight).cloud,
             opened,
             self.kernel,
             self.space,
@@ -373,14 +373,14 @@ class SparseKernelMean:
         return np.searchsorted(data.rows, I) if np.isin(I, data.rows).all() else None
 
     def _other_kernel(
-        self, kernel: str | Kernel | None, bandwidth: float | str | None, room: Room
+        self, kernel: str | Kernel | None, bandwidth: float | str | None, cloud: PointCloud
     ) -> Kernel:
         """The kernel asked for; a length or a rule rescales the present family."""
         if bandwidth is None:
-            return self.kernel if kernel is None else resolve_kernel(kernel, DEFAULT_RULE, room)
+            return self.kernel if kernel is None else resolve_kernel(kernel, DEFAULT_RULE, cloud)
         if kernel is None:
-            return rescaled(self.kernel, bandwidth, room)
-        return resolve_kernel(kernel, bandwidth, room)
+            return rescaled(self.kernel, bandwidth, cloud)
+        return resolve_kernel(kernel, bandwidth, cloud)
 
     def _solved(
         self, kappa: Vector, kernel: Kernel, constraint: Constraint, nearest_bound: float | None
@@ -405,26 +405,26 @@ class SparseKernelMean:
 
 
 class _Data(NamedTuple):
-    """A checked sample and the room of its rows of positive weight, in the coordinates of the
+    """A checked sample and the point cloud of its rows of positive weight, in the coordinates of the
     kernel.
     """
 
     points: Points
     rows: IntVector | None  # of positive weight; None for all
-    room: Room
+    cloud: PointCloud
 
     def coincident_mass(
         self, distances: Distances, centers: Points, engine: str | Engine
     ) -> Vector:
         """Weight of the points that coincide with each centre."""
-        return certificates.coincident_mass(self.room, engines.open(engine), distances, centers)
+        return certificates.coincident_mass(self.cloud, engines.open(engine), distances, centers)
 
 
-def _is_farthest_first(room: Room, rows: IntVector) -> bool:
+def _is_farthest_first(cloud: PointCloud, rows: IntVector) -> bool:
     """Whether farthest-first from the first of these rows picks the others in this order: O(nkd) at
     most, as κ.
     """
-    return np.array_equal(room.traverse(int(rows[0])).take(len(rows)).indices, rows)
+    return np.array_equal(cloud.traverse(int(rows[0])).take(len(rows)).indices, rows)
 
 
 def incoherence(radial: RadialFunction, cover: float) -> float:

@@ -17,7 +17,7 @@ from kernelmean.fitting.fit import sparse_density
 from kernelmean.fitting.prepare import kernel_mean
 from kernelmean.kernels import Kernel
 from kernelmean.mean import scaling
-from kernelmean.mean.climbing import Ascent, Hill, climb
+from kernelmean.mean.climbing import Ascent, DensityToClimb, climb
 from kernelmean.mean.expansion import AnyMean, KernelMean
 from kernelmean.meanshift.linkage import Links, link
 
@@ -87,7 +87,9 @@ class Clustering:
         return replace(self, labels=labels, shifted=shifted)
 
     def _labels(self, mapped: Points) -> IntVector:
-        ascent = climb(Hill.of(self.mean.expansion), mapped, self.rules.tol, self.rules.max_iter)
+        ascent = climb(
+            DensityToClimb.of(self.mean.expansion), mapped, self.rules.tol, self.rules.max_iter
+        )
         _warn_if_cut(ascent, len(mapped), self.rules)
         return self._at_ends(ascent.ends)
 
@@ -135,12 +137,12 @@ def density(
 def cluster(mean: AnyMean, X: Points, rules: Rules) -> Clustering:
     """The clusters of X under a density.  Time O(n·k·d) per step, memory O(n·d)."""
     expansion = mean.expansion
-    hill = Hill.of(expansion)
-    radius = hill.length if rules.merge_radius is None else rules.merge_radius
+    density_to_climb = DensityToClimb.of(expansion)
+    radius = density_to_climb.length if rules.merge_radius is None else rules.merge_radius
     ascent = _ascent(expansion, X, rules)
     _warn_if_cut(ascent, len(X), rules)
     links = link(ascent.ends, radius)
-    peaks, owner = _peaks(hill, ascent, links, radius)
+    peaks, owner = _peaks(density_to_climb, ascent, links, radius)
     owner = _absorbed(
         peaks.ends,
         owner,
@@ -166,13 +168,13 @@ def _ascent(expansion: KernelMean, X: Points, rules: Rules) -> Ascent:
     """All rows climb, each where it is; their ends come here."""
 
     def climbed(mapped: Points) -> Matrix:
-        found = climb(Hill.of(expansion), mapped, rules.tol, rules.max_iter)
+        found = climb(DensityToClimb.of(expansion), mapped, rules.tol, rules.max_iter)
         facts = np.full((len(mapped), 2), [found.n_iter, 0.0])
         facts[0, 1] = found.left
         return np.column_stack([found.ends, found.log_values, facts])
 
     if not engines.in_parts(X):
-        return climb(Hill.of(expansion), expansion.map(X), rules.tol, rules.max_iter)
+        return climb(DensityToClimb.of(expansion), expansion.map(X), rules.tol, rules.max_iter)
     rows: Matrix = engines.over(expansion.map(X), climbed)
     return Ascent(
         np.ascontiguousarray(rows[:, :-3]),
@@ -187,7 +189,9 @@ def _in_data(expansion: KernelMean, ends: Points) -> Points:
     return scaling.undo(expansion.scale, ends, expansion.centers[0])
 
 
-def _peaks(hill: Hill, ascent: Ascent, links: Links, radius: float) -> tuple[Ascent, IntVector]:
+def _peaks(
+    density_to_climb: DensityToClimb, ascent: Ascent, links: Links, radius: float
+) -> tuple[Ascent, IntVector]:
     """Refined peaks from the highest first, and the peak of each group: groups whose peaks meet are
     one.
     """
@@ -196,10 +200,10 @@ def _peaks(hill: Hill, ascent: Ascent, links: Links, radius: float) -> tuple[Asc
     best = order[np.searchsorted(group[order], np.arange(links.groups.max() + 1))]
     ends = ascent.ends[best]
     tol = max(
-        REFINED, 8 * EPS * float(np.abs(ends).max()) / hill.length
+        REFINED, 8 * EPS * float(np.abs(ends).max()) / density_to_climb.length
     )  # rounding moves points too
-    refined = climb(hill, ends, tol, REFINING_STEPS)
-    values = hill.at(refined.ends).log_value
+    refined = climb(density_to_climb, ends, tol, REFINING_STEPS)
+    values = density_to_climb.at(refined.ends).log_value
     by_height = np.lexsort((best, -values))
     peaks = refined._replace(ends=refined.ends[by_height], log_values=values[by_height])
     met = link(peaks.ends, radius)

@@ -16,7 +16,7 @@ from scipy.linalg import qr, solve_triangular
 
 from kernelmean import engines
 from kernelmean._types import Matrix, Points, Vector
-from kernelmean.engines import Room
+from kernelmean.engines import PointCloud
 from kernelmean.kernels import (
     Cauchy,
     Gaussian,
@@ -46,7 +46,7 @@ class Marginal:
 
     centers: Points  # (k, m), as P sees them
     weights: Vector  # (k,)
-    room: Room
+    cloud: PointCloud
     profile: Profile
     scale: Matrix  # (m, m) B
 
@@ -54,7 +54,7 @@ class Marginal:
         """f_P at the rows of Y, (q, m).  Time O(qkm)."""
         mapped = scaling.apply(self.scale, Y, self.centers[0])
         log_constant = self.profile.log_peak + scaling.log_jacobian(self.scale)
-        return sums.density_sum(self.room, self.profile.radial, mapped, self.weights, log_constant)
+        return sums.density_sum(self.cloud, self.profile.radial, mapped, self.weights, log_constant)
 
 
 def marginal(mean: AnyMean, P: Matrix) -> Marginal:

@@ -89,7 +89,7 @@ def values(means: Sequence[AnyMean], X: Points) -> Matrix:
     for mean in means:
         f = mean.expansion
         radial, _ = f.pairing(f)
-        columns.append(f.room.kernel_sum(radial, f.map(X), f.weights))
+        columns.append(f.cloud.kernel_sum(radial, f.map(X), f.weights))
     return np.column_stack(columns)
 
 

@@ -20,7 +20,7 @@ from scipy.spatial.distance import cdist
 from kernelmean import _blas, _progress, bandwidth, engines
 from kernelmean._random import Streams
 from kernelmean._types import EPS, IntVector, Matrix, Points, Vector
-from kernelmean.engines import Engine, Room
+from kernelmean.engines import Engine, PointCloud
 from kernelmean.kernels import RadialFunction
 from kernelmean.proportions import means, solving
 from kernelmean.proportions.means import Plan
@@ -222,11 +222,13 @@ class Pairs:
         self._Q = Q
         keep = Q.shape[1] >= KEPT_COLUMNS and len(Q) * len(X) <= budget
         self._squared = squared_distances(Q, X) if keep else None
-        self._room: Room | None = None if keep else engines.precise(engines.open(engine)).load(X)
+        self._cloud: PointCloud | None = (
+            None if keep else engines.precise(engines.open(engine)).load(X)
+        )
 
     def sums(self, radial: RadialFunction, W: Matrix) -> Matrix:
-        if self._room is not None:
-            return self._room.kernel_sum(radial, self._Q, W)
+        if self._cloud is not None:
+            return self._cloud.kernel_sum(radial, self._Q, W)
         assert self._squared is not None
         size = max(1, BLOCK // self._squared.shape[1])  # blocks that stay in the cache
         parts = [
@@ -298,7 +300,7 @@ def _mixtures(labels: IntVector, pool: Vector, rng: np.random.Generator) -> tupl
 
 def _range(X: Points, engine: str | Engine) -> tuple[float, float]:
     """From a fraction of a typical distance (median, root mean square) to a few times it."""
-    room = engines.precise(engines.choose(engine, X, 0.0)).load(X)
-    squares = math.sqrt(2.0 * float(np.sum(room.summary.std**2)))
-    typical = bandwidth.by_rule("median", room), squares
+    cloud = engines.precise(engines.choose(engine, X, 0.0)).load(X)
+    squares = math.sqrt(2.0 * float(np.sum(cloud.summary.std**2)))
+    typical = bandwidth.by_rule("median", cloud), squares
     return NARROWEST * min(typical), WIDEST * max(typical)

@@ -17,25 +17,27 @@ from kernelmean import _checks
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.engines import Engine
 from kernelmean.engines import arrays as sample
-from kernelmean.engines.parts.part import Known, Part
+from kernelmean.engines.parts.part import Part, TraversalState
 from kernelmean.engines.parts.protocol import divided, starts, wanted_rows
 
 BATCH = 1 << 22  # numbers: 32 MiB in float64
 
 
-def take_in(X: Any, name: str, columns: int | None = None) -> Streamed:
+def take_in(X: Any, name: str, columns: int | None = None) -> FileSample:
     """A mapped array or a source of batches, checked in one pass: shape, type and finite numbers."""
-    source: Mapped | Sourced = Mapped(X) if isinstance(X, np.ndarray) else Sourced(X)
+    source: MappedArray | BatchSource = (
+        MappedArray(X) if isinstance(X, np.ndarray) else BatchSource(X)
+    )
     _checks.table_shape((1 if len(X) else 0, source.dimension), name, columns)
     step = max(1, BATCH // source.dimension)
     sizes = [
         len(_checks.points(batch, name)) for batch in source.read(step, None) if batch is not None
     ]
-    return Streamed(source, step, np.array(sizes, dtype=np.intp))
+    return FileSample(source, step, np.array(sizes, dtype=np.intp))
 
 
 @dataclass(frozen=True)
-class Mapped:
+class MappedArray:
     """An array in a file; any rows can be read."""
 
     X: np.ndarray[Any, Any]
@@ -57,7 +59,7 @@ class Mapped:
 
 
 @dataclass(frozen=True)
-class Sourced:
+class BatchSource:
     """A source of batches, read from its beginning each time."""
 
     source: Any
@@ -85,12 +87,12 @@ class Sourced:
 
 
 @dataclass(frozen=True)
-class Streamed:
+class FileSample:
     """(n, d) numbers in a file, in batches; some rows may be left out, and all mapped by A(x −
     origin) on the way in.
     """
 
-    source: Mapped | Sourced
+    source: MappedArray | BatchSource
     step: int
     sizes: IntVector  # rows of each batch
     kept: IntVector | None = None  # ascending
@@ -116,11 +118,11 @@ class Streamed:
             else self._mapped(found)
         )
 
-    def keep(self, rows: IntVector) -> Streamed:
+    def keep(self, rows: IntVector) -> FileSample:
         """The table of these rows."""
         return replace(self, kept=rows if self.kept is None else self.kept[rows])
 
-    def together(self, others: Sequence[Streamed]) -> Streamed:
+    def together(self, others: Sequence[FileSample]) -> FileSample:
         """The rows of several tables of one source, in the order of the file."""
         tables = [self, *others]
         if any(table.source is not self.source for table in tables):
@@ -131,13 +133,13 @@ class Streamed:
         rows = [np.arange(len(table)) if table.kept is None else table.kept for table in tables]
         return replace(self, kept=np.unique(np.concatenate(rows)))
 
-    def mapped(self, matrix: Matrix, origin: Vector) -> Streamed:
+    def mapped(self, matrix: Matrix, origin: Vector) -> FileSample:
         """A(x − origin) for every row."""
         return replace(self, maps=(*self.maps, (matrix, origin)))
 
-    def parts(self, weights: Vector | None, local: Engine) -> Read:
+    def parts(self, weights: Vector | None, local: Engine) -> FileParts:
         """The batches with their weights."""
-        return Read(self, weights, local)
+        return FileParts(self, weights, local)
 
     def over(self, function: Callable[[Points], Any]) -> Any:
         """function(batch) for all batches, end to end."""
@@ -146,7 +148,7 @@ class Streamed:
         )
 
     def batches(self, needed: Sequence[bool] | None = None) -> Iterator[Points | None]:
-        """The batches as the rooms see them; None in place of some that are not needed."""
+        """The batches as the point clouds see them; None in place of some that are not needed."""
         begins = starts(self.sizes)
         for i, batch in enumerate(self.source.read(self.step, needed)):
             if batch is None or self.kept is None:
@@ -177,16 +179,16 @@ class Streamed:
 
 
 @dataclass
-class Read:
+class FileParts:
     """Parts that are read anew for every question; of each, the distances of its traversals are
     kept.
     """
 
-    table: Streamed
+    table: FileSample
     weights: Vector | None
     local: Engine
     offered: int = 1 << 16  # a round is a pass over the file: more offers make fewer of them
-    known: list[dict[str, Known]] = field(init=False)
+    known: list[dict[str, TraversalState]] = field(init=False)
 
     def __post_init__(self) -> None:
         everything = self.table.kept_sizes()

@@ -34,18 +34,18 @@ def open_source(selection: str | IntVector, task: Task) -> Source:
     """The source of centres that a selection names; "auto" is no source but a choice between
     several.
     """
-    room = task.room
+    cloud = task.cloud
     streams = task.streams
     if not isinstance(selection, str):
-        return Listed("given", room, [selection])
+        return Listed("given", cloud, [selection])
     match _checks.choice(selection, "selection", SELECTIONS):
         case "kcenter":
-            return KCenter(room, first_center(room, streams))
+            return KCenter(cloud, first_center(cloud, streams))
         case "greedy":
             return Greedy(task)
         case "kmeans++":
-            return Listed("kmeans++", room, d2_draws(room, streams.of("kmeans++")))
+            return Listed("kmeans++", cloud, d2_draws(cloud, streams.of("kmeans++")))
         case "kmeans":
-            return kmeans(room, task.limit, streams.of("kmeans"))
+            return kmeans(cloud, task.limit, streams.of("kmeans"))
         case _:
-            return Listed("random", room, draws_by_weight(room, streams.of("random centres")))
+            return Listed("random", cloud, draws_by_weight(cloud, streams.of("random centres")))

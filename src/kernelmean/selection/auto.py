@@ -18,7 +18,7 @@ from kernelmean._lazy import lazy
 from kernelmean._types import Constraint, IntVector, Points, Solver, Vector
 from kernelmean.coefficients import Growth, Path, Progress, Stopping
 from kernelmean.coefficients.sources import Source
-from kernelmean.engines import Room
+from kernelmean.engines import PointCloud
 from kernelmean.kernels import Formula
 from kernelmean.linalg.factor import Factor
 from kernelmean.selection import (
@@ -56,7 +56,7 @@ COVERED = 1e-10  # farthest-first may be better than both
 TIE = 1e-14  # differences below this share of the objective are rounding
 
 
-class Choice(NamedTuple):
+class Selected(NamedTuple):
     """The selection that serves best, with its weights."""
 
     path: Path
@@ -64,7 +64,7 @@ class Choice(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Judge:
+class Criterion:
     """What makes one set of centres better than another."""
 
     task: Task
@@ -80,58 +80,62 @@ class Judge:
         """The objective that α reaches, or the mean negative log-density: the smaller the better."""
         k = len(alpha)
         if self.task.density:
-            room = self.task.engine.load(factor.centers[:k])
-            return -float(room.log_kernel_sum(self.density, self._rows, alpha).mean())
+            cloud = self.task.engine.load(factor.centers[:k])
+            return -float(cloud.log_kernel_sum(self.density, self._rows, alpha).mean())
         return factor.objective(alpha)
 
     @lazy
     def _rows(self) -> Points:
-        room = self.task.room
-        return room.rows(room.locate(self.task.streams.of("judging rows").random(LIKELIHOOD_ROWS)))
+        cloud = self.task.cloud
+        return cloud.rows(
+            cloud.locate(self.task.streams.of("judging rows").random(LIKELIHOOD_ROWS))
+        )
 
 
-def select(selection: str | IntVector, judge: Judge, rule: Stopping, progress: Progress) -> Choice:
+def select(
+    selection: str | IntVector, criterion: Criterion, rule: Stopping, progress: Progress
+) -> Selected:
     """Centres by the selection named, with their weights."""
-    task = judge.task
+    task = criterion.task
     if isinstance(selection, str) and selection == "auto":
-        return choose(judge, rule, progress)
+        return choose(criterion, rule, progress)
     path = coefficients.grow(
-        task.room, task.radial, open_source(selection, task), rule, progress=progress
+        task.cloud, task.radial, open_source(selection, task), rule, progress=progress
     )
-    return Choice(path, judge.weights(path.factor, path.k))
+    return Selected(path, criterion.weights(path.factor, path.k))
 
 
-def choose(judge: Judge, rule: Stopping, progress: Progress) -> Choice:
+def choose(criterion: Criterion, rule: Stopping, progress: Progress) -> Selected:
     """The best of several selections with exactly k centres; with k open, the better of two that
     grow side by side.
     """
-    task = judge.task
+    task = criterion.task
     first = _first_row(task)
-    growths = [Growth(task.room, task.radial, source, rule) for source in _sources(task, first)]
+    growths = [Growth(task.cloud, task.radial, source, rule) for source in _sources(task, first)]
     if rule.k is None:
-        growths = [_winner_of_trial(growths, judge)]
+        growths = [_winner_of_trial(growths, criterion)]
     for growth in growths:
         while not growth.over:
             growth.step()
             progress.advance(growth.factor.size, rule.limit)
     paths = [growth.path() for growth in growths]
-    if rule.k is None and task.density and task.room.summary.size > task.limit:
+    if rule.k is None and task.density and task.cloud.summary.size > task.limit:
         paths.append(_centroid_path(paths[0], task))
     if rule.k is not None and not task.density:
         # Projected weights suit farthest-first rows at any k: the better a selection with signed
         # weights, the worse with those.
         gain = (
             0.0
-            if judge.constraint == "simplex-projection"
+            if criterion.constraint == "simplex-projection"
             else _last_gain(min(paths, key=_indicator), task)
         )
         sources = _rows_alone(task, first, gain)
         rows = [
-            coefficients.grow(task.room, task.radial, source, rule, progress=progress)
+            coefficients.grow(task.cloud, task.radial, source, rule, progress=progress)
             for source in sources
         ]
         paths = [*rows, *paths]  # rows win a tie
-    return _best(paths, judge)
+    return _best(paths, criterion)
 
 
 def _last_gain(path: Path, task: Task) -> float:
@@ -150,9 +154,9 @@ def _first_row(task: Task) -> int | None:
     """Where farthest-first begins, if it may take part: drawn before all else, as by
     ``selection="kcenter"``.
     """
-    summary = task.room.summary
+    summary = task.cloud.summary
     if task.density or summary.dimension <= COVERED_DIMENSION or summary.size <= task.limit:
-        return first_center(task.room, task.streams)
+        return first_center(task.cloud, task.streams)
     return None
 
 
@@ -162,10 +166,10 @@ def _rows_alone(task: Task, first: int | None, gain: float) -> Iterator[Source]:
 
     Farthest-first in low dimension, and the greedy selection where all rows are candidates.
     """
-    if task.room.summary.size <= task.limit:
+    if task.cloud.summary.size <= task.limit:
         return
     if first is not None and gain < COVERED:
-        yield KCenter(task.room, first)
+        yield KCenter(task.cloud, first)
     if _small(task, SOME) and gain < CENTROIDS_IN_THE_WAY:
         yield Greedy(task)
 
@@ -178,7 +182,7 @@ def _centroid_path(found: Path, task: Task) -> Path:
     source = _off_data(
         exactly, _centroids(exactly, draft(exactly, task.streams.of("centroid rows"))[0])
     )
-    path = coefficients.grow(task.room, task.radial, source, Stopping(found.k, found.k, 0.0, 1))
+    path = coefficients.grow(task.cloud, task.radial, source, Stopping(found.k, found.k, 0.0, 1))
     return replace(path, reason=found.reason)
 
 
@@ -187,10 +191,10 @@ def _sources(task: Task, first: int | None) -> Iterator[Source]:
     :func:`_rows_alone`).
     """
     if first is not None and (
-        task.density or not task.fixed or task.room.summary.size <= task.limit
+        task.density or not task.fixed or task.cloud.summary.size <= task.limit
     ):
-        yield KCenter(task.room, first)
-    if task.room.summary.size <= task.limit:  # every distinct point becomes a centre
+        yield KCenter(task.cloud, first)
+    if task.cloud.summary.size <= task.limit:  # every distinct point becomes a centre
         return
     if not task.fixed:
         # for densities farthest-first finds how many, and as many centroids are compared with it
@@ -200,7 +204,7 @@ def _sources(task: Task, first: int | None) -> Iterator[Source]:
     # Centroids make up for draws: each draw per centre costs an n × k sum and, from a thousand
     # centres on, as much in algebra.
     draws = (
-        2 if (task.density and task.limit <= MANY) or task.room.summary.size <= EVERYTHING else 1
+        2 if (task.density and task.limit <= MANY) or task.cloud.summary.size <= EVERYTHING else 1
     )
     candidates = Candidates(task, draws, EVERYTHING if _small(task, SOME) else 0)
     often = DENSITY_STARTS if task.density else STARTS
@@ -208,7 +212,7 @@ def _sources(task: Task, first: int | None) -> Iterator[Source]:
         _centroids(task, candidates.draft, which)
         for which in range(often if _small(task, FEW) else 1)
     ]
-    kappas = [task.room.kernel_sum(task.radial, centroids) for centroids in starts]
+    kappas = [task.cloud.kernel_sum(task.radial, centroids) for centroids in starts]
     for centroids, kappa in zip(starts, kappas, strict=True):
         yield _off_data(task, centroids, kappa)
     if not _costlier_than_sums(task):
@@ -222,24 +226,24 @@ def _costlier_than_sums(task: Task) -> bool:
     centroids are tried. For densities the weights would take seconds as well, and centroids won
     wherever measured.
     """
-    return task.limit > MANY and (task.density or task.room.summary.dimension <= COVERED_DIMENSION)
+    return task.limit > MANY and (task.density or task.cloud.summary.dimension <= COVERED_DIMENSION)
 
 
 def _small(task: Task, centers: int) -> bool:
     """Few rows, and no more centres than so many; for densities any number, since centroids are all
     they have.
     """
-    return task.room.summary.size <= EVERYTHING and (task.density or task.limit <= centers)
+    return task.cloud.summary.size <= EVERYTHING and (task.density or task.limit <= centers)
 
 
-def _iterations(task: Task, draft: Room) -> int:
+def _iterations(task: Task, draft: PointCloud) -> int:
     """Of Lloyd's."""
     if task.density:
-        return LLOYD_ITERATIONS if draft is task.room else DRAFT_ITERATIONS
+        return LLOYD_ITERATIONS if draft is task.cloud else DRAFT_ITERATIONS
     return LLOYD_ITERATIONS if _small(task, FEW) else SHORT_ITERATIONS
 
 
-def _centroids(task: Task, draft: Room, which: int = 0) -> Points:
+def _centroids(task: Task, draft: PointCloud, which: int = 0) -> Points:
     """Lloyd's centroids of the draft; those of large densities in low dimension get a fringe.
 
     Centroids shun the tails, and a density without centres there loses more likelihood than all the
@@ -257,9 +261,9 @@ def _centroids(task: Task, draft: Room, which: int = 0) -> Points:
 
 def _fringe(task: Task, centroids: Points, wanted: int) -> Iterator[Points]:
     """Farthest-first rows that are no centroids themselves, as a lonely point may be."""
-    traversal = task.room.traverse(first_row(task.room, task.streams.of("first fringe row")))
+    traversal = task.cloud.traverse(first_row(task.cloud, task.streams.of("first fringe row")))
     while wanted and len(picks := traversal.take(wanted).indices):
-        rows = task.room.rows(picks)
+        rows = task.cloud.rows(picks)
         squared = task.engine.load(rows).nearest(centroids).distances().values()
         rows = rows[task.radial.rate * squared > APART]
         wanted -= len(rows)
@@ -268,15 +272,15 @@ def _fringe(task: Task, centroids: Points, wanted: int) -> Iterator[Points]:
 
 def _fringed(task: Task) -> bool:
     """With fewer centres than MANY the bulk needs them all."""
-    return task.density and task.room.summary.dimension <= COVERED_DIMENSION and task.limit > MANY
+    return task.density and task.cloud.summary.dimension <= COVERED_DIMENSION and task.limit > MANY
 
 
 def _off_data(task: Task, points: Points, kappa: Vector | None = None) -> OffData:
-    summed = task.room.kernel_sum(task.radial, points) if kappa is None else kappa
-    return OffData("kmeans+kcenter" if _fringed(task) else "kmeans", task.room, points, summed)
+    summed = task.cloud.kernel_sum(task.radial, points) if kappa is None else kappa
+    return OffData("kmeans+kcenter" if _fringed(task) else "kmeans", task.cloud, points, summed)
 
 
-def _winner_of_trial(growths: list[Growth], judge: Judge) -> Growth:
+def _winner_of_trial(growths: list[Growth], criterion: Criterion) -> Growth:
     """Grow each to a first checkpoint and keep the better one, compared at equal k."""
     if len(growths) == 1:
         return growths[0]
@@ -285,27 +289,28 @@ def _winner_of_trial(growths: list[Growth], judge: Judge) -> Growth:
             growth.step()
     k = min(growth.path().k for growth in growths)
     return min(
-        growths, key=lambda growth: judge.loss(growth.factor, judge.weights(growth.factor, k))
+        growths,
+        key=lambda growth: criterion.loss(growth.factor, criterion.weights(growth.factor, k)),
     )
 
 
-def _best(paths: list[Path], judge: Judge) -> Choice:
+def _best(paths: list[Path], criterion: Criterion) -> Selected:
     """The path of least loss.
 
     E bounds the objective of constrained weights from below: no weights are needed where E is no
     better than what another path reaches.
     """
     if len(paths) == 1:
-        return Choice(paths[0], judge.weights(paths[0].factor, paths[0].k))
+        return Selected(paths[0], criterion.weights(paths[0].factor, paths[0].k))
     first, *others = sorted(paths, key=_indicator)
-    best = Choice(first, judge.weights(first.factor, first.k))
-    least = judge.loss(first.factor, best.weights)
+    best = Selected(first, criterion.weights(first.factor, first.k))
+    least = criterion.loss(first.factor, best.weights)
     for path in others:
-        if judge.task.density or _indicator(path) < least - TIE * abs(least):
-            alpha = judge.weights(path.factor, path.k)
-            loss = judge.loss(path.factor, alpha)
+        if criterion.task.density or _indicator(path) < least - TIE * abs(least):
+            alpha = criterion.weights(path.factor, path.k)
+            loss = criterion.loss(path.factor, alpha)
             if loss < least - TIE * abs(least):
-                best = Choice(path, alpha)
+                best = Selected(path, alpha)
                 least = loss
     return best
 

@@ -9,7 +9,7 @@ import numpy as np
 from kernelmean._lazy import lazy
 from kernelmean._random import Streams
 from kernelmean._types import Vector
-from kernelmean.engines import Engine, Room
+from kernelmean.engines import Engine, PointCloud
 from kernelmean.kernels import RadialFunction
 
 
@@ -17,7 +17,7 @@ from kernelmean.kernels import RadialFunction
 class Task:
     """The fit that a source is to serve."""
 
-    room: Room
+    cloud: PointCloud
     engine: Engine
     radial: RadialFunction
     limit: int  # most centres
@@ -31,16 +31,18 @@ class Task:
         """κ of every row, for samples so small that all are candidates: summed once for all
         selections that try them.
         """
-        return self.room.kernel_sum(self.radial, self.room.rows(np.arange(self.room.summary.count)))
+        return self.cloud.kernel_sum(
+            self.radial, self.cloud.rows(np.arange(self.cloud.summary.count))
+        )
 
 
-def first_row(room: Room, rng: np.random.Generator) -> int:
+def first_row(cloud: PointCloud, rng: np.random.Generator) -> int:
     """One row, drawn by cumulative weight."""
-    return int(room.locate(rng.random(1))[0])
+    return int(cloud.locate(rng.random(1))[0])
 
 
-def first_center(room: Room, streams: Streams) -> int:
+def first_center(cloud: PointCloud, streams: Streams) -> int:
     """Where the traversal that hands out centres begins: the same row for every selection that
     makes one.
     """
-    return first_row(room, streams.of("first centre"))
+    return first_row(cloud, streams.of("first centre"))

@@ -13,8 +13,8 @@ import numpy as np
 
 from kernelmean._types import IntVector, Points, StopReason, Vector
 from kernelmean.coefficients.sources import Batch
-from kernelmean.engines import Distances, Room, directions
-from kernelmean.linalg.pursuit import Pursuit
+from kernelmean.engines import Distances, PointCloud, directions
+from kernelmean.linalg.pursuit import GreedyPursuit
 from kernelmean.selection.base import Task, first_row
 from kernelmean.selection.listed import d2_batches, distinct_rows
 
@@ -35,12 +35,12 @@ class Candidates:
     """
 
     def __init__(self, task: Task, draws: int = DRAWS, everything: int | None = None) -> None:
-        self._room = task.room
+        self._cloud = task.cloud
         self._per_center = draws
-        self._traversal = task.room.traverse(
-            first_row(task.room, task.streams.of("first candidate"))
+        self._traversal = task.cloud.traverse(
+            first_row(task.cloud, task.streams.of("first candidate"))
         )
-        self.everything = task.room.summary.size <= max(
+        self.everything = task.cloud.summary.size <= max(
             EVERYTHING if everything is None else everything, draws * task.limit
         )
         self.draft, rows = draft(task, task.streams.of("candidate rows"))
@@ -63,7 +63,7 @@ class Candidates:
         draws.
         """
         if self.everything:
-            return self._new([np.arange(self._room.summary.count)])
+            return self._new([np.arange(self._cloud.summary.count)])
         wanted = max(self._per_center * centers, FEWEST_DRAWS)
         parts = []
         while self._bulk < wanted and (batch := next(self._draws, None)) is not None:
@@ -75,21 +75,21 @@ class Candidates:
         return self._new(parts)
 
     def _new(self, batches: Iterable[IntVector]) -> IntVector:
-        return np.fromiter(distinct_rows(self._room, batches, self._seen), dtype=np.intp)
+        return np.fromiter(distinct_rows(self._cloud, batches, self._seen), dtype=np.intp)
 
 
-def draft(task: Task, rng: np.random.Generator) -> tuple[Room, IntVector | None]:
-    """(a room with a stratified sample of rows by weight, these rows); (the room itself, None)
+def draft(task: Task, rng: np.random.Generator) -> tuple[PointCloud, IntVector | None]:
+    """(a point cloud with a stratified sample of rows by weight, these rows); (the point cloud itself, None)
     where it is small.
 
     Nothing here depends on how weights are written, so that integer weights draw as repeated rows
     do.
     """
     size = max(DRAFT, DRAFT_PER_CENTER * task.limit)
-    if task.room.summary.size <= size:
-        return task.room, None
-    rows = task.room.locate((np.arange(size) + rng.random(size)) / size)
-    return task.engine.load(task.room.rows(rows)), rows
+    if task.cloud.summary.size <= size:
+        return task.cloud, None
+    rows = task.cloud.locate((np.arange(size) + rng.random(size)) / size)
+    return task.engine.load(task.cloud.rows(rows)), rows
 
 
 class Greedy:
@@ -111,16 +111,16 @@ class Greedy:
         self._on_data = off_data is None
         self.name = "greedy" if off_data is None else "greedy+kmeans"
         points, kappa = (
-            (np.empty((0, task.room.summary.dimension)), np.empty(0))
+            (np.empty((0, task.cloud.summary.dimension)), np.empty(0))
             if off_data is None
             else off_data
         )
-        self._pursuit = Pursuit(
+        self._pursuit = GreedyPursuit(
             task.radial,
             task.unit_sum,
             points,
             kappa,
-            directions(task.room, task.radial, task.limit),
+            directions(task.cloud, task.radial, task.limit),
         )
         self._indices: IntVector = np.full(len(points), -1, np.intp)
         self._goal = 0
@@ -149,7 +149,7 @@ class Greedy:
 
     def distances(self, centers: Points) -> Distances:
         """Distances of all points to these centres."""
-        return self._task.room.nearest(centers).distances()
+        return self._task.cloud.nearest(centers).distances()
 
     def _next_stage(self) -> None:
         """A pool for twice as many centres, or for all of them at once where their number is known."""
@@ -160,13 +160,13 @@ class Greedy:
         rows = np.concatenate([fringe, bulk])
         known = len(self._indices)
         self._indices = np.concatenate([self._indices, rows])
-        points = self._task.room.rows(rows)
+        points = self._task.cloud.rows(rows)
         everything = self._candidates.everything
         self._pursuit.extend(
             points,
             self._task.kappa[rows]
             if everything
-            else self._task.room.kernel_sum(self._task.radial, points),
+            else self._task.cloud.kernel_sum(self._task.radial, points),
         )
         if self._task.density:
             self._pursuit.follow(known + np.arange(len(fringe)))

@@ -9,7 +9,7 @@ import numpy as np
 from kernelmean import _checks, engines
 from kernelmean._types import ArrayLike, IntVector, Points, RandomState, Vector
 from kernelmean.coefficients.sources import Batch
-from kernelmean.engines import Distances, Engine, Room
+from kernelmean.engines import Distances, Engine, PointCloud
 from kernelmean.selection.base import first_center
 
 
@@ -76,15 +76,15 @@ def k_center(
     rows, sample, weights = engines.present(checked, _checks.weights(sample_weight, len(checked)))
     if first is not None and _checks.count(first, "first", least=0) >= len(checked):
         raise ValueError(f"first must be a row of X, 0 to {len(checked) - 1}, got {first}.")
-    room = engines.choose(engine, sample, float(len(sample)) * _checks.count(k, "k")).load(
+    cloud = engines.choose(engine, sample, float(len(sample)) * _checks.count(k, "k")).load(
         sample, weights
     )
     start = first if first is None or rows is None else _position(rows, first)
     chance = _checks.streams(random_state)
-    traversal = room.traverse(first_center(room, chance) if start is None else start)
+    traversal = cloud.traverse(first_center(cloud, chance) if start is None else start)
     picks = traversal.take(_checks.count(k, "k"))
     indices = picks.indices if rows is None else rows[picks.indices]
-    return Centers(indices, room.rows(picks.indices), picks.radii, traversal.distances().cover)
+    return Centers(indices, cloud.rows(picks.indices), picks.radii, traversal.distances().cover)
 
 
 class KCenter:
@@ -92,22 +92,22 @@ class KCenter:
 
     name = "kcenter"
 
-    def __init__(self, room: Room, first: int) -> None:
-        self._room = room
-        self._traversal = room.traverse(first)
+    def __init__(self, cloud: PointCloud, first: int) -> None:
+        self._cloud = cloud
+        self._traversal = cloud.traverse(first)
         self._taken = 0
 
     def take(self, m: int) -> Batch:
         """The next m centres."""
         picks = self._traversal.take(m)
         self._taken += len(picks.indices)
-        return Batch(self._room.rows(picks.indices), picks.indices)
+        return Batch(self._cloud.rows(picks.indices), picks.indices)
 
     def distances(self, centers: Points) -> Distances:
         """Those of the traversal itself where all its centres are kept."""
         if len(centers) == self._taken:
             return self._traversal.distances()
-        return self._room.nearest(centers).distances()
+        return self._cloud.nearest(centers).distances()
 
 
 def _position(rows: IntVector, first: int) -> int:

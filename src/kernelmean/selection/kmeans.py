@@ -6,7 +6,7 @@ import numpy as np
 
 from kernelmean._types import IntVector, Points, Vector
 from kernelmean.coefficients.sources import Batch
-from kernelmean.engines import Distances, Room
+from kernelmean.engines import Distances, PointCloud
 from kernelmean.selection.listed import Listed, d2_draws
 
 LLOYD_ITERATIONS = 20
@@ -15,9 +15,11 @@ LLOYD_ITERATIONS = 20
 class OffData:
     """Points given in order, which are no rows of the sample."""
 
-    def __init__(self, name: str, room: Room, points: Points, kappa: Vector | None = None) -> None:
+    def __init__(
+        self, name: str, cloud: PointCloud, points: Points, kappa: Vector | None = None
+    ) -> None:
         self.name = name
-        self._room = room
+        self._cloud = cloud
         self._points = points
         self._kappa = kappa
         self._taken = 0
@@ -30,25 +32,27 @@ class OffData:
 
     def distances(self, centers: Points) -> Distances:
         """Distances of all points of the sample to these."""
-        return self._room.nearest(centers).distances()
+        return self._cloud.nearest(centers).distances()
 
 
-def kmeans(room: Room, k: int, rng: np.random.Generator) -> OffData:
+def kmeans(cloud: PointCloud, k: int, rng: np.random.Generator) -> OffData:
     """Lloyd's centroids of all points from a k-means++ start."""
     return OffData(
-        "kmeans", room, lloyd(room, Listed("kmeans++", room, d2_draws(room, rng)).take(k).points)
+        "kmeans",
+        cloud,
+        lloyd(cloud, Listed("kmeans++", cloud, d2_draws(cloud, rng)).take(k).points),
     )
 
 
-def lloyd(room: Room, centers: Points, iterations: int = LLOYD_ITERATIONS) -> Points:
+def lloyd(cloud: PointCloud, centers: Points, iterations: int = LLOYD_ITERATIONS) -> Points:
     """c ← mean of the points nearest to c, again and again; the heaviest centroid first."""
     for _ in range(iterations):
-        moved = room.nearest(centers).means()
+        moved = cloud.nearest(centers).means()
         if np.array_equal(moved, centers):
             break
         centers = moved
     masses = np.round(
-        room.nearest(centers).masses(), 12
+        cloud.nearest(centers).masses(), 12
     )  # equal masses stay equal, however their sums are rounded
     order: IntVector = np.argsort(-masses, kind="stable")
     return centers[order]

@@ -10,30 +10,30 @@ import numpy as np
 from kernelmean import engines
 from kernelmean._types import IntVector, Points
 from kernelmean.coefficients.sources import Batch
-from kernelmean.engines import Distances, Room
+from kernelmean.engines import Distances, PointCloud
 from kernelmean.selection.base import first_row
 
 
 class Listed:
     """Distinct points from a stream of rows; equal points count once."""
 
-    def __init__(self, name: str, room: Room, batches: Iterable[IntVector]) -> None:
+    def __init__(self, name: str, cloud: PointCloud, batches: Iterable[IntVector]) -> None:
         self.name = name
-        self._room = room
-        self._rows = distinct_rows(room, batches)
+        self._cloud = cloud
+        self._rows = distinct_rows(cloud, batches)
 
     def take(self, m: int) -> Batch:
         """The next m rows of the stream."""
         taken = np.fromiter(islice(self._rows, m), dtype=np.intp)
-        return Batch(self._room.rows(taken), taken)
+        return Batch(self._cloud.rows(taken), taken)
 
     def distances(self, centers: Points) -> Distances:
         """Distances of all points to these centres."""
-        return self._room.nearest(centers).distances()
+        return self._cloud.nearest(centers).distances()
 
 
 def distinct_rows(
-    room: Room, batches: Iterable[IntVector], seen: set[bytes] | None = None
+    cloud: PointCloud, batches: Iterable[IntVector], seen: set[bytes] | None = None
 ) -> Iterator[int]:
     """The rows of the batches in order, without those whose point came before; ``seen`` remembers
     across calls.
@@ -41,7 +41,7 @@ def distinct_rows(
     seen = set() if seen is None else seen
     for batch in batches:
         for i, point in zip(
-            batch, room.rows(batch) + 0.0, strict=True
+            batch, cloud.rows(batch) + 0.0, strict=True
         ):  # + 0.0: −0 and 0 are one point
             key = point.tobytes()
             if key not in seen:
@@ -49,43 +49,43 @@ def distinct_rows(
                 yield int(i)
 
 
-def draws_by_weight(room: Room, rng: np.random.Generator) -> Iterator[IntVector]:
+def draws_by_weight(cloud: PointCloud, rng: np.random.Generator) -> Iterator[IntVector]:
     """Rows drawn by cumulative weight, many times over; then the rows never drawn, in order.
 
     Nothing here depends on the number of rows, so that integer weights draw as repeated rows do.
     """
-    for _ in range(64 + int(room.summary.size) // 16):
-        yield room.locate(rng.random(256))
-    yield np.arange(room.summary.count)
+    for _ in range(64 + int(cloud.summary.size) // 16):
+        yield cloud.locate(rng.random(256))
+    yield np.arange(cloud.summary.count)
 
 
-def d2_draws(room: Room, rng: np.random.Generator) -> Iterator[IntVector]:
+def d2_draws(cloud: PointCloud, rng: np.random.Generator) -> Iterator[IntVector]:
     """D² sampling (k-means++): each next point with probability ∝ weight × squared distance to the
     earlier ones.
     """
-    j: int | None = first_row(room, rng)
+    j: int | None = first_row(cloud, rng)
     nearest: engines.Nearest | None = None
     while j is not None:
         row = np.array([j])
         yield row
         if nearest is None:
-            nearest = room.nearest(room.rows(row))
+            nearest = cloud.nearest(cloud.rows(row))
         else:
-            nearest.add(room.rows(row))
+            nearest.add(cloud.rows(row))
         j = nearest.distances().draw(float(rng.random()))
 
 
-def d2_batches(room: Room, rng: np.random.Generator) -> Iterator[IntVector]:
+def d2_batches(cloud: PointCloud, rng: np.random.Generator) -> Iterator[IntVector]:
     """D² sampling by the batch: an eighth of the rows so far are drawn before distances are lowered
     (as in k-means‖).
     """
-    batch = np.array([first_row(room, rng)])
+    batch = np.array([first_row(cloud, rng)])
     drawn = 1
-    nearest = room.nearest(room.rows(batch))
+    nearest = cloud.nearest(cloud.rows(batch))
     while len(batch):
         yield batch
         if drawn > 1:
-            nearest.add(room.rows(batch))
+            nearest.add(cloud.rows(batch))
         wanted = max(1, drawn // 8)
         batch = np.unique(nearest.distances().draws(rng.random(wanted)))
         drawn += wanted  # draws, not rows: copies of a row count as the row drawn again

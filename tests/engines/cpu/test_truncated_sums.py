@@ -103,9 +103,9 @@ def reference(g, X, Q, w):
     return np.array(value), np.array(absolute), np.array(exponent, dtype=float)
 
 
-def assert_close(room, g, X, Q, w, slack=0.0):
+def assert_close(loaded, g, X, Q, w, slack=0.0):
     value, absolute, exponent = reference(g, X, Q, w)
-    error = np.abs(room.kernel_sum(g, Q, w) - value)
+    error = np.abs(loaded.kernel_sum(g, Q, w) - value)
     allowed = absolute * (1e-15 + 2.0**-52 * exponent + slack) + 1e-300
     assert np.all(error <= allowed), float((error / np.maximum(absolute, 1e-300)).max())
 
@@ -173,8 +173,8 @@ def test_threads_change_nothing(taken, name, q):
 def test_what_is_left_out_is_below_the_bound(d):
     """Every cell from the cut on, summed in full, is at most LOST of the sum of absolute terms."""
     X = cloud("clusters", d)
-    room, Q, w = one.load(X), queries(X), np.abs(weights("signed", len(X)))
-    B, v = room.blocks, room.blocks.spread(w)
+    loaded, Q, w = one.load(X), queries(X), np.abs(weights("signed", len(X)))
+    B, v = loaded.blocks, loaded.blocks.spread(w)
     shape = (len(v), -1, narrow.CELL)
     moments = narrow._moments(B.points.reshape(len(v), d, -1, narrow.CELL), v.reshape(shape), 1)
     cuts, _ = narrow._cuts(B, km.Gaussian(0.1).formula(d), moments, Q, 2)

@@ -25,7 +25,7 @@ from kernelmean.kernels import Formula, RadialFunction
 
 @dataclass(frozen=True)
 class Engine:
-    """Opens rooms on this machine's cores; ``threads`` changes the speed and nothing else."""
+    """Opens point clouds on this machine's cores; ``threads`` changes the speed and nothing else."""
 
     threads: int = field(default_factory=default_count)
     name: str = field(default="cpu", init=False)
@@ -33,13 +33,13 @@ class Engine:
     def __post_init__(self) -> None:
         _checks.count(self.threads, "threads")
 
-    def load(self, X: Points, weights: Vector | None = None) -> Room:
+    def load(self, X: Points, weights: Vector | None = None) -> PointCloud:
         """Take the points in."""
-        return Room(Sample(X, weights), self.threads)
+        return PointCloud(Sample(X, weights), self.threads)
 
 
 @dataclass(frozen=True)
-class Room:
+class PointCloud:
     """n points in blocks (one copy, made when first needed)."""
 
     sample: Sample
@@ -50,11 +50,11 @@ class Room:
         """The points in the layout of the compiled loops."""
         return Blocks.of(self.sample.X, self.threads)
 
-    def compact(self) -> Room:
-        """The same room with its points in blocks alone, where there is a tree; else itself."""
+    def compact(self) -> PointCloud:
+        """The same point cloud with its points in blocks alone, where there is a tree; else itself."""
         if self.blocks.tree is None:
             return self
-        twin = Room(Sample(BlockRows(self.blocks), self.sample.raw_weights), self.threads)  # type: ignore[arg-type]
+        twin = PointCloud(Sample(BlockRows(self.blocks), self.sample.raw_weights), self.threads)  # type: ignore[arg-type]
         twin.__dict__["blocks"] = self.blocks
         return twin
 

@@ -123,7 +123,7 @@ def sums_over_blocks(
 ) -> Loop:
     """out_i += the sums over the blocks within the reach of query i, chunk by chunk.
 
-    ``add_block(X, w, b, boxes, seen, count, numbers, room)`` adds block b for the ``count`` queries
+    ``add_block(X, w, b, boxes, seen, count, numbers, point cloud)`` adds block b for the ``count`` queries
     seen, in what ``reserve(q)`` has made for q of them.
     """
     parts = box_parts(d)
@@ -141,7 +141,7 @@ def sums_over_blocks(
         seen = Seen(np.empty((d, q)), np.empty((len(cuts), q)), found, near, partial)
         boxes = Boxes(lower, upper, cell_lower, cell_upper)
         numbers = (rate, shape, table)
-        room = reserve(q)
+        scratch = reserve(q)
         for chunk in range(0, len(X), CHUNK):
             for i in range(q):
                 partial[i] = 0.0
@@ -150,7 +150,7 @@ def sums_over_blocks(
                 count = within(near, zero, cuts[0], q, found)
                 if count > 0:
                     take(columns, cuts, found, count, seen.Q, seen.cuts)
-                    add_block(X[b], w[b], b, boxes, seen, count, numbers, room)
+                    add_block(X[b], w[b], b, boxes, seen, count, numbers, scratch)
             for i in range(q):
                 out[i] += partial[i]
 

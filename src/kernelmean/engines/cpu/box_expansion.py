@@ -98,17 +98,17 @@ def _choose(d: int) -> Any:
                 chosen.U[t, m] = scale * (Q[t, a] - mean[t])
                 s += 0.5 * chosen.U[t, m] * chosen.U[t, m]
                 reach += abs(chosen.U[t, m]) * half[t]
-            room = REMAINDER * exp(min(s - reach - rate * cuts[1, a], 700.0))
+            allowed = REMAINDER * exp(min(s - reach - rate * cuts[1, a], 700.0))
             power = reach * reach
             power *= power
             power *= power
             power *= power
-            enough = (power * power * FACTORIALS[HIGHEST] <= room) & (s <= FARTHEST)
+            enough = (power * power * FACTORIALS[HIGHEST] <= allowed) & (s <= FARTHEST)
             chosen.factor[m] = s
             chosen.T[m] = reach
-            chosen.limit[m] = room
+            chosen.limit[m] = allowed
             chosen.which[m] = a
-            m += enough & ((reach <= STEADY) | (room >= REMAINDER))
+            m += enough & ((reach <= STEADY) | (allowed >= REMAINDER))
         for a in range(m):
             chosen.factor[a] = exp(-chosen.factor[a])
         return m

@@ -18,7 +18,7 @@ from kernelmean._types import Points, Vector
 from kernelmean.compiled import threads
 from kernelmean.compiled.compiling import EXACT_MATH, entry, part
 from kernelmean.engines.cpu.blocks import read_only
-from kernelmean.engines.cpu.picking import Picking
+from kernelmean.engines.cpu.picking import Rounds
 from kernelmean.engines.rounds import farthest
 
 POOL = 512  # points among which the next centres are sought
@@ -40,7 +40,7 @@ class Batch(NamedTuple):
     reach: float  # largest |y| among them
 
 
-class Sieve:
+class DistanceFilter:
     """Lowers squared distances to centres, which need not be rows of X. ``nearest`` is written to.
 
     Memory half of X and 8 bytes a row beside it.
@@ -101,7 +101,7 @@ class Sieve:
         threads.run(_lower_all, tasks, self._count)
 
 
-class BatchTraversal(Picking):
+class BatchTraversal(Rounds):
     """Farthest-first order of the rows of X from row ``first``.
 
     Time O(nkd), nearly all of it in matrix products; memory half of X and 16 bytes a row.
@@ -109,7 +109,7 @@ class BatchTraversal(Picking):
 
     def __init__(self, X: Points, first: int, count: int) -> None:
         super().__init__(first)
-        self._sieve = Sieve(X, np.full(len(X), np.inf), count)
+        self._sieve = DistanceFilter(X, np.full(len(X), np.inf), count)
         self._unmet = np.array([first], dtype=np.int64)
         self._meet()
 
@@ -118,7 +118,7 @@ class BatchTraversal(Picking):
         self._meet()
         return self._sieve.nearest.copy()
 
-    def _room(self) -> int:
+    def _capacity(self) -> int:
         return BATCH - len(self._unmet)
 
     def _pick(self, rows: NDArray[np.int64], squares: Vector) -> int:

@@ -125,18 +125,18 @@ def _split(d: int) -> Any:
     split_queries = _split_queries(d)
 
     @part()
-    def split(X, w, b, boxes, seen, count, rate, room):
+    def split(X, w, b, boxes, seen, count, rate, scratch):
         span = 0.0
         for t in range(d):
-            room.middle[t] = 0.5 * (boxes.lower[t, b] + boxes.upper[t, b])
+            scratch.middle[t] = 0.5 * (boxes.lower[t, b] + boxes.upper[t, b])
             span += (0.5 * (boxes.upper[t, b] - boxes.lower[t, b])) ** 2
         if rate * span < WIDEST:
-            split_points(X, w, room.middle, rate, room.V, room.v)
-            split_queries(seen.Q, room.middle, rate, count, room.U, room.factor, seen.cuts)
+            split_points(X, w, scratch.middle, rate, scratch.V, scratch.v)
+            split_queries(seen.Q, scratch.middle, rate, count, scratch.U, scratch.factor, seen.cuts)
         else:
             for a in range(count):
                 seen.cuts[1, a] = np.inf
-                room.factor[a] = 0.0
+                scratch.factor[a] = 0.0
 
     return split
 
@@ -156,7 +156,7 @@ def _sort(near, cuts, count, kind, lists, sizes):
         sizes[own] += 1
 
 
-class Room(NamedTuple):
+class PointCloud(NamedTuple):
     """What one block is split into, for up to q queries."""
 
     V: Any  # (d, cells, CELL)
@@ -186,7 +186,7 @@ def _reserve(d: int) -> Any:
         kind = np.empty(q, np.int64)
         lists = np.empty((4, q), np.int64)
         sizes = np.empty(4, np.int64)
-        return Room(V, v, middle, U, factor, sums, far_sums, kind, lists, sizes)
+        return PointCloud(V, v, middle, U, factor, sums, far_sums, kind, lists, sizes)
 
     return reserve
 
@@ -201,27 +201,27 @@ def _add_block(g: Any, d: int, moments: bool) -> Any:
     coarse_sum = _factored_sum(d, COARSE)
 
     @part()
-    def add_block(X, w, b, boxes, seen, count, numbers, room):
+    def add_block(X, w, b, boxes, seen, count, numbers, scratch):
         rate, shape, table = numbers
         count = serve(X, w, b, boxes, seen, count, rate)
         if count == 0:
             return
-        split(X, w, b, boxes, seen, count, rate, room)
-        sums = room.sums
-        far_sums = room.far_sums
-        lists = room.lists
-        sizes = room.sizes
+        split(X, w, b, boxes, seen, count, rate, scratch)
+        sums = scratch.sums
+        far_sums = scratch.far_sums
+        lists = scratch.lists
+        sizes = scratch.sizes
         for a in range(count):
             sums[a] = 0.0
             far_sums[a] = 0.0
         for c in range(cells):
             gaps(boxes.cell_lower[b], boxes.cell_upper[b], c, seen.Q, count, seen.near)
-            _sort(seen.near, seen.cuts, count, room.kind, lists, sizes)
+            _sort(seen.near, seen.cuts, count, scratch.kind, lists, sizes)
             cell_sum(X, w, c, seen.Q, lists[3], sizes[3], rate, shape, table, sums)
-            fine_sum(room.V, room.v, c, room.U, lists[2], sizes[2], far_sums)
-            coarse_sum(room.V, room.v, c, room.U, lists[1], sizes[1], far_sums)
+            fine_sum(scratch.V, scratch.v, c, scratch.U, lists[2], sizes[2], far_sums)
+            coarse_sum(scratch.V, scratch.v, c, scratch.U, lists[1], sizes[1], far_sums)
         for a in range(count):
-            seen.out[seen.found[a]] += sums[a] + room.factor[a] * far_sums[a]
+            seen.out[seen.found[a]] += sums[a] + scratch.factor[a] * far_sums[a]
 
     return add_block
 

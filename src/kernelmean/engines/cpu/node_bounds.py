@@ -18,7 +18,7 @@ from kernelmean.compiled.compiling import EXACT_MATH, entry, part
 DEEPEST = 64  # levels of a tree
 
 
-class Forest(NamedTuple):
+class TreeArrays(NamedTuple):
     """The points in tree order and the boxes of the nodes; empty boxes are [+inf, −inf]."""
 
     points: NDArray[np.float64]  # (blocks, d, width)
@@ -29,7 +29,7 @@ class Forest(NamedTuple):
     axes: tuple[int, ...]  # 0..d−1; a tuple, so that each d has compiled loops of its own
 
 
-class Claims(NamedTuple):
+class NodeBounds(NamedTuple):
     """What each node believes of its farthest point."""
 
     nearest: Vector  # (n,) squared distance to the nearest centre seen, in tree order
@@ -40,7 +40,7 @@ class Claims(NamedTuple):
 
 
 @entry(EXACT_MATH)
-def catch_up(forest, claims, fresh, root):
+def catch_up(tree_arrays, bounds, fresh, root):
     """Let all leaves below ``root`` see the fresh centres, depth first.
 
     listed[depth] holds the centres that may still matter to the current node.
@@ -53,88 +53,90 @@ def catch_up(forest, claims, fresh, root):
     v = root
     depth = 0
     while True:
-        kept = _keep(forest, claims, fresh, listed[depth, : counts[depth]], v, listed[depth + 1])
-        if kept and v < len(claims.seen):
+        kept = _keep(
+            tree_arrays, bounds, fresh, listed[depth, : counts[depth]], v, listed[depth + 1]
+        )
+        if kept and v < len(bounds.seen):
             v = 2 * v
             depth = depth + 1
             counts[depth] = kept
             continue
         if kept:
-            see(forest, claims, fresh, listed[depth + 1, :kept], v)
+            update_leaf(tree_arrays, bounds, fresh, listed[depth + 1, :kept], v)
         while v != root and v % 2 == 1:
             v = v // 2
             depth = depth - 1
-            pull(claims, v)
+            update_parent(bounds, v)
         if v == root:
             return
         v += 1
 
 
 @entry(EXACT_MATH)
-def pull_upwards(claims, last):
+def update_ancestors(bounds, last):
     """Renew the claims of nodes last, last − 1, …, 1 from their children."""
     for v in range(last, 0, -1):
-        pull(claims, v)
+        update_parent(bounds, v)
 
 
 @part(EXACT_MATH)
-def _keep(forest, claims, fresh, listed, v, kept):
+def _keep(tree_arrays, bounds, fresh, listed, v, kept):
     """Keep the listed centres nearer to the box of node v than the node's claim; how many."""
     count = 0
     for j in listed:
         kept[count] = j
-        count += _gap(forest, v, fresh[j]) < claims.peak[v]
+        count += _gap(tree_arrays, v, fresh[j]) < bounds.peak[v]
     return count
 
 
 @part(EXACT_MATH)
-def see(forest, claims, fresh, listed, v):
+def update_leaf(tree_arrays, bounds, fresh, listed, v):
     """Let leaf node v see the listed fresh centres; whether that changed its claim."""
-    leaf = v - len(claims.seen)
-    first = forest.starts[leaf]
-    stop = forest.starts[leaf + 1]
-    nearest = claims.nearest[first:stop]
+    leaf = v - len(bounds.seen)
+    first = tree_arrays.starts[leaf]
+    stop = tree_arrays.starts[leaf + 1]
+    nearest = bounds.nearest[first:stop]
     changed = False
     for j in listed:
-        if j >= claims.seen[leaf] and _gap(forest, v, fresh[j]) < claims.peak[v]:
-            _lower_leaf(forest, fresh[j], first, nearest)
-            claims.peak.view(np.int64)[v] = _largest(nearest.view(np.int64))
+        if j >= bounds.seen[leaf] and _gap(tree_arrays, v, fresh[j]) < bounds.peak[v]:
+            _lower_leaf(tree_arrays, fresh[j], first, nearest)
+            bounds.peak.view(np.int64)[v] = _largest(nearest.view(np.int64))
             changed = True
-    claims.seen[leaf] = len(fresh)
+    bounds.seen[leaf] = len(fresh)
     if changed:
-        claims.row[v] = _lowest_row(forest.order[first:stop], nearest, claims.peak[v])
+        bounds.row[v] = _lowest_row(tree_arrays.order[first:stop], nearest, bounds.peak[v])
     return changed
 
 
 @part(EXACT_MATH)
-def pull(claims, v):
+def update_parent(bounds, v):
     """Node v claims the farther of its children's points; the lower row on ties."""
     left = 2 * v
     right = 2 * v + 1
-    tie = claims.peak[left] == claims.peak[right]
+    tie = bounds.peak[left] == bounds.peak[right]
     child = (
         left
-        if claims.peak[left] > claims.peak[right] or (tie and claims.row[left] < claims.row[right])
+        if bounds.peak[left] > bounds.peak[right] or (tie and bounds.row[left] < bounds.row[right])
         else right
     )
-    claims.peak[v], claims.row[v], claims.leaf[v] = (
-        claims.peak[child],
-        claims.row[child],
-        claims.leaf[child],
+    bounds.peak[v], bounds.row[v], bounds.leaf[v] = (
+        bounds.peak[child],
+        bounds.row[child],
+        bounds.leaf[child],
     )
 
 
 @part(EXACT_MATH)
-def _gap(forest, v, c):
+def _gap(tree_arrays, v, c):
     """Squared distance from c to the box of node v; never above the rounded ‖x − c‖² of a point x
     in it.
 
     Rounding is monotone and both are summed in coordinate order, so the comparison needs no slack.
     """
     s = 0.0
-    for t in range(len(forest.axes)):
-        below = forest.lower[v, t] - c[t]
-        beyond = c[t] - forest.upper[v, t]
+    for t in range(len(tree_arrays.axes)):
+        below = tree_arrays.lower[v, t] - c[t]
+        beyond = c[t] - tree_arrays.upper[v, t]
         g = below if below > beyond else beyond
         g = g if g > 0.0 else 0.0
         s += g * g
@@ -142,17 +144,19 @@ def _gap(forest, v, c):
 
 
 @part(EXACT_MATH)
-def _lower_leaf(forest, c, first, nearest):
+def _lower_leaf(tree_arrays, c, first, nearest):
     """nearest_i ← min(nearest_i, ‖x_i − c‖²) for the points of a leaf, which may lie in several
     blocks.
     """
-    B = forest.points.shape[2]
+    B = tree_arrays.points.shape[2]
     done = 0
     while done < len(nearest):
         position = first + done
         j = position % B
         size = min(B - j, len(nearest) - done)
-        _lower_squares(forest.axes, forest.points[position // B], j, c, nearest[done : done + size])
+        _lower_squares(
+            tree_arrays.axes, tree_arrays.points[position // B], j, c, nearest[done : done + size]
+        )
         done += size
 
 

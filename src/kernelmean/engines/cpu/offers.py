@@ -9,7 +9,7 @@ import numpy as np
 from kernelmean._types import Points, Vector
 from kernelmean.engines.arrays import Distances, Sample
 from kernelmean.engines.cpu.blocks import Blocks, read_only
-from kernelmean.engines.cpu.distance_filter import Sieve
+from kernelmean.engines.cpu.distance_filter import DistanceFilter
 from kernelmean.engines.cpu.tree_traversal import FRESH, GrownTree
 from kernelmean.engines.rounds import Pool, farthest
 
@@ -37,10 +37,10 @@ class TreeFrontier:
     def distances(self) -> Distances:
         """The squared distances, behind reductions."""
         if self._distances is None:
-            claims = self._tree.claims
-            order = self._tree.forest.order
+            bounds = self._tree.bounds
+            order = self._tree.tree_arrays.order
             self._distances = Distances(
-                claims.nearest, self._sample.p, order, float(claims.peak[1])
+                bounds.nearest, self._sample.p, order, float(bounds.peak[1])
             )
         return self._distances
 
@@ -52,7 +52,7 @@ class SievedFrontier:
 
     def __init__(self, sample: Sample, squared: Vector, count: int) -> None:
         self._p = sample.p
-        self._sieve = Sieve(read_only(sample.X), squared, count)
+        self._sieve = DistanceFilter(read_only(sample.X), squared, count)
 
     def meet(self, centers: Points) -> None:
         """D² ← min(D², min_a ‖x − c_a‖²)."""

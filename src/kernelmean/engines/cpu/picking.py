@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kernelmean._types import IntVector, Vector
 
 
-class Picking(ABC):
+class Rounds(ABC):
     """Farthest-first order from row ``first``: picks while there is room for centres to wait, then
     all points meet them.
     """
@@ -31,7 +31,7 @@ class Picking(ABC):
             squares[0] = np.inf
             done = 1
         while done < m:
-            stop = min(m, done + self._room())
+            stop = min(m, done + self._capacity())
             done += self._pick(rows[done:stop], squares[done:stop])
             if self._exhausted():
                 break
@@ -45,7 +45,7 @@ class Picking(ABC):
         """min_c ‖x_i − c‖² over the centres taken so far, in the order of X."""
 
     @abstractmethod
-    def _room(self) -> int:
+    def _capacity(self) -> int:
         """How many more centres may wait."""
 
     @abstractmethod

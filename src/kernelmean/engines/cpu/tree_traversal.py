@@ -16,8 +16,15 @@ from kernelmean._types import Points, Vector
 from kernelmean.compiled import threads
 from kernelmean.compiled.compiling import EXACT_MATH, entry, part
 from kernelmean.engines.cpu.blocks import Blocks
-from kernelmean.engines.cpu.node_bounds import Claims, Forest, catch_up, pull, pull_upwards, see
-from kernelmean.engines.cpu.picking import Picking
+from kernelmean.engines.cpu.node_bounds import (
+    NodeBounds,
+    TreeArrays,
+    catch_up,
+    update_ancestors,
+    update_leaf,
+    update_parent,
+)
+from kernelmean.engines.cpu.picking import Rounds
 from kernelmean.engines.rounds import Pool, farthest
 
 MERGED = 8  # leaves of the tree that make one leaf here: about 512 points
@@ -30,7 +37,7 @@ PATIENCE = 2  # leaf updates per leaf before the whole tree catches up
 SUBTREE_LEVEL = 5  # the tree catches up in 2**SUBTREE_LEVEL pieces, whatever the number of threads
 
 
-class TreeTraversal(Picking):
+class TreeTraversal(Rounds):
     """Farthest-first order of the points from row ``first``.  Memory 8 bytes a point, beside the
     blocks.
     """
@@ -49,19 +56,19 @@ class TreeTraversal(Picking):
         self._meet()
         return self._grown.squared_distances()
 
-    def _room(self) -> int:
+    def _capacity(self) -> int:
         return FRESH - self._waiting
 
     def _pick(self, rows: NDArray[np.int64], squares: Vector) -> int:
         tree = self._grown
         found: int = _pick(
-            self._X, tree.forest, tree.claims, self._fresh, self._waiting, rows, squares
+            self._X, tree.tree_arrays, tree.bounds, self._fresh, self._waiting, rows, squares
         )
         self._waiting += found
         return found
 
     def _exhausted(self) -> bool:
-        return bool(self._grown.claims.peak[1] <= 0.0)
+        return bool(self._grown.bounds.peak[1] <= 0.0)
 
     def _meet(self) -> None:
         """Let every leaf see every fresh centre."""
@@ -74,45 +81,54 @@ class GrownTree:
 
     def __init__(self, blocks: Blocks, count: int) -> None:
         self._count = count
-        self.forest = _forest(blocks, count)
-        self.claims = _boundless_claims(self.forest)
+        self.tree_arrays = _tree_arrays(blocks, count)
+        self.bounds = _boundless_claims(self.tree_arrays)
 
     def meet(self, fresh: Points) -> None:
         """Let every leaf see the centres that it has not seen."""
-        leaves = len(self.claims.seen)
+        leaves = len(self.bounds.seen)
         top = min(1 << SUBTREE_LEVEL, leaves)
         threads.run(
             catch_up,
-            [(self.forest, self.claims, fresh, v) for v in range(top, 2 * top)],
+            [(self.tree_arrays, self.bounds, fresh, v) for v in range(top, 2 * top)],
             self._count,
         )
-        pull_upwards(self.claims, top - 1)
-        self.claims.seen[:] = 0
+        update_ancestors(self.bounds, top - 1)
+        self.bounds.seen[:] = 0
 
     def squared_distances(self) -> Vector:
         """min_c ‖x_i − c‖² over the centres met, in the order of X."""
-        squares = np.empty(len(self.forest.order))
-        squares[self.forest.order] = self.claims.nearest
+        squares = np.empty(len(self.tree_arrays.order))
+        squares[self.tree_arrays.order] = self.bounds.nearest
         return squares
 
     def farthest(self, m: int) -> Pool:
         """The m points of largest distance, the lowest rows on ties; only leaves that claim as much
         are looked into.
         """
-        order = self.forest.order
-        n = len(self.forest.order)
-        peaks = self.claims.peak[len(self.claims.seen) :]
+        order = self.tree_arrays.order
+        n = len(self.tree_arrays.order)
+        peaks = self.bounds.peak[len(self.bounds.seen) :]
         falling = np.argsort(peaks)[::-1]
-        bits = self.claims.nearest.view(np.int64)
+        bits = self.bounds.nearest.view(np.int64)
         level, found = _level(
-            self.forest.starts, bits, peaks.view(np.int64), falling, np.zeros(CLASSES, np.int64), m
+            self.tree_arrays.starts,
+            bits,
+            peaks.view(np.int64),
+            falling,
+            np.zeros(CLASSES, np.int64),
+            m,
         )
         places = np.empty(found, np.int64)
         _collect(
-            self.forest.starts, bits, np.flatnonzero(peaks.view(np.int64) >= level), level, places
+            self.tree_arrays.starts,
+            bits,
+            np.flatnonzero(peaks.view(np.int64) >= level),
+            level,
+            places,
         )
         places = places[np.argsort(order[places])]
-        pool = farthest(np.empty((found, 0)), self.claims.nearest[places], m)
+        pool = farthest(np.empty((found, 0)), self.bounds.nearest[places], m)
         kept = places[pool.rows]
         bound = pool.bound
         rival = int(order[places[pool.rival]]) if pool.rival < found else n
@@ -123,14 +139,14 @@ class GrownTree:
 
     def _points(self, places: NDArray[np.int64]) -> Points:
         """(d, p): the points at these places of the tree order."""
-        blocks = self.forest.points
-        width = self.forest.points.shape[2]
+        blocks = self.tree_arrays.points
+        width = self.tree_arrays.points.shape[2]
         return np.ascontiguousarray(
-            blocks[places // width, : len(self.forest.axes), places % width].T
+            blocks[places // width, : len(self.tree_arrays.axes), places % width].T
         )
 
 
-def _forest(blocks: Blocks, count: int) -> Forest:
+def _tree_arrays(blocks: Blocks, count: int) -> TreeArrays:
     """Boxes of all nodes, from the leaves up."""
     assert blocks.tree is not None
     order = blocks.tree.order
@@ -140,8 +156,10 @@ def _forest(blocks: Blocks, count: int) -> Forest:
     d = blocks.d
     lower = np.full((2 * leaves, d), np.inf)
     upper = np.full((2 * leaves, d), -np.inf)
-    forest = Forest(blocks.points, order, starts, lower, upper, tuple(range(d)))
-    threads.run(_measure_boxes, [(forest, p.start, p.stop) for p in threads.pieces(leaves)], count)
+    tree_arrays = TreeArrays(blocks.points, order, starts, lower, upper, tuple(range(d)))
+    threads.run(
+        _measure_boxes, [(tree_arrays, p.start, p.stop) for p in threads.pieces(leaves)], count
+    )
     level = leaves
     while level > 1:
         nodes = slice(level // 2, level)
@@ -149,34 +167,34 @@ def _forest(blocks: Blocks, count: int) -> Forest:
         lower[nodes] = lower[children].reshape(-1, 2, d).min(axis=1)
         upper[nodes] = upper[children].reshape(-1, 2, d).max(axis=1)
         level //= 2
-    return forest
+    return tree_arrays
 
 
-def _boundless_claims(forest: Forest) -> Claims:
+def _boundless_claims(tree_arrays: TreeArrays) -> NodeBounds:
     """Before the first centre every point is infinitely far; empty nodes claim −1."""
-    n = len(forest.order)
-    leaves = len(forest.starts) - 1
-    peak = np.where(np.isfinite(forest.lower[:, 0]), np.inf, -1.0)
+    n = len(tree_arrays.order)
+    leaves = len(tree_arrays.starts) - 1
+    peak = np.where(np.isfinite(tree_arrays.lower[:, 0]), np.inf, -1.0)
     leaf = np.zeros(2 * leaves, np.int32)
     leaf[leaves:] = np.arange(leaves)
-    return Claims(
+    return NodeBounds(
         np.full(n, np.inf), peak, np.full(2 * leaves, n), leaf, np.zeros(leaves, np.int32)
     )
 
 
 @entry(EXACT_MATH)
-def _measure_boxes(forest, start, stop):
+def _measure_boxes(tree_arrays, start, stop):
     """Bound the points of leaves start..stop."""
-    leaves = len(forest.starts) - 1
-    B = forest.points.shape[2]
+    leaves = len(tree_arrays.starts) - 1
+    B = tree_arrays.points.shape[2]
     for leaf in range(start, stop):
-        for position in range(forest.starts[leaf], forest.starts[leaf + 1]):
+        for position in range(tree_arrays.starts[leaf], tree_arrays.starts[leaf + 1]):
             block = position // B
             j = position % B
-            for t in range(len(forest.axes)):
-                x = forest.points[block, t, j]
-                forest.lower[leaves + leaf, t] = min(forest.lower[leaves + leaf, t], x)
-                forest.upper[leaves + leaf, t] = max(forest.upper[leaves + leaf, t], x)
+            for t in range(len(tree_arrays.axes)):
+                x = tree_arrays.points[block, t, j]
+                tree_arrays.lower[leaves + leaf, t] = min(tree_arrays.lower[leaves + leaf, t], x)
+                tree_arrays.upper[leaves + leaf, t] = max(tree_arrays.upper[leaves + leaf, t], x)
 
 
 @entry(EXACT_MATH)
@@ -218,34 +236,34 @@ def _collect(starts, bits, leaves, level, places):
 
 
 @entry(EXACT_MATH)
-def _pick(X, forest, claims, fresh, waiting, rows, squares):
+def _pick(X, tree_arrays, bounds, fresh, waiting, rows, squares):
     """Fill ``rows`` with the next centres and append them to fresh[:waiting]; how many were found.
 
     Stops early when no distinct point is left, or when so many leaves had to be updated one by one
     that it is time for all threads to help.
     """
-    patience = PATIENCE * len(claims.seen)
+    patience = PATIENCE * len(bounds.seen)
     for k in range(len(rows)):
-        patience -= _find_farthest(forest, claims, fresh[: waiting + k])
-        if claims.peak[1] <= 0.0 or (k > 0 and patience < 0):
+        patience -= _find_farthest(tree_arrays, bounds, fresh[: waiting + k])
+        if bounds.peak[1] <= 0.0 or (k > 0 and patience < 0):
             return k
-        rows[k] = claims.row[1]
-        squares[k] = claims.peak[1]
+        rows[k] = bounds.row[1]
+        squares[k] = bounds.peak[1]
         for t in range(X.shape[1]):
             fresh[waiting + k, t] = X[rows[k], t]
     return len(rows)
 
 
 @part(EXACT_MATH)
-def _find_farthest(forest, claims, fresh):
+def _find_farthest(tree_arrays, bounds, fresh):
     """Update the leaf that claims most until the root's claim is true; how many updates it took."""
     updates = 0
     everyone = np.arange(len(fresh))
-    while claims.seen[claims.leaf[1]] < len(fresh):
-        v = claims.leaf[1] + len(claims.seen)
-        if see(forest, claims, fresh, everyone, v):
+    while bounds.seen[bounds.leaf[1]] < len(fresh):
+        v = bounds.leaf[1] + len(bounds.seen)
+        if update_leaf(tree_arrays, bounds, fresh, everyone, v):
             updates += 1
             while v > 1:
                 v >>= 1
-                pull(claims, v)
+                update_parent(bounds, v)
     return updates

@@ -277,8 +277,8 @@ def _add_block(compiled: CompiledRadial, d: int) -> Any:
     cell_sum = direct_sum(d, compiled.value)
 
     @part()
-    def add_block(X, w, b, boxes, seen, count, numbers, room):
-        (rate, shape, table), (sums, zero, some) = numbers, room
+    def add_block(X, w, b, boxes, seen, count, numbers, scratch):
+        (rate, shape, table), (sums, zero, some) = numbers, scratch
         for a in range(count):
             sums[a] = 0.0
         for c in range(cells):

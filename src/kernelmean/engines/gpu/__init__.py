@@ -19,7 +19,7 @@ from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.engines import Shift
 from kernelmean.engines.gpu.arrays import to_device, vector
-from kernelmean.engines.gpu.basis import Directions
+from kernelmean.engines.gpu.basis import OrthonormalBasis
 from kernelmean.engines.gpu.elimination import Elimination
 from kernelmean.engines.gpu.points import DeviceSample, DeviceSummary
 from kernelmean.engines.gpu.sums import Sums
@@ -34,7 +34,7 @@ FEW = (
 
 @dataclass(frozen=True)
 class Engine:
-    """Opens rooms on a device; ``device="cpu"`` runs the same logic in plain torch, slowly, where
+    """Opens point clouds on a device; ``device="cpu"`` runs the same logic in plain torch, slowly, where
     there is none.
     """
 
@@ -64,7 +64,7 @@ class Engine:
                 "engine='cpu'."
             )
 
-    def load(self, X: Points, weights: Vector | None = None) -> Room:
+    def load(self, X: Points, weights: Vector | None = None) -> PointCloud:
         """Take the points in: an array of the host is copied to the device, one that is there
         already is not.
         """
@@ -72,7 +72,7 @@ class Engine:
         sample = DeviceSample(
             to_device(X, device), None if weights is None else vector(weights, device)
         )
-        return Room(sample, self.precision)
+        return PointCloud(sample, self.precision)
 
     def precise(self) -> Engine:
         """The same engine with sums in float64."""
@@ -80,7 +80,7 @@ class Engine:
 
 
 @dataclass(frozen=True, eq=False)
-class Room:
+class PointCloud:
     """n points on a device; what leaves it is small and NumPy. Queries and weights may be on the
     device already.
     """
@@ -125,8 +125,8 @@ class Room:
     def elimination(self, radial: RadialFunction, size: int) -> Elimination | None:
         return Elimination(radial, self.sample.X.device) if size > FEW else None
 
-    def directions(self, radial: RadialFunction, size: int) -> Directions | None:
-        return Directions(radial, self.sample.X.device) if size > FEW else None
+    def directions(self, radial: RadialFunction, size: int) -> OrthonormalBasis | None:
+        return OrthonormalBasis(radial, self.sample.X.device) if size > FEW else None
 
     @lazy
     def _sums(self) -> Sums:

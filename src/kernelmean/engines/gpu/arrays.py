@@ -84,7 +84,7 @@ class _Unlocked:
 
 
 def to_host(A: Tensor) -> np.ndarray[Any, Any]:
-    """What leaves the room is NumPy."""
+    """What leaves the point cloud is NumPy."""
     return A.cpu().numpy()
 
 

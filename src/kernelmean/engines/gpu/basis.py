@@ -8,14 +8,14 @@ import torch
 from numpy.linalg import LinAlgError
 
 from kernelmean._types import IntVector, Matrix, Points
-from kernelmean.engines import Shares
+from kernelmean.engines import Projections
 from kernelmean.engines.gpu import torch_loops
 from kernelmean.engines.gpu.arrays import Tensor, to_device, to_host
 from kernelmean.engines.gpu.plan import Plan
 from kernelmean.kernels import RadialFunction
 
 
-class Directions:
+class OrthonormalBasis:
     """V of :class:`kernelmean.engines.Directions`.  Memory 8Pk bytes on the device for k directions
     and P candidates.
     """
@@ -27,7 +27,7 @@ class Directions:
         self._points: Tensor | None = None  # (d, P)
         self._V = torch.empty((0, 0), dtype=torch.float64, device=device)
 
-    def extend(self, points: Points, picks: IntVector, coordinates: Matrix) -> Shares:
+    def extend(self, points: Points, picks: IntVector, coordinates: Matrix) -> Projections:
         """New candidates: L⁻¹K of the picks with them, L = V_picksᵀ."""
         new = to_device(points, self._device).T
         rows = torch.empty((self._size, len(points)), dtype=torch.float64, device=self._device)
@@ -52,7 +52,7 @@ class Directions:
         known = self._V[: self._size, at]
         return to_host(self._gram(some, some) - known.T @ known)
 
-    def include(self, chosen: IntVector, sides: Matrix) -> tuple[Matrix, Shares]:
+    def include(self, chosen: IntVector, sides: Matrix) -> tuple[Matrix, Projections]:
         """R = K(J, ·) − V_JᵀV, MMᵀ = R_J, V ← [V; M⁻¹R]."""
         assert self._points is not None
         at = self._at(chosen)
@@ -92,9 +92,9 @@ class Directions:
         return torch_loops.values(self._plan, torch_loops.squared_distances(A, B))
 
 
-def _shares(rows: Tensor, coordinates: Tensor) -> Shares:
+def _shares(rows: Tensor, coordinates: Tensor) -> Projections:
     """Σ over the directions, in one transfer."""
     both: Matrix = to_host(
         torch.cat([coordinates.T @ rows, (rows * rows).sum(dim=0, keepdim=True)])
     )
-    return Shares(both[:-1], both[-1])
+    return Projections(both[:-1], both[-1])

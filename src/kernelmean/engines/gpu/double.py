@@ -33,7 +33,7 @@ def loops(device: torch.device) -> ModuleType:
 
 @dataclass(frozen=True, eq=False)
 class Double:
-    """Sums over the points of a room, all in float64."""
+    """Sums over the points of a point cloud, all in float64."""
 
     sample: DeviceSample
 

@@ -1,4 +1,4 @@
-"""What a room on a device knows of its points without touching a kernel: rows, weights, moments,
+"""What a point cloud on a device knows of its points without touching a kernel: rows, weights, moments,
 quantiles, reductions.
 """
 
@@ -188,7 +188,7 @@ class DeviceDistances:
         return float(np.sqrt(float(self.squared.max())))
 
     def values(self) -> Vector:
-        """D² of every point, on the host: for rooms of few points."""
+        """D² of every point, on the host: for point clouds of few points."""
         squared: Vector = to_host(self.squared)
         return squared
 

@@ -71,7 +71,7 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Single:
-    """Sums over the points of a room in float32, with a way out."""
+    """Sums over the points of a point cloud in float32, with a way out."""
 
     sample: DeviceSample
     exact: Double

@@ -38,7 +38,7 @@ FEW_PIECES = 32  # into how many pieces a quadratic form is cut at most
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """The sums of one room, in one precision."""
+    """The sums of one point cloud, in one precision."""
 
     sample: DeviceSample
     single: bool
@@ -46,9 +46,9 @@ class Sums:
     def kernel_sum(
         self, radial: RadialFunction, Q: Points | Tensor, W: Matrix | Tensor | None
     ) -> Matrix:
-        """f_ic = Σ_j W_jc g(‖q_i − x_j‖²); W is (n,), (n, c) or None for the room's own weights."""
+        """f_ic = Σ_j W_jc g(‖q_i − x_j‖²); W is (n,), (n, c) or None for the point cloud's own weights."""
         weights = self._weights(W).reshape(len(self.sample.X), -1)
-        f = self._in_parts(self._room.sums(radial, weights), Q, weights.shape[1])
+        f = self._in_parts(self._own.sums(radial, weights), Q, weights.shape[1])
         return to_host(f[0] if W is None or W.ndim == 1 else f.T.contiguous())
 
     def kernel_moments(self, radial: RadialFunction, Q: Points | Tensor) -> Matrix:
@@ -71,7 +71,7 @@ class Sums:
         self, radial: RadialFunction, Q: Points | Tensor, w: Vector | Tensor | None
     ) -> Vector:
         """log Σ_j w_j g: the largest term first, then the sum relative to it."""
-        return to_host(self._in_parts(self._room.logs(radial, self._weights(w)), Q, 1)[0])
+        return to_host(self._in_parts(self._own.logs(radial, self._weights(w)), Q, 1)[0])
 
     def shift(self, decay: Formula, Q: Points | Tensor, w: Vector | Tensor | None) -> Shift:
         """One step of mean shift, in the log domain and in float64 in either precision."""
@@ -103,7 +103,7 @@ class Sums:
         """
         n = len(self.sample.X)
         p = self.sample.p * len(self.sample.X)
-        between = self._room.between(radial, p)
+        between = self._own.between(radial, p)
         width = padded(n, PADDING)
         size = -(-max(n // FEW_PIECES, 1) // 4096) * 4096
         total = torch.zeros((), dtype=torch.float64, device=p.device)
@@ -140,7 +140,7 @@ class Sums:
         return self.sample.p if W is None else vector(W, self.sample.X.device)
 
     @property
-    def _room(self) -> Single | Double:
+    def _own(self) -> Single | Double:
         return self._single if self.single else self._double
 
     @lazy

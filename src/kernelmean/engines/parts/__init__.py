@@ -1,4 +1,4 @@
-"""A room over many parts: every door asks the parts' own rooms and puts their answers together, in
+"""A point cloud over many parts: every door asks the parts' own point clouds and puts their answers together, in
 the order of the parts.
 
 No formula is written twice: kernel sums, distances and traversals are those of the local engine.
@@ -18,8 +18,8 @@ from kernelmean import engines
 from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.engines import Shift
-from kernelmean.engines.parts.part_index import Holding
-from kernelmean.engines.parts.summary import PartedSummary
+from kernelmean.engines.parts.part_index import PartIndex
+from kernelmean.engines.parts.summary import PartsSummary
 from kernelmean.engines.parts.traversal import Nearest, Traversal
 from kernelmean.kernels import Formula, RadialFunction
 
@@ -28,7 +28,7 @@ BLOCK = 16384  # rows that are sent to all parts at a time where all pairs count
 
 @dataclass(frozen=True)
 class Engine:
-    """Opens rooms for samples in parts, and rooms of the local engine for arrays."""
+    """Opens point clouds for samples in parts, and point clouds of the local engine for arrays."""
 
     local: engines.Engine
 
@@ -42,14 +42,14 @@ class Engine:
         """Those of the local engine."""
         return int(getattr(self.local, "threads", 1))
 
-    def load(self, X: Any, weights: Vector | None = None) -> engines.Room:
+    def load(self, X: Any, weights: Vector | None = None) -> engines.PointCloud:
         """Take the points in."""
         if isinstance(X, np.ndarray):
             return self.local.load(X, weights)
-        room: Any = Room(
-            Holding(X.parts(weights, self.local))
+        cloud: Any = PointCloud(
+            PartIndex(X.parts(weights, self.local))
         )  # its summaries and distances have the same doors
-        opened: engines.Room = room
+        opened: engines.PointCloud = cloud
         return opened
 
     def precise(self) -> Engine:
@@ -59,26 +59,26 @@ class Engine:
 
 
 @dataclass(frozen=True)
-class Room:
+class PointCloud:
     """n points in parts."""
 
-    holding: Holding
+    index: PartIndex
 
     @lazy
-    def summary(self) -> PartedSummary:
-        return PartedSummary(self.holding)
+    def summary(self) -> PartsSummary:
+        return PartsSummary(self.index)
 
     def rows(self, indices: IntVector) -> Points:
-        return self.holding.rows(indices)
+        return self.index.rows(indices)
 
     def locate(self, u: Vector) -> IntVector:
-        return self.holding.locate(u)
+        return self.index.locate(u)
 
     def traverse(self, first: int) -> Traversal:
-        return Traversal(self.holding, first)
+        return Traversal(self.index, first)
 
     def nearest(self, centers: Points) -> Nearest:
-        return Nearest(self.holding, centers)
+        return Nearest(self.index, centers)
 
     def kernel_sum(self, radial: RadialFunction, Q: Points, W: Matrix | None = None) -> Matrix:
         """Σ_l share_l f_l over the parts l, or Σ_l f_l where W is given."""
@@ -112,14 +112,14 @@ class Room:
         """Σ_ij p_i p_j g(‖x_i − x_j‖²): every row is sent to all parts, O(n²d) work and O(nd) bytes
         to each.
         """
-        holding = self.holding
+        index = self.index
         total = 0.0
         for share, begin, size in zip(
-            holding.shares, holding.begins[:-1], holding.parts.sizes, strict=True
+            index.shares, index.begins[:-1], index.parts.sizes, strict=True
         ):
             for start in range(0, int(size), BLOCK):
                 rows = np.arange(start, min(start + BLOCK, int(size)))
-                values = self.kernel_sum(radial, holding.rows(begin + rows))
+                values = self.kernel_sum(radial, index.rows(begin + rows))
                 total += float(share * np.sum(self._local_weights(int(begin), rows) * values))
         return total
 
@@ -129,23 +129,23 @@ class Room:
     def _ask(
         self, door: str, *arguments: Any, own: list[tuple[Any, ...]] | None = None
     ) -> list[Any]:
-        return self.holding.parts.each("ask", door, *arguments, own=own)
+        return self.index.parts.each("ask", door, *arguments, own=own)
 
     def _weighted(self, parts: list[Matrix]) -> Matrix:
         return _ordered_sum(
-            [share * part for share, part in zip(self.holding.shares, parts, strict=True)]
+            [share * part for share, part in zip(self.index.shares, parts, strict=True)]
         )
 
     def _log_shares(self, w: Vector | None) -> Vector:
-        return np.log(self.holding.shares) if w is None else np.zeros(len(self.holding.shares))
+        return np.log(self.index.shares) if w is None else np.zeros(len(self.index.shares))
 
     def _cut(self, W: Matrix) -> list[tuple[Any, ...]]:
-        return [(np.ascontiguousarray(part),) for part in np.split(W, self.holding.begins[1:-1])]
+        return [(np.ascontiguousarray(part),) for part in np.split(W, self.index.begins[1:-1])]
 
     def _local_weights(self, begin: int, rows: IntVector) -> Vector:
-        which = int(np.searchsorted(self.holding.begins, begin, side="right")) - 1
-        own: list[Any] = [(rows,) if i == which else None for i in range(len(self.holding.shares))]
-        weights: Vector = self.holding.parts.each("probabilities", own=own)[which]
+        which = int(np.searchsorted(self.index.begins, begin, side="right")) - 1
+        own: list[Any] = [(rows,) if i == which else None for i in range(len(self.index.shares))]
+        weights: Vector = self.index.parts.each("probabilities", own=own)[which]
         return weights
 
 

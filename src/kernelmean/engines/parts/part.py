@@ -1,4 +1,4 @@
-"""One part of the points, in a room of the local engine: what it can be asked, and what it
+"""One part of the points, in a point cloud of the local engine: what it can be asked, and what it
 remembers.
 """
 
@@ -12,14 +12,14 @@ import numpy as np
 
 from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
-from kernelmean.engines import Engine, Room, frontier
+from kernelmean.engines import Engine, PointCloud, frontier
 from kernelmean.engines.arrays import Distances, Sample, Summary
 from kernelmean.engines.rounds import Frontier, Pool
 
 REMEMBERED = 2  # traversals whose distances are kept; an older one is replayed from its centres
 
 
-class Facts(NamedTuple):
+class PartFacts(NamedTuple):
     """What all parts together must know of one."""
 
     rows: int
@@ -29,7 +29,7 @@ class Facts(NamedTuple):
     equal: bool  # no weights were given
 
 
-class Heard(NamedTuple):
+class CentreUpdate(NamedTuple):
     """Centres of a traversal: the first ``start`` of them are known, these are the next."""
 
     session: str
@@ -38,7 +38,7 @@ class Heard(NamedTuple):
 
 
 @dataclass
-class Known:
+class TraversalState:
     """How far a part has followed a traversal."""
 
     met: int
@@ -56,19 +56,19 @@ class Part:
     X: Points
     weights: Vector | None
     engine: Engine
-    known: dict[str, Known] = field(default_factory=dict)
+    known: dict[str, TraversalState] = field(default_factory=dict)
     lean: bool = False
 
     @lazy
-    def room(self) -> Room:
-        """The local room; where it keeps a layout of its own, the rows are read back from that and
+    def cloud(self) -> PointCloud:
+        """The local point cloud; where it keeps a layout of its own, the rows are read back from that and
         not kept twice.
         """
-        room: Any = self.engine.load(self.X, self.weights)
-        if not self.lean and hasattr(room, "compact"):
-            room = room.compact()
-            self.X = room.sample.X
-        opened: Room = room
+        cloud: Any = self.engine.load(self.X, self.weights)
+        if not self.lean and hasattr(cloud, "compact"):
+            cloud = cloud.compact()
+            self.X = cloud.sample.X
+        opened: PointCloud = cloud
         return opened
 
     def __getstate__(self) -> dict[str, Any]:
@@ -81,17 +81,17 @@ class Part:
             "known": {},
         }
 
-    def facts(self) -> Facts:
+    def facts(self) -> PartFacts:
         """Counts and sums of weights."""
         w = self.weights
         if w is None:
-            return Facts(len(self.X), float(len(self.X)), float(len(self.X)), True, True)
-        return Facts(
+            return PartFacts(len(self.X), float(len(self.X)), float(len(self.X)), True, True)
+        return PartFacts(
             len(self.X), float(w.sum()), float((w**2).sum()), bool((w == np.rint(w)).all()), False
         )
 
     def rows(self, indices: IntVector) -> Points:
-        """Some of the points, without a room."""
+        """Some of the points, without a point cloud."""
         return np.array(self.X[indices], dtype=np.float64, order="C")
 
     def probabilities(self, indices: IntVector) -> Vector:
@@ -106,8 +106,8 @@ class Part:
         return function(np.asarray(self.X))
 
     def ask(self, door: str, *arguments: Any) -> Any:
-        """Any door of the local room."""
-        return getattr(self.room, door)(*arguments)
+        """Any door of the local point cloud."""
+        return getattr(self.cloud, door)(*arguments)
 
     def moments(self) -> tuple[Vector, Vector]:
         """Mean and variance of this part, per coordinate."""
@@ -151,43 +151,43 @@ class Part:
 
     def groups(self, centers: Points) -> tuple[Vector, Points]:
         """Weight and mean of the points nearest to each centre."""
-        nearest = self.room.nearest(centers)
+        nearest = self.cloud.nearest(centers)
         return nearest.masses(), nearest.means()
 
-    def offer(self, heard: Heard, m: int) -> Pool | None:
+    def offer(self, update: CentreUpdate, m: int) -> Pool | None:
         """Hear of centres, and offer the m farthest points; None if earlier centres are unknown
         here.
         """
-        known = self._follow(heard)
+        known = self._follow(update)
         return None if known is None else known.farthest(m)
 
-    def reduce(self, heard: Heard, reduction: str, *arguments: Any) -> Any:
+    def reduce(self, update: CentreUpdate, reduction: str, *arguments: Any) -> Any:
         """A reduction of the distances after these centres; None if earlier centres are unknown
         here.
         """
-        known = self._follow(heard)
+        known = self._follow(update)
         if known is None:
             return None
         found: Distances = known.distances()
         value = getattr(found, reduction)
         return value(*arguments) if callable(value) else value
 
-    def _follow(self, heard: Heard) -> Frontier | None:
+    def _follow(self, update: CentreUpdate) -> Frontier | None:
         """The distances after these centres, whatever part of them was heard before; None where
         some are missing.
         """
-        known = self.known.pop(heard.session, None) or Known(
+        known = self.known.pop(update.session, None) or TraversalState(
             0, np.full(len(self.X), np.inf) if self.lean else None
         )
-        if known.met < heard.start:
+        if known.met < update.start:
             return None
-        followed = known.frontier or frontier(self.room, known.squared)
-        fresh = heard.centers[known.met - heard.start :]
+        followed = known.frontier or frontier(self.cloud, known.squared)
+        fresh = update.centers[known.met - update.start :]
         if len(fresh):
             followed.meet(fresh)
         known.met += len(fresh)
         known.frontier = None if self.lean else followed
-        self.known[heard.session] = known  # last in the order of use
+        self.known[update.session] = known  # last in the order of use
         for old in list(self.known)[:-REMEMBERED]:
             del self.known[old]
         return followed

@@ -10,12 +10,12 @@ import numpy as np
 
 from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Points, Vector
-from kernelmean.engines.parts.part import Facts
+from kernelmean.engines.parts.part import PartFacts
 from kernelmean.engines.parts.protocol import Parts, divided, starts
 
 
 @dataclass(frozen=True)
-class Holding:
+class PartIndex:
     """n points in parts, with weights p, Σp = 1.
 
     ``centers`` are points that were picked here, by row: parts that keep their points in another
@@ -26,7 +26,7 @@ class Holding:
     centers: dict[int, Vector] = field(default_factory=dict)
 
     @lazy
-    def facts(self) -> list[Facts]:
+    def facts(self) -> list[PartFacts]:
         """What is known of each part."""
         return self.parts.each("facts")
 

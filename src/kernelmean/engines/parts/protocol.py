@@ -54,7 +54,7 @@ class Table(Protocol):
         """A(x − origin) for every row."""
 
     def parts(self, weights: Vector | None, local: Engine) -> Parts:
-        """The parts with their weights, each in a room of the local engine."""
+        """The parts with their weights, each in a point cloud of the local engine."""
 
     def over(self, function: Any) -> Any:
         """function(rows) for all rows, part by part."""

@@ -9,39 +9,39 @@ import numpy as np
 from kernelmean._lazy import lazy
 from kernelmean._types import Matrix, Vector
 from kernelmean.engines.arrays import pooled, rounded_counts, window_means
-from kernelmean.engines.parts.part_index import Holding
+from kernelmean.engines.parts.part_index import PartIndex
 
 CUTS = 1024  # values per coordinate whose ranks are counted in one pass
 FEW = 65536  # values between two cuts that are fetched and sorted
 
 
 @dataclass(frozen=True)
-class PartedSummary:
+class PartsSummary:
     """As :class:`kernelmean.engines.arrays.Summary`; each property asks every part once, quantiles
     a few times.
     """
 
-    holding: Holding
+    index: PartIndex
 
     @property
     def size(self) -> float:
         """n, or what weights make of it."""
-        return self.holding.size
+        return self.index.size
 
     @property
     def counted(self) -> bool:
         """Whether ``size`` counts rows: no weights, or integers."""
-        return self.holding.counted
+        return self.index.counted
 
     @property
     def count(self) -> int:
         """Rows, whatever their weight."""
-        return int(self.holding.begins[-1])
+        return int(self.index.begins[-1])
 
     @property
     def dimension(self) -> int:
         """Number of coordinates."""
-        return self.holding.parts.dimension
+        return self.index.parts.dimension
 
     @property
     def mean(self) -> Vector:
@@ -58,17 +58,17 @@ class PartedSummary:
         """N/(N−1) Σ_l share_l C_l, C_l = Σ p_j (x_j − mean)(x_j − mean)ᵀ over part l about the mean
         of all.
         """
-        parts = self.holding.parts.each("second_moments", self.mean)
+        parts = self.index.parts.each("second_moments", self.mean)
         total: Matrix = sum(
-            share * part for share, part in zip(self.holding.shares, parts, strict=True)
+            share * part for share, part in zip(self.index.shares, parts, strict=True)
         )
         return total * self._unbiased
 
     @lazy
     def _moments(self) -> tuple[Vector, Vector]:
         """Mean and variance of all points from those of the parts."""
-        means, variances = zip(*self.holding.parts.each("moments"), strict=True)
-        return pooled(self.holding.shares, np.stack(means), np.stack(variances))
+        means, variances = zip(*self.index.parts.each("moments"), strict=True)
+        return pooled(self.index.shares, np.stack(means), np.stack(variances))
 
     @property
     def _unbiased(self) -> float:
@@ -101,10 +101,10 @@ class PartedSummary:
         below = np.nextafter(least, -np.inf)
         cuts = [(t, np.array([cut])) for (t, _), cut in zip(windows, below, strict=True)]
         counted = np.sum(
-            [np.concatenate(part) for part in self.holding.parts.each("weight_up_to", cuts)], axis=0
+            [np.concatenate(part) for part in self.index.parts.each("weight_up_to", cuts)], axis=0
         )
         ranges = [(t, cut, top) for (t, _), cut, top in zip(windows, below, most, strict=True)]
-        parts = self.holding.parts.each("between", ranges)
+        parts = self.index.parts.each("between", ranges)
         found = [
             _window_mean(
                 np.concatenate([part[i] for part in parts]), counted[i], h, self._unit, self.size
@@ -130,7 +130,7 @@ class PartedSummary:
             b for b in brackets if b.inside > FEW and np.nextafter(b.low, b.high) < b.high
         ]:
             cuts = [(b.axis, np.unique(np.linspace(b.low, b.high, CUTS + 1)[1:])) for b in wide]
-            counted = self.holding.parts.each("weight_up_to", cuts)
+            counted = self.index.parts.each("weight_up_to", cuts)
             for i, bracket in enumerate(wide):
                 bracket.close_in(
                     cuts[i][1],
@@ -138,7 +138,7 @@ class PartedSummary:
                     self.size,
                 )
         narrow = [b for b in brackets if b.inside <= FEW]
-        parts = self.holding.parts.each("between", [(b.axis, b.low, b.high) for b in narrow])
+        parts = self.index.parts.each("between", [(b.axis, b.low, b.high) for b in narrow])
         for i, bracket in enumerate(narrow):
             bracket.settle(np.concatenate([part[i] for part in parts]), self._unit, self.size)
         return [b.high for b in brackets]
@@ -146,12 +146,12 @@ class PartedSummary:
     @property
     def _unit(self) -> float:
         """Weights count as N in all."""
-        return self.size / sum(facts.weight for facts in self.holding.facts)
+        return self.size / sum(facts.weight for facts in self.index.facts)
 
     @lazy
     def _ends(self) -> tuple[Vector, Vector]:
         """Open lower and closed upper ends around all coordinates."""
-        found = np.stack(self.holding.parts.each("extremes"))
+        found = np.stack(self.index.parts.each("extremes"))
         return np.nextafter(found[:, 0].min(axis=0), -np.inf), found[:, 1].max(axis=0)
 
 

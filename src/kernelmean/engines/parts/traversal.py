@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from kernelmean._types import IntVector, Points, Vector
 from kernelmean.engines import Picks
 from kernelmean.engines.cpu.distance_filter import pick
-from kernelmean.engines.cpu.picking import Picking
-from kernelmean.engines.parts.part import Heard
-from kernelmean.engines.parts.part_index import Holding
+from kernelmean.engines.cpu.picking import Rounds
+from kernelmean.engines.parts.part import CentreUpdate
+from kernelmean.engines.parts.part_index import PartIndex
 from kernelmean.engines.rounds import Pool
 
 OFFERED = 4096  # points among which centres are sought, from all parts together
@@ -31,10 +31,10 @@ SHORT = 64  # centres: after a round of fewer, the parts that ended it offer mor
 class History:
     """The centres of one traversal, in their order, and which of them the parts have been told."""
 
-    def __init__(self, holding: Holding) -> None:
-        self.holding = holding
+    def __init__(self, index: PartIndex) -> None:
+        self.index = index
         self._session = uuid.uuid4().hex
-        self.centers = np.empty((0, holding.parts.dimension))
+        self.centers = np.empty((0, index.parts.dimension))
         self._told = 0
 
     def add(self, centers: Points) -> None:
@@ -47,17 +47,17 @@ class History:
         """Every part's answer after all centres; parts that have forgotten some, or are new, hear
         all of them again.
         """
-        news = Heard(self._session, self._told, self.centers[self._told :])
-        answers = self.holding.parts.each(question, news, *arguments, own=own)
+        news = CentreUpdate(self._session, self._told, self.centers[self._told :])
+        answers = self.index.parts.each(question, news, *arguments, own=own)
         asked = [own is None or own[i] is not None for i in range(len(answers))]
         forgetful = [asked[i] and answer is None for i, answer in enumerate(answers)]
         if any(forgetful):
-            everything = Heard(self._session, 0, self.centers)
+            everything = CentreUpdate(self._session, 0, self.centers)
             again: list[tuple[Any, ...] | None] = [
                 (() if own is None else own[i]) if behind else None
                 for i, behind in enumerate(forgetful)
             ]
-            repeated = self.holding.parts.each(question, everything, *arguments, own=again)
+            repeated = self.index.parts.each(question, everything, *arguments, own=again)
             answers = [
                 new if behind else old
                 for old, new, behind in zip(answers, repeated, forgetful, strict=True)
@@ -67,19 +67,19 @@ class History:
         return answers
 
 
-class Traversal(Picking):
+class Traversal(Rounds):
     """Farthest-first order from row ``first``; about k/ROUND rounds or a few more, not k."""
 
-    def __init__(self, holding: Holding, first: int) -> None:
+    def __init__(self, index: PartIndex, first: int) -> None:
         super().__init__(first)
-        self._holding = holding
-        self._history = History(holding)
-        parts = len(holding.parts.sizes)
-        self._most = getattr(holding.parts, "offered", OFFERED)
+        self._index = index
+        self._history = History(index)
+        parts = len(index.parts.sizes)
+        self._most = getattr(index.parts, "offered", OFFERED)
         self._offers = np.full(parts, max(LEAST_OFFER, self._most // parts))
         self._ended_by = np.zeros(parts, dtype=bool)  # the parts whose next point ends the round
-        self._unmet = holding.rows(np.array([first]))
-        holding.remember(np.array([first]), self._unmet)
+        self._unmet = index.rows(np.array([first]))
+        index.remember(np.array([first]), self._unmet)
         self._meet()
 
     def take(self, m: int) -> Picks:
@@ -87,23 +87,23 @@ class Traversal(Picking):
         rows, squares = super().take(m)
         return Picks(rows, np.sqrt(squares))
 
-    def distances(self) -> PartedDistances:
+    def distances(self) -> PartsDistances:
         """Each point's squared distance to the centres taken so far, behind reductions."""
         self._settle()
-        return PartedDistances(self._history, len(self._history.centers))
+        return PartsDistances(self._history, len(self._history.centers))
 
     def squared_distances(self) -> Vector:
         """min_c ‖x_i − c‖² over the centres taken so far, in the order of the rows."""
         return self.distances().values()
 
-    def _room(self) -> int:
+    def _capacity(self) -> int:
         return ROUND - len(self._unmet)
 
     def _pick(self, rows: NDArray[np.int64], squares: Vector) -> int:
         pool = self._pool
         found: int = pick(pool, rows, squares)
         picked = pool.points[:, np.searchsorted(pool.rows, rows[:found])].T
-        self._holding.remember(rows[:found], picked)
+        self._index.remember(rows[:found], picked)
         self._unmet = np.concatenate([self._unmet, picked])
         return found
 
@@ -119,8 +119,8 @@ class Traversal(Picking):
             self._offers[self._ended_by] = np.minimum(2 * self._offers[self._ended_by], self._most)
         self._settle()
         pools: list[Pool] = self._history.each("offer", own=[(int(m),) for m in self._offers])
-        begins = self._holding.begins
-        n = int(self._holding.begins[-1])
+        begins = self._index.begins
+        n = int(self._index.begins[-1])
         bounds = np.array([pool.bound for pool in pools])
         rivals = [
             pool.rival + b if pool.rival < size else n for pool, b, size in self._beside(pools)
@@ -140,7 +140,7 @@ class Traversal(Picking):
         self._unmet = self._unmet[:0]
 
     def _beside(self, pools: list[Pool]) -> Any:
-        return zip(pools, self._holding.begins[:-1], self._holding.parts.sizes, strict=True)
+        return zip(pools, self._index.begins[:-1], self._index.parts.sizes, strict=True)
 
 
 class Nearest:
@@ -148,18 +148,18 @@ class Nearest:
     asked for.
     """
 
-    def __init__(self, holding: Holding, centers: Points) -> None:
-        self._holding = holding
-        self._history = History(holding)
+    def __init__(self, index: PartIndex, centers: Points) -> None:
+        self._index = index
+        self._history = History(index)
         self.add(centers)
 
     def add(self, centers: Points) -> None:
         """D² ← min(D², min_a ‖x − c_a‖²)."""
         self._history.add(centers)
 
-    def distances(self) -> PartedDistances:
+    def distances(self) -> PartsDistances:
         """The squared distances, behind reductions."""
-        return PartedDistances(self._history, len(self._history.centers))
+        return PartsDistances(self._history, len(self._history.centers))
 
     def masses(self) -> Vector:
         """Σ of p over the points of each centre."""
@@ -175,7 +175,7 @@ class Nearest:
         masses = np.zeros(len(centers))
         pulls = np.zeros(centers.shape)
         for share, (own, means) in zip(
-            self._holding.shares, self._holding.parts.each("groups", centers), strict=True
+            self._index.shares, self._index.parts.each("groups", centers), strict=True
         ):
             masses += share * own
             pulls += (share * own)[:, None] * (means - centers)
@@ -185,7 +185,7 @@ class Nearest:
         return masses, centers + moved
 
 
-class PartedDistances:
+class PartsDistances:
     """Squared nearest-centre distances D² of all points, which stay with their parts; handed out as
     reductions only.
     """
@@ -193,7 +193,7 @@ class PartedDistances:
     def __init__(self, history: History, count: int) -> None:
         self._history = history
         self._count = count
-        self._holding = history.holding
+        self._index = history.index
 
     @property
     def cover(self) -> float:
@@ -207,7 +207,7 @@ class PartedDistances:
     def coincident(self) -> tuple[IntVector, Vector]:
         """Rows at distance 0 from a centre (the centres and their duplicates), and their weights."""
         found = list(
-            zip(self._each("coincident"), self._holding.begins, self._holding.shares, strict=False)
+            zip(self._each("coincident"), self._index.begins, self._index.shares, strict=False)
         )
         rows = np.concatenate([rows + begin for (rows, _), begin, _ in found])
         return rows, np.concatenate([share * p for (_, p), _, share in found])
@@ -218,7 +218,7 @@ class PartedDistances:
             sum(
                 share * part
                 for share, part in zip(
-                    self._holding.shares, self._each("mean", function), strict=True
+                    self._index.shares, self._each("mean", function), strict=True
                 )
             )
         )
@@ -232,14 +232,14 @@ class PartedDistances:
 
     def draws(self, u: Vector) -> IntVector:
         """The points at positions u of the cumulative p_j D²_j; none when every D² is zero."""
-        masses = self._holding.shares * np.array(self._each("mean", _itself))
-        return self._holding.spread(
+        masses = self._index.shares * np.array(self._each("mean", _itself))
+        return self._index.spread(
             u, masses, lambda own: self._history.each("reduce", "draws", own=own)
         )
 
     def _each(self, reduction: str, *arguments: Any) -> list[Any]:
         if len(self._history.centers) > self._count:  # the traversal has gone on since
-            earlier = History(self._holding)
+            earlier = History(self._index)
             earlier.add(self._history.centers[: self._count])
             self._history = earlier
         return self._history.each("reduce", reduction, *arguments)

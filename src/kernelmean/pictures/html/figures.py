@@ -8,7 +8,7 @@ from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.figure import Figure
 
 from kernelmean._types import Points
-from kernelmean.files import whole
+from kernelmean.files import atomic_write
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.pictures.matplotlib import DensityDisplay, IndicatorDisplay
 
@@ -26,7 +26,7 @@ def draw_fit(mean: SparseKernelMean, X: Points, path: Path) -> None:
     )
     IndicatorDisplay.from_mean(mean, ax=right)
     right.set_title(f"error indicator; stopped at k = {mean.k} ({mean.stop_reason})", fontsize=10)
-    with whole(path) as beside:
+    with atomic_write(path) as beside:
         figure.savefig(beside, dpi=130, format=figure_format(path))
 
 

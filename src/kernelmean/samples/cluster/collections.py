@@ -19,8 +19,8 @@ from kernelmean.engines.cluster import Engine
 from kernelmean.engines.parts.protocol import divided, starts, wanted_rows
 from kernelmean.samples.cluster import workers
 from kernelmean.samples.cluster.clients import connect
-from kernelmean.samples.cluster.remote import Carried, results
-from kernelmean.samples.files import Sourced
+from kernelmean.samples.cluster.remote import RemoteParts, results
+from kernelmean.samples.files import BatchSource
 
 PART = 1 << 26  # numbers of an array from here in one part: 512 MiB
 HERE = 1 << 22  # numbers: a collection of at most 32 MiB comes here, where it needs no rounds
@@ -29,7 +29,9 @@ QUIET = {
 }  # arrays from here are meant to travel
 
 
-def take_in(X: Any, engine: Engine, name: str, columns: int | None = None) -> Spread | Points:
+def take_in(
+    X: Any, engine: Engine, name: str, columns: int | None = None
+) -> ClusterSample | Points:
     """A Dask collection or an array, checked where it is: its parts become float64 in one piece
     each.
     """
@@ -52,7 +54,7 @@ def take_in(X: Any, engine: Engine, name: str, columns: int | None = None) -> Sp
         return np.concatenate(
             results(client, client.map(workers.rows, [parts[i] for i in live], pure=False))
         )
-    return Spread(client, engine, tuple(parts[i] for i in live), sizes[live], d)
+    return ClusterSample(client, engine, tuple(parts[i] for i in live), sizes[live], d)
 
 
 def _partitions(X: Any, name: str, columns: int | None) -> tuple[list[Any], int]:
@@ -86,7 +88,7 @@ def _numeric_columns(X: Any, name: str) -> None:
 def _pieces(X: Any, client: Any, name: str, columns: int | None) -> tuple[list[Any], int]:
     """An array from here, cut for the workers; a source of batches is read here, batch by batch."""
     if not isinstance(X, np.ndarray) and _checks.is_streamed(X):
-        source = Sourced(X)
+        source = BatchSource(X)
         return list(source.read(max(1, PART // source.dimension), None)), source.dimension
     checked = _checks.points(X, name, columns)
     count = max(len(client.nthreads()), 1, -(-checked.size // PART))
@@ -94,7 +96,7 @@ def _pieces(X: Any, client: Any, name: str, columns: int | None) -> tuple[list[A
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class ClusterSample:
     """(n, d) numbers on workers; each part is a future that the scheduler can make again where a
     worker is lost.
     """
@@ -128,7 +130,7 @@ class Spread:
                 found[w] = rows_there
         return found[0] if np.ndim(rows) == 0 and not isinstance(rows, slice) else found
 
-    def keep(self, rows: IntVector) -> Spread:
+    def keep(self, rows: IntVector) -> ClusterSample:
         """The table of these rows."""
         cuts = np.searchsorted(rows, starts(self.sizes))
         begins = starts(self.sizes)
@@ -137,7 +139,7 @@ class Spread:
         local = [rows[cuts[i] : cuts[i + 1]] - begins[i] for i in live]
         return self._like(workers.taken, live, local, sizes[live])
 
-    def together(self, others: Sequence[Spread]) -> Spread:
+    def together(self, others: Sequence[ClusterSample]) -> ClusterSample:
         """The parts of several tables, one after another."""
         tables = [self, *others]
         futures = tuple(future for table in tables for future in table.futures)
@@ -145,18 +147,18 @@ class Spread:
             self, futures=futures, sizes=np.concatenate([table.sizes for table in tables])
         )
 
-    def mapped(self, matrix: Matrix, origin: Vector) -> Spread:
+    def mapped(self, matrix: Matrix, origin: Vector) -> ClusterSample:
         """A(x − origin) for every row."""
         everyone = np.arange(len(self.futures))
         return self._like(workers.mapped, everyone, [matrix] * len(everyone), self.sizes, origin)
 
-    def parts(self, weights: Vector | None, local: Any) -> Carried:
-        """The parts with their weights, each in a room of its worker."""
+    def parts(self, weights: Vector | None, local: Any) -> RemoteParts:
+        """The parts with their weights, each in a point cloud of its worker."""
         if weights is None:
-            return Carried(self.client, self.futures, self.sizes, self.dimension)
+            return RemoteParts(self.client, self.futures, self.sizes, self.dimension)
         cut = np.split(weights, starts(self.sizes)[1:-1])
         table = self._like(workers.weighted, np.arange(len(cut)), cut, self.sizes)
-        return Carried(self.client, table.futures, self.sizes, self.dimension)
+        return RemoteParts(self.client, table.futures, self.sizes, self.dimension)
 
     def over(self, function: Callable[[Points], Any]) -> Any:
         """function of all rows, end to end, on this machine."""
@@ -169,7 +171,7 @@ class Spread:
         own: Sequence[Any],
         sizes: IntVector,
         *same: Any,
-    ) -> Spread:
+    ) -> ClusterSample:
         with dask.config.set(QUIET):
             made = [
                 self.client.submit(function, self.futures[i], mine, *same, pure=False)
@@ -178,15 +180,15 @@ class Spread:
         return replace(self, futures=tuple(made), sizes=sizes)
 
 
-def queries(X: Any, name: str, columns: int | None = None) -> Queries:
+def queries(X: Any, name: str, columns: int | None = None) -> ClusterQueries:
     """A Dask collection to evaluate at; nothing is computed yet."""
     _, d = _partitions(X, name, columns)
     rows = X.to_dask_array() if hasattr(X, "to_dask_array") else X
-    return Queries(rows.rechunk({1: -1}) if rows.numblocks[1] > 1 else rows, name, d)
+    return ClusterQueries(rows.rechunk({1: -1}) if rows.numblocks[1] > 1 else rows, name, d)
 
 
 @dataclass(frozen=True, eq=False)
-class Queries:
+class ClusterQueries:
     """(q, d) places on a cluster; what is computed of them is a Dask array."""
 
     rows: Any
@@ -202,7 +204,7 @@ class Queries:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def mapped(self, matrix: Matrix, origin: Vector) -> Queries:
+    def mapped(self, matrix: Matrix, origin: Vector) -> ClusterQueries:
         """A(q − origin) for every row."""
         return replace(self, maps=(*self.maps, (matrix, origin)))
 

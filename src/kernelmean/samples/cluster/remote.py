@@ -26,7 +26,7 @@ BREATH = 0.05  # seconds between two looks
 GONE = "the Dask scheduler is gone (%s): the fit cannot go on; start a scheduler and fit again."
 
 
-class Carried:
+class RemoteParts:
     """Parts of a sample on workers."""
 
     def __init__(

@@ -11,16 +11,16 @@ from kernelmean import _checks, coefficients, engines
 from kernelmean._types import Constraint, IntVector, Matrix, Points, Vector
 from kernelmean.coefficients import Stopping
 from kernelmean.coefficients.sources import Source
-from kernelmean.engines import Room
+from kernelmean.engines import PointCloud
 from kernelmean.fitting.fit import default_limit, path_facts
 from kernelmean.kernels import RadialFunction
-from kernelmean.linalg.pursuit import Pursuit
+from kernelmean.linalg.pursuit import GreedyPursuit
 from kernelmean.mean import scaling
 from kernelmean.mean.compare import expansions
 from kernelmean.mean.expansion import KernelMean
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.selection import KCenter, Listed
-from kernelmean.selection.auto import Choice
+from kernelmean.selection.auto import Selected
 from kernelmean.selection.listed import distinct_rows
 
 # per centre of the merged mean, those of largest weight: its algebra takes O(k³), whatever is
@@ -64,11 +64,11 @@ def merge(
     limit = default_limit(total) if k is None else _checks.count(k, "k")
     engine = engines.precise(engines.open(first.engine))
     mapped = scaling.apply(first.scale, points, first.centers[0])
-    room = engine.load(mapped)
+    cloud = engine.load(mapped)
     radial = first.kernel.radial(first.dimension, first.space)
-    choice = _best(_Union(room, radial, mapped, target), limit, constraint)
+    choice = _best(_Union(cloud, radial, mapped, target), limit, constraint)
     path = choice.path
-    facts = path_facts(choice.path, room, engine)
+    facts = path_facts(choice.path, cloud, engine)
     assert path.indices is not None
     return SparseKernelMean(
         centers=points[path.indices],
@@ -89,7 +89,7 @@ def merge(
 class _Union:
     """Σ_a w_a φ(·, c_a) over the centres of all, w of any sign."""
 
-    room: Room
+    cloud: PointCloud
     radial: RadialFunction
     points: Points
     weights: Vector
@@ -98,32 +98,34 @@ class _Union:
         """Farthest-first, which takes them all where there are no more; else the greedy selection
         too.
         """
-        yield KCenter(self.room, int(np.argmax(np.abs(self.weights))))
+        yield KCenter(self.cloud, int(np.argmax(np.abs(self.weights))))
         rows = np.fromiter(
-            distinct_rows(self.room, [self._heaviest(CANDIDATES * limit)]), dtype=np.intp
+            distinct_rows(self.cloud, [self._heaviest(CANDIDATES * limit)]), dtype=np.intp
         )
         if limit < len(rows):
-            kappa = self.room.kernel_sum(self.radial, self.points[rows], self.weights)
-            directions = engines.directions(self.room, self.radial, limit)
-            picks = Pursuit(self.radial, unit_sum, self.points[rows], kappa, directions).take(limit)
-            yield Listed("greedy", self.room, [rows[picks]])
+            kappa = self.cloud.kernel_sum(self.radial, self.points[rows], self.weights)
+            directions = engines.directions(self.cloud, self.radial, limit)
+            picks = GreedyPursuit(self.radial, unit_sum, self.points[rows], kappa, directions).take(
+                limit
+            )
+            yield Listed("greedy", self.cloud, [rows[picks]])
 
     def _heaviest(self, most: int) -> IntVector:
         """Rows of the largest |w|, in their order."""
         return np.sort(np.argsort(-np.abs(self.weights), kind="stable")[:most])
 
 
-def _best(union: _Union, limit: int, constraint: Constraint) -> Choice:
+def _best(union: _Union, limit: int, constraint: Constraint) -> Selected:
     """The selection whose weights reach the smallest error."""
-    found: tuple[float, Choice] | None = None
+    found: tuple[float, Selected] | None = None
     for source in union.sources(limit, constraint is not None):
         path = coefficients.grow(
-            union.room, union.radial, source, Stopping(limit, limit, 0.0, 1), union.weights
+            union.cloud, union.radial, source, Stopping(limit, limit, 0.0, 1), union.weights
         )
         alpha = coefficients.weights(path.factor, path.k, constraint, "cholesky")
         objective = path.factor.objective(alpha)
         if found is None or objective < found[0]:
-            found = objective, Choice(path, alpha)
+            found = objective, Selected(path, alpha)
     assert found is not None
     return found[1]
 

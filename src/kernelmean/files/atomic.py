@@ -23,7 +23,7 @@ def refuse_other_than_files(path: Path) -> None:
 
 
 @contextmanager
-def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A path to write to; it takes the place of ``path`` if nothing fails, and vanishes if anything
     does, Ctrl-C included.
     """
