@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kernelmean.files import Source, read
     from kernelmean.fitting.fit import sparse_kernel_mean
     from kernelmean.fitting.merging import merge
-    from kernelmean.fitting.prepare import kernel_mean
+    from kernelmean.fitting.full import kernel_mean
     from kernelmean.fitting.stream import MeanStream
     from kernelmean.kernels import Cauchy, Gaussian, Laplacian, Radial, Student
     from kernelmean.mean.certificate import Certificate

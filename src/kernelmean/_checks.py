@@ -90,12 +90,24 @@ def is_batched(X: object) -> TypeGuard[Batches]:
 
 
 def is_streamed(X: object) -> bool:
-    """Whether X is read from a file as it is needed: a mapped array or a source of batches, too
-    large to be read at once.
+    """Whether X is read from a file as it is needed, and never all at once.
+
+    So are mapped arrays of more than 64 MiB, whose owner chose not to load them, and sources of
+    batches that :func:`fits_in_memory` refuses. Nothing else decides this.
     """
-    if is_batched(X) or (isinstance(X, np.memmap) and X.ndim == 2):
-        return X.shape[0] * X.shape[1] > MAPPED
-    return False
+    if is_batched(X):
+        return not fits_in_memory(X.shape[0] * X.shape[1])
+    return isinstance(X, np.memmap) and X.ndim == 2 and X.size > MAPPED
+
+
+def fits_in_memory(numbers: int) -> bool:
+    """Whether so many float64 numbers take little, or at most a quarter of the memory at hand."""
+    return numbers <= MAPPED or 8 * numbers <= free_memory() // 4
+
+
+def free_memory() -> int:
+    """Bytes that can be had without swapping, about."""
+    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def weights(sample_weight: ArrayLike | None, n: int) -> Vector | None:

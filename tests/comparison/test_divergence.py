@@ -18,7 +18,12 @@ from kernelmean._random import Streams
 from kernelmean.comparison.divergence import divergences, halves
 from kernelmean.fitting.recipe import Recipe, common
 from kernelmean.mean import sampling
+from kernelmean.samples import ArraySample
 from tests.strategies import spread_clouds
+
+
+def samples_of(*arrays):
+    return [ArraySample(X) for X in arrays]
 
 
 def two(n=120, d=2, shift=0.8, seed=0):
@@ -124,13 +129,15 @@ def test_bad_input_of_mmd():
 def test_a_rule_is_averaged_over_the_samples_that_have_spread():
     A, B = two()
     rule = [km.bandwidth.scott(X) for X in (A, B)]
-    kernel, _ = common([A, B, np.zeros((5, 2)), np.ones((1, 2))], "gaussian", "scott", None, "cpu")
+    kernel, _ = common(
+        samples_of(A, B, np.zeros((5, 2)), np.ones((1, 2))), "gaussian", "scott", None, "cpu"
+    )
     assert kernel.bandwidth == pytest.approx(np.mean(rule), rel=1e-12)
 
 
 def test_a_named_scale_is_that_of_the_pooled_points():
     A, B = two()
-    _, matrix = common([A, B], "gaussian", 1.0, "std", "cpu")
+    _, matrix = common(samples_of(A, B), "gaussian", 1.0, "std", "cpu")
     np.testing.assert_allclose(
         np.diag(matrix), 1 / np.concatenate([A, B]).std(axis=0, ddof=1), rtol=1e-12
     )
@@ -138,8 +145,8 @@ def test_a_named_scale_is_that_of_the_pooled_points():
 
 def test_other_kernels_get_the_half_maximum_radius_of_the_rule():
     A, B = two()
-    gaussian, _ = common([A, B], "gaussian", "iqr", None, "cpu")
-    laplacian, _ = common([A, B], "laplacian", "iqr", None, "cpu")
+    gaussian, _ = common(samples_of(A, B), "gaussian", "iqr", None, "cpu")
+    laplacian, _ = common(samples_of(A, B), "laplacian", "iqr", None, "cpu")
     assert laplacian.scale == pytest.approx(
         gaussian.bandwidth * math.sqrt(2 / math.log(2)), rel=1e-12
     )
@@ -157,7 +164,7 @@ def test_samples_fitted_in_threads_give_the_same_bits(options):
         Recipe(km.Gaussian(0.8), None, engine=km.engines.open("cpu", threads=t), options=options)
         for t in (1, 2, 8)
     ]
-    found = [recipe.means(samples) for recipe in recipes]
+    found = [recipe.means(samples_of(*samples)) for recipe in recipes]
     for other, recipe in zip(found[1:], recipes[1:], strict=True):
         for mean, same in zip(found[0], other, strict=True):
             np.testing.assert_array_equal(mean.indices, same.indices)
@@ -287,7 +294,9 @@ def test_samples_are_split_in_halves():
     """Brute force with full densities: fit on the first halves, average over the second half of p."""
     A, B = two(41)
     found = km.kl_divergence(A, B, bandwidth=0.5, sparse=False, random_state=3)
-    (A1, A2), (B1, B2) = (halves(X, Streams(3), "X") for X in (A, B))
+    (A1, A2), (B1, B2) = (
+        [half.array() for half in halves(X, Streams(3), "X")] for X in samples_of(A, B)
+    )
     assert len(A1) == 21
     assert len(A2) == 20
     np.testing.assert_array_equal(np.sort(np.concatenate([A1, A2]), axis=0), np.sort(A, axis=0))
@@ -319,7 +328,7 @@ def test_a_far_outlier_is_reported_not_clamped():
     A, B = two(100)
     A[7] = 1e4
     models = [km.kernel_mean(X, kernel=km.Gaussian(1.0), space="l2") for X in (A, B)]
-    found = divergences(models, [A, B])
+    found = divergences(models, samples_of(A, B))
     # −log q at the outlier is ½(1e4)²·2 or so: far beyond what exp can hold, and finite here.
     assert found.largest_terms[0, 1] == pytest.approx(
         ((A[7] - B) ** 2).sum(axis=1).min() / 2, rel=1e-3

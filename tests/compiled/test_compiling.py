@@ -24,9 +24,9 @@ import hashlib
 import numpy as np
 import kernelmean as km
 X = np.random.default_rng(0).normal(size=(500, 2))
-point cloud = km.engines.open("cpu", threads=2).load(X)
-values = point cloud.kernel_sum(km.Gaussian(0.5).radial(2, "rkhs"), X[:9])
-picks = point cloud.traverse(0).take(20)
+cloud = km.engines.open("cpu", threads=2).load(X)
+values = cloud.kernel_sum(km.Gaussian(0.5).radial(2, "rkhs"), X[:9])
+picks = cloud.traverse(0).take(20)
 print("RESULT", hashlib.sha256(values.tobytes() + picks.radii.tobytes()).hexdigest(), repr(float(values.sum())))
 """
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from joblib import Memory
 from scipy.integrate import dblquad
 from scipy.special import logsumexp
 from sklearn.base import clone
@@ -19,7 +21,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernelmean as km
-from kernelmean.density import fitting, remembering
+from kernelmean.density import fitting, quantiles
+from kernelmean.samples import ArraySample, WeightedSample
 
 KERNELS = ["gaussian", "laplacian", "exponential", "cauchy", km.Student(3.0, 0.5)]
 
@@ -292,44 +295,117 @@ def test_clone_pickle_pipeline_and_grid_search():
     assert search.best_params_ == {"bandwidth": 0.3}
 
 
-def counted_selections(monkeypatch):
+@pytest.fixture
+def selections(monkeypatch):
     """How often centres are selected from now on."""
-    calls, select = [], fitting.means.sparse_density
+    calls, fit = [], fitting.fit_prepared
     monkeypatch.setattr(
-        fitting.means, "sparse_density", lambda *args, **kw: calls.append(1) or select(*args, **kw)
+        fitting, "fit_prepared", lambda *args, **kw: calls.append(1) or fit(*args, **kw)
     )
-    monkeypatch.setattr(remembering, "_memory", {})
     return calls
 
 
 @pytest.mark.parametrize("selection", ["auto", "kcenter", "random"])
-def test_a_search_over_bandwidths_selects_once_per_fold(monkeypatch, selection):
-    calls = counted_selections(monkeypatch)
-    estimator = km.SparseKDE(k=15, random_state=0, selection=selection)
-    search = GridSearchCV(estimator, {"bandwidth": [0.1, 0.3, 0.5, 1.0, "silverman"]}, cv=3).fit(
-        cloud()
-    )
-    assert len(calls) == 3 + 1  # the last for the best bandwidth on all rows
+@pytest.mark.parametrize("kind", [str, Memory])
+def test_a_search_over_bandwidths_with_a_memory_selects_once_per_fold(
+    selections, selection, kind, tmp_path
+):
+    memory = str(tmp_path) if kind is str else Memory(tmp_path, verbose=0)
+    estimator = km.SparseKDE(k=15, random_state=0, selection=selection, memory=memory)
+    search = GridSearchCV(estimator, {"bandwidth": [0.1, 0.3, 0.5, 1.0, "silverman"]}, cv=3)
+    search.fit(cloud())
+    assert len(selections) == 3 + 1  # the last for the best bandwidth on all rows
     assert search.best_estimator_.mean_.selection != "given"
 
 
-def test_without_a_seed_every_fit_selects_anew(monkeypatch):
-    calls = counted_selections(monkeypatch)
-    first, second = (km.SparseKDE(k=15, selection="random").fit(cloud()).mean_ for _ in range(2))
-    assert len(calls) == 2
-    assert not np.array_equal(first.centers, second.centers)
+def test_nothing_is_remembered_without_a_memory(selections):
+    X = cloud()
+    for seed in (0, 0, None, None):
+        km.SparseKDE(k=15, selection="random", random_state=seed).fit(X)
+    assert len(selections) == 4
+
+
+def test_without_a_seed_every_fit_selects_anew(selections, tmp_path):
+    for memory in (None, tmp_path):
+        where = None if memory is None else str(memory)
+        first, second = (
+            km.SparseKDE(k=15, selection="random", memory=where).fit(cloud()).mean_
+            for _ in range(2)
+        )
+        assert not np.array_equal(first.centers, second.centers)
+    assert len(selections) == 4
+
+
+def test_the_classifier_and_the_detector_take_a_memory(selections, tmp_path):
+    X = cloud()
+    y = np.arange(len(X)) % 2
+    for bandwidth in (0.3, 0.6):
+        how = {"k": 12, "random_state": 0, "memory": str(tmp_path), "bandwidth": bandwidth}
+        km.SparseKDEClassifier(**how).fit(X, y)
+        km.SparseKDEOutlierDetector(**how).fit(X)
+    assert len(selections) == 2 + 1
+
+
+def test_a_memory_that_is_none_is_refused():
+    with pytest.raises(ValueError, match="memory"):
+        km.SparseKDE(memory=3).fit(cloud())
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"scale": "std", "bandwidth": 0.3},
+        {"scale": "cov", "bandwidth": "likelihood"},
+        {"kernel": "laplacian", "k": 20, "refine": 2},
+        {"kernel": km.Student(3.0, 0.5)},
+    ],
+)
+def test_rows_are_loaded_exactly_once(settings):
+    X = cloud()
+    w = np.arange(200.0) % 3
+    for weights in (None, w):
+        engine = CountingEngine(len(X) if weights is None else np.count_nonzero(w))
+        km.SparseKDE(engine=engine, random_state=0, **settings).fit(X, sample_weight=weights)
+        assert engine.loads == 1
+
+
+def test_a_full_density_loads_its_rows_once_more_as_centres():
+    engine = CountingEngine(200)
+    km.SparseKDE(engine=engine, sparse=False, scale="std", bandwidth=0.3).fit(cloud())
+    assert engine.loads == 2
+
+
+class CountingEngine:
+    """The cpu engine, which counts how often so many rows are loaded."""
+
+    name = "cpu"
+    threads = 1
+
+    def __init__(self, rows):
+        self.rows, self.loads = rows, 0
+
+    def load(self, X, weights=None):
+        self.loads += len(X) == self.rows
+        return km.engines.open("cpu").load(X, weights)
+
+    def precise(self):
+        return self
 
 
 @pytest.mark.parametrize(
     ("wrong", "name"),
     [({"k": 15.0}, "k"), ({"k": True}, "k"), ({"random_state": True}, "random_state")],
 )
-def test_what_is_remembered_is_not_found_by_parameters_that_only_equal_the_right_ones(wrong, name):
+def test_what_is_remembered_is_not_found_by_parameters_that_only_equal_the_right_ones(
+    wrong, name, tmp_path
+):
     """15.0 == 15 and True == 1, also as keys of a dictionary."""
-    km.SparseKDE(k=15, random_state=1).fit(cloud())
-    km.SparseKDE(k=1, random_state=1).fit(cloud())
+    memory = str(tmp_path)
+    km.SparseKDE(k=15, random_state=1, memory=memory).fit(cloud())
+    km.SparseKDE(k=1, random_state=1, memory=memory).fit(cloud())
     with pytest.raises(TypeError, match=name):
-        km.SparseKDE(**{"k": 15, "random_state": 1, **wrong}).fit(cloud())
+        km.SparseKDE(**{"k": 15, "random_state": 1, **wrong}, memory=memory).fit(cloud())
 
 
 def test_rows_may_be_given_as_an_index_of_pandas():
@@ -342,42 +418,40 @@ def test_rows_may_be_given_as_an_index_of_pandas():
     np.testing.assert_array_equal(first.centers, second.centers)
 
 
-def test_what_is_remembered_changes_no_result(monkeypatch):
+def test_what_is_remembered_changes_no_result(selections, tmp_path):
     X = cloud()
-    alone = []
-    for bandwidth in (0.2, 0.6):
-        counted_selections(monkeypatch)
-        alone.append(km.SparseKDE(bandwidth=bandwidth, random_state=0).fit(X).score_samples(X))
-    calls = counted_selections(monkeypatch)
-    for bandwidth, expected in zip((0.6, 0.2), reversed(alone), strict=True):
-        np.testing.assert_array_equal(
-            km.SparseKDE(bandwidth=bandwidth, random_state=0).fit(X).score_samples(X), expected
-        )
-    assert len(calls) == 1
+    alone = [
+        km.SparseKDE(bandwidth=width, random_state=0).fit(X).score_samples(X)
+        for width in (0.2, 0.6)
+    ]
+    selections.clear()
+    for width, expected in zip((0.6, 0.2), reversed(alone), strict=True):
+        fitted = km.SparseKDE(bandwidth=width, random_state=0, memory=str(tmp_path)).fit(X)
+        np.testing.assert_array_equal(fitted.score_samples(X), expected)
+    assert len(selections) == 1
 
 
-def test_other_data_weights_seeds_and_settings_are_selected_anew(monkeypatch):
+def test_other_data_weights_seeds_and_settings_are_selected_anew(selections, tmp_path):
     X = cloud()
-    calls = counted_selections(monkeypatch)
-    km.SparseKDE(k=9, random_state=0).fit(X)
+    kde = partial(km.SparseKDE, memory=str(tmp_path))
+    kde(k=9, random_state=0).fit(X)
     changed = X.copy()
     changed[7, 1] += 1e-9
     for fit in (
-        lambda: km.SparseKDE(k=9, random_state=0).fit(changed),
-        lambda: km.SparseKDE(k=9, random_state=0).fit(X, sample_weight=np.arange(200.0)),
-        lambda: km.SparseKDE(k=9, random_state=1).fit(X),
-        lambda: km.SparseKDE(k=10, random_state=0).fit(X),
-        lambda: km.SparseKDE(k=9, random_state=0, kernel="laplacian").fit(X),
-        lambda: km.SparseKDE(k=9, random_state=0, scale=[[1.0, 0.0], [0.0, 2.0]]).fit(X),
-        lambda: km.SparseKDE(k=9, random_state=np.random.RandomState(0)).fit(X),
-        lambda: km.SparseKDE(k=9, random_state=np.random.RandomState(0)).fit(X),
+        lambda: kde(k=9, random_state=0).fit(changed),
+        lambda: kde(k=9, random_state=0).fit(X, sample_weight=np.arange(200.0)),
+        lambda: kde(k=9, random_state=1).fit(X),
+        lambda: kde(k=10, random_state=0).fit(X),
+        lambda: kde(k=9, random_state=0, kernel="laplacian").fit(X),
+        lambda: kde(k=9, random_state=0, scale=[[1.0, 0.0], [0.0, 2.0]]).fit(X),
+        lambda: kde(k=9, random_state=np.random.default_rng(0)).fit(X),
+        lambda: kde(k=9, random_state=np.random.RandomState(0)).fit(X),
     ):
-        before = len(calls)
+        before = len(selections)
         fit()
-        assert len(calls) == before + 1
-    for seed in range(100, 140):
-        km.SparseKDE(k=2, random_state=seed).fit(X[:20])
-    assert len(remembering._memory) == remembering.ENTRIES
+        assert len(selections) == before + 1
+    kde(k=9, random_state=0).fit(X)
+    assert len(selections) == 9
 
 
 def test_integer_weights_are_repeated_rows():
@@ -414,12 +488,10 @@ def test_a_model_file_holds_quantiles_and_names_and_no_data(tmp_path):
 
 
 def test_quantiles_of_many_rows_are_those_of_rows_spread_over_all(monkeypatch):
-    from kernelmean.density import scoring as density
-
     X = cloud(5000)
     fitted = km.SparseKDE(k=20, random_state=0).fit(X)
-    monkeypatch.setattr(density, "QUANTILE_WORK", 1.0)
-    part = density.log_quantiles(fitted.mean_, X)
+    monkeypatch.setattr(quantiles, "QUANTILE_KERNEL_VALUES", 1.0)
+    part = quantiles.log_quantiles(fitted.mean_, WeightedSample.of(ArraySample(X)))
     assert not np.array_equal(part, fitted.log_quantiles_)
     assert np.mean(fitted.score_samples(X) < part[100]) == pytest.approx(0.1, abs=0.03)
 

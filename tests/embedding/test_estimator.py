@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_array
 import kernelmean as km
 from kernelmean.embedding.collection import collect
 from kernelmean.embedding.coordinates import classical_mds, geodesics
+from kernelmean.fitting import recipe
 
 METRICS = ["mmd", "l2", "kl"]
 
@@ -290,10 +291,9 @@ def test_a_new_sample_lies_between_its_neighbours(metric):
 def test_placing_fits_no_old_sample_again(samples, monkeypatch):
     found = km.DistributionEmbedding(random_state=0).fit(samples)
     seen = []
-    original = km.sparse_kernel_mean
+    original = recipe.fit_mean
     monkeypatch.setattr(
-        "kernelmean.fitting.recipe.sparse_kernel_mean",
-        lambda X, **options: seen.append(len(X)) or original(X, **options),
+        recipe, "fit_mean", lambda X, *given: seen.append(len(X)) or original(X, *given)
     )
     found.transform([samples[0][:100]])
     assert seen == [100]
@@ -320,8 +320,8 @@ def test_lists_mappings_stacks_and_grouped_tables_say_the_same(samples):
     groups = np.repeat(["x", "y", "z"], 300)
     grouped = collect(np.concatenate(some)[shuffled], groups=groups[shuffled])
     assert grouped.names == ["x", "y", "z"]
-    for X, rows in zip(grouped.arrays, (groups[shuffled] == name for name in "xyz"), strict=True):
-        np.testing.assert_array_equal(X, np.concatenate(some)[shuffled][rows])
+    for X, rows in zip(grouped.samples, (groups[shuffled] == name for name in "xyz"), strict=True):
+        np.testing.assert_array_equal(X.array(), np.concatenate(some)[shuffled][rows])
     by_groups = km.DistributionEmbedding(**settings).fit(np.concatenate(some), groups=groups)
     np.testing.assert_array_equal(by_groups.distances_, D)
     np.testing.assert_allclose(

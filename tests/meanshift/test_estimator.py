@@ -14,9 +14,12 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 import kernelmean as km
+from kernelmean._random import Streams
+from kernelmean.fitting.settings import FitSettings
 from kernelmean.mean.climbing import DensityToClimb, ascend, climb
 from kernelmean.meanshift.clustering import Rules, cluster, density
 from kernelmean.meanshift.linkage import link
+from kernelmean.samples import ArraySample, WeightedSample
 from tests import brute
 from tests.strategies import clouds, spread_clouds
 
@@ -482,7 +485,8 @@ def test_high_dimensions_stay_in_the_log_domain():
 def test_a_given_mean_can_be_climbed():
     """The function behind the estimator: any density, any points."""
     X = blobs()
-    mean = density(X, sparse=True, kernel="gaussian", bandwidth=0.6, random_state=0)
-    found = cluster(mean, X[::2], Rules(min_cluster_size=2))
+    settings = FitSettings.density(kernel="gaussian", bandwidth=0.6)
+    mean = density(WeightedSample.of(ArraySample(X)), settings, Streams(0), sparse=True)
+    found = cluster(mean, ArraySample(X[::2]), Rules(min_cluster_size=2))
     assert len(found.centers) == 3
     assert (found.predict(X[1::2]) == np.repeat(found.labels[[0, 30, 60]], 30)).all()

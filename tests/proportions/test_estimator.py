@@ -28,6 +28,7 @@ from kernelmean.linalg import simplex
 from kernelmean.proportions import intervals, means, searching, solving
 from kernelmean.proportions.means import Plan
 from kernelmean.proportions.solving import System
+from kernelmean.samples import ArraySample
 
 CENTERS = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]])
 
@@ -48,6 +49,10 @@ def training(n, seed=0, classes=3):
 
 def groups_of(X, y):
     return [X[y == c] for c in np.unique(y)]
+
+
+def samples_of(X, y):
+    return [ArraySample(group) for group in groups_of(X, y)]
 
 
 def plan(**changes):
@@ -74,9 +79,9 @@ def plan(**changes):
 def test_values_and_gram_are_inner_products_of_means(space, sparse, kernel, scale):
     X, y = training(12)
     fitted = means.fit(
-        groups_of(X, y), plan(kernel=kernel, space=space, sparse=sparse, scale=scale)
+        samples_of(X, y), plan(kernel=kernel, space=space, sparse=sparse, scale=scale)
     )
-    system = means.measure(fitted, groups_of(X, y), Streams(0))
+    system = means.measure(fitted, samples_of(X, y), Streams(0))
     units = np.exp(fitted[0].expansion.log_unit)
     np.testing.assert_allclose(
         system.gram * units, [[a.inner(b) for b in fitted] for a in fitted], rtol=1e-12
@@ -98,8 +103,8 @@ def test_moments_leave_each_point_out_of_its_own_mean(sparse):
     """
     X, y = training(9)
     groups, kernel = groups_of(X, y), km.Gaussian(0.8)
-    fitted = means.fit(groups, plan(sparse=sparse))
-    system = means.measure(fitted, groups, Streams(0))
+    fitted = means.fit(samples_of(X, y), plan(sparse=sparse))
+    system = means.measure(fitted, samples_of(X, y), Streams(0))
     profile = lambda A, B: kernel.profile(cdist(A, B, "sqeuclidean"), 2)  # noqa: E731
     for c, X_c in enumerate(groups):
         held_out = []
@@ -121,20 +126,20 @@ def test_moments_leave_each_point_out_of_its_own_mean(sparse):
 def test_the_gram_matrix_of_full_means_is_not_summed_twice(monkeypatch):
     """Where every training point was measured, the values hold it already."""
     X, y = training(10)
-    fitted = means.fit(groups_of(X, y), plan(sparse=False))
+    fitted = means.fit(samples_of(X, y), plan(sparse=False))
     expected = [[a.expansion.inner_in_units(b.expansion)[0] for b in fitted] for a in fitted]
     monkeypatch.setattr(means, "inner_products", None)
     np.testing.assert_allclose(
-        means.measure(fitted, groups_of(X, y), Streams(0)).gram, expected, rtol=1e-12
+        means.measure(fitted, samples_of(X, y), Streams(0)).gram, expected, rtol=1e-12
     )
 
 
 def test_few_measured_rows_give_the_same_gram_matrix(monkeypatch):
     X, y = training(30)
-    fitted = means.fit(groups_of(X, y), plan(sparse=False))
-    expected = means.measure(fitted, groups_of(X, y), Streams(0))
+    fitted = means.fit(samples_of(X, y), plan(sparse=False))
+    expected = means.measure(fitted, samples_of(X, y), Streams(0))
     monkeypatch.setattr(means, "MEASURED_ROWS", 20)
-    some = means.measure(fitted, groups_of(X, y), Streams(0))
+    some = means.measure(fitted, samples_of(X, y), Streams(0))
     np.testing.assert_allclose(some.gram, expected.gram, rtol=1e-12)
     np.testing.assert_allclose(some.moments, expected.moments, rtol=0.3)
 
@@ -397,7 +402,7 @@ def test_the_error_of_a_trial_by_hand():
     """Full means of either half, mixtures of the other, every proportion solved for alone."""
     X, y = training(16)
     groups = groups_of(X, y)
-    trial = searching.Trial(groups, None, plan(), "qp", Streams(3))
+    trial = searching.Trial(samples_of(X, y), None, plan(), "qp", Streams(3))
     rows = [X_c[Streams(3).of("trial rows", 0).permutation(16)] for X_c in groups[:1]]
     kernel = km.Gaussian(0.9)
     everything = trial._means._pairs[0]._Q
@@ -430,7 +435,7 @@ def test_the_search_keeps_the_best_it_saw_and_its_centres():
     assert model.kernel_ == km.Gaussian(search.best)
     assert (np.diff(search.bandwidths) > 0).all()
     assert search.errors.min() < 0.5 * search.errors.max()
-    selected = means.select(groups_of(X, y), model._fitted.plan)
+    selected = means.select(samples_of(X, y), model._fitted.plan)
     for mean, all_centers in zip(model.means_, selected, strict=True):
         np.testing.assert_array_equal(mean.centers, all_centers.centers[: mean.k])
         assert mean.selection == "kcenter"

@@ -18,14 +18,16 @@ from kernelmean import _checks, engines
 from kernelmean._random import Streams
 from kernelmean._types import ArrayLike, RandomState
 from kernelmean.bandwidth import labelled, leave_one_out, moments
-from kernelmean.engines import Engine, PointCloud
-from kernelmean.engines.arrays import Sample
+from kernelmean.engines import Engine, PointCloud, Summary, arrays
+from kernelmean.samples import ArraySample, WeightedSample
 
 LABELLED_RULE = "jaakkola"
 
 __all__ = [
     "RULES",
+    "SUMMARY_RULES",
     "by_rule",
+    "by_summary",
     "iqr",
     "jaakkola",
     "likelihood",
@@ -227,11 +229,14 @@ def jaakkola(
     """
     checked = _checks.points(X)
     measure = labelled.VARIANTS[_checks.choice(variant, "variant", tuple(labelled.VARIANTS))]
-    rows, present, weights = engines.present(checked, _checks.weights(sample_weight, len(checked)))
-    labels = _checks.labels(y, len(checked), rows)
+    sample = WeightedSample.of(ArraySample(checked), _checks.weights(sample_weight, len(checked)))
+    labels = _checks.labels(y, len(checked), sample.present)
     opened = engines.precise(engines.open(engine))
     chance = _checks.streams(random_state).of("bandwidth jaakkola")
-    return _positive(LABELLED_RULE, measure(opened, Sample(present, weights), labels, chance))
+    return _positive(
+        LABELLED_RULE,
+        measure(opened, arrays.Sample(sample.sample.array(), sample.weights), labels, chance),
+    )
 
 
 def by_rule(rule: str, cloud: PointCloud) -> float:
@@ -241,7 +246,15 @@ def by_rule(rule: str, cloud: PointCloud) -> float:
             "bandwidth rule 'jaakkola' needs labels: use km.bandwidth.jaakkola(X, y), or an "
             "estimator that is given y."
         )
-    return _positive(rule, RULES[_checks.choice(rule, "bandwidth rule", RULES)](cloud))
+    _checks.choice(rule, "bandwidth rule", RULES)
+    if rule in SUMMARY_RULES:
+        return by_summary(rule, cloud.summary)
+    return _positive(rule, SAMPLE_RULES[rule](cloud))
+
+
+def by_summary(rule: str, summary: Summary) -> float:
+    """The bandwidth of a rule that reads nothing but counts, moments and quantiles."""
+    return _positive(rule, SUMMARY_RULES[rule](summary))
 
 
 def _median(cloud: PointCloud, streams: Streams) -> float:
@@ -249,7 +262,9 @@ def _median(cloud: PointCloud, streams: Streams) -> float:
 
 
 def _likelihood(cloud: PointCloud, streams: Streams) -> float:
-    return leave_one_out.likelihood(cloud, moments.scott(cloud), streams.of("bandwidth likelihood"))
+    return leave_one_out.likelihood(
+        cloud, moments.scott(cloud.summary), streams.of("bandwidth likelihood")
+    )
 
 
 def _positive(rule: str, sigma: float) -> float:
@@ -266,15 +281,18 @@ def _cloud(
     X: ArrayLike, sample_weight: ArrayLike | None, engine: str | Engine = "naive"
 ) -> PointCloud:
     checked = _checks.points(X)
-    _, present, weights = engines.present(checked, _checks.weights(sample_weight, len(checked)))
-    return engines.precise(engines.open(engine)).load(present, weights)
+    sample = WeightedSample.of(ArraySample(checked), _checks.weights(sample_weight, len(checked)))
+    return sample.load(engines.precise(engines.open(engine)))
 
 
-RULES: dict[str, Callable[[PointCloud], float]] = {
+SUMMARY_RULES: dict[str, Callable[[Summary], float]] = {
     "scott": moments.scott,
     "silverman": moments.silverman,
     "iqr": moments.iqr,
-    "median": lambda cloud: _median(cloud, _checks.streams(0)),
     "mode": moments.mode,
+}
+SAMPLE_RULES: dict[str, Callable[[PointCloud], float]] = {
+    "median": lambda cloud: _median(cloud, _checks.streams(0)),
     "likelihood": lambda cloud: _likelihood(cloud, _checks.streams(0)),
 }
+RULES = ("scott", "silverman", "iqr", "median", "mode", "likelihood")

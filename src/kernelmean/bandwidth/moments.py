@@ -6,37 +6,34 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from kernelmean._types import Vector
-from kernelmean.engines import PointCloud
+from kernelmean.engines import PointCloud, Summary
 
 MEDIAN_POINTS = 1000
 
 
-def scott(cloud: PointCloud) -> float:
+def scott(summary: Summary) -> float:
     """s·n^{−1/(d+4)}, s the mean over coordinates of the standard deviation."""
-    summary = cloud.summary
     return float(np.mean(summary.std) * summary.size ** (-1 / (summary.dimension + 4)))
 
 
-def silverman(cloud: PointCloud) -> float:
+def silverman(summary: Summary) -> float:
     """s·(4/((d+2)n))^{1/(d+4)}; in one dimension .9·min(s, IQR/1.349)·n^{−1/5}."""
-    summary = cloud.summary
-    d = cloud.summary.dimension
+    d = summary.dimension
     if d == 1:
-        spread = min(float(summary.std[0]), float(_quartile_spread(cloud, 1.349)[0]))
+        spread = min(float(summary.std[0]), float(_quartile_spread(summary, 1.349)[0]))
         return float(0.9 * spread * summary.size**-0.2)
     return float(np.mean(summary.std) * (4 / ((d + 2) * summary.size)) ** (1 / (d + 4)))
 
 
-def mode(cloud: PointCloud) -> float:
+def mode(summary: Summary) -> float:
     """s·(4/((d+4)n))^{1/(d+6)} (Chen, Genovese & Wasserman 2016, Eq. 18)."""
-    summary = cloud.summary
-    d = cloud.summary.dimension
+    d = summary.dimension
     return float(np.mean(summary.std) * (4 / ((d + 4) * summary.size)) ** (1 / (d + 6)))
 
 
-def iqr(cloud: PointCloud) -> float:
+def iqr(summary: Summary) -> float:
     """Mean over coordinates of IQR/1.35."""
-    return float(np.mean(_quartile_spread(cloud, 1.35)))
+    return float(np.mean(_quartile_spread(summary, 1.35)))
 
 
 def median(cloud: PointCloud, rng: np.random.Generator) -> float:
@@ -57,8 +54,8 @@ def positions(cloud: PointCloud, rng: np.random.Generator) -> Vector:
     return rng.random(MEDIAN_POINTS)
 
 
-def _quartile_spread(cloud: PointCloud, divisor: float) -> Vector:
+def _quartile_spread(summary: Summary, divisor: float) -> Vector:
     """IQR/divisor per coordinate; the standard deviation where the IQR is 0."""
-    quartiles = cloud.summary.quantile_range(0.25, 0.75)
-    spread: Vector = np.where(quartiles > 0.0, quartiles / divisor, cloud.summary.std)
+    quartiles = summary.quantile_range(0.25, 0.75)
+    spread: Vector = np.where(quartiles > 0.0, quartiles / divisor, summary.std)
     return spread

@@ -8,7 +8,7 @@ from kernelmean import _checks, kernels
 from kernelmean._types import ArrayLike, RandomState, Space
 from kernelmean.engines import Engine
 from kernelmean.fitting.fit import sparse_kernel_mean
-from kernelmean.fitting.prepare import kernel_mean
+from kernelmean.fitting.full import kernel_mean
 from kernelmean.fitting.recipe import RULE, Recipe, common, mean_in, two_samples
 from kernelmean.kernels import Kernel
 from kernelmean.mean.expansion import AnyMean, KernelMean, expansion_of

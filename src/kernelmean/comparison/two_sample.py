@@ -34,6 +34,7 @@ from kernelmean.engines import Engine
 from kernelmean.fitting.prepare import Prepared, prepare
 from kernelmean.kernels import Kernel, RadialFunction
 from kernelmean.linalg.factor import Factor, gram, product
+from kernelmean.samples import ArraySample, WeightedSample
 
 RULE = "median"
 SMALLER_SHARE = 4  # the smaller sample has at least bins/4 bins, however much larger the other
@@ -140,7 +141,9 @@ def mmd_test(
     cut = _cut(order < len(first), about, chance.of("test bins"))
     radial = prepared.kernel.radial(pool.shape[1], "rkhs")
     centers = (
-        np.unique(prepared.cloud.rows(np.arange(min(limit, len(pool)))), axis=0) if sparse else None
+        np.unique(prepared.data.cloud.rows(np.arange(min(limit, len(pool)))), axis=0)
+        if sparse
+        else None
     )
     G = np.zeros((len(cut.parts),) * 2) if constant else _bin_gram(prepared, radial, cut, centers)
     squares = np.concatenate(
@@ -201,7 +204,8 @@ def _prepared(
             length = DEFAULT_RULE if length == RULE else length  # a default is no second scale
         elif constant:
             length = 1.0
-    return prepare(pool, None, None if constant else scale, kernel, length, engine)
+    sample = WeightedSample.of(ArraySample(pool))
+    return prepare(sample, None if constant else scale, kernel, length, engine)
 
 
 def _cut(
@@ -261,8 +265,8 @@ def _bin_gram(
 
 def _part_sums(prepared: Prepared, radial: RadialFunction, cut: _Cut, centers: Points) -> Matrix:
     """κ_b = mean over part b of g(C, x), (k, parts): n·k kernel values in all."""
-    cloud = prepared.cloud
-    load = prepared.engine.load
+    cloud = prepared.data.cloud
+    load = prepared.data.engine.load
     single = sum(cut.bins) if cut.size == 1 else 0
     sums = [load(cloud.rows(part)).kernel_sum(radial, centers) for part in cut.parts[single:]]
     if not single:
@@ -275,10 +279,10 @@ def _full_gram(prepared: Prepared, radial: RadialFunction, parts: list[IntVector
     """G_bc = mean of g over the pairs of parts b and c, less the means of rows and columns.  Time
     O(n²d), memory O(nd).
     """
-    points = prepared.cloud.rows(np.concatenate(parts))
+    points = prepared.data.cloud.rows(np.concatenate(parts))
     sizes = np.array([len(part) for part in parts])
     starts = np.cumsum(sizes) - sizes
-    clouds = [prepared.engine.load(prepared.cloud.rows(part)) for part in parts]
+    clouds = [prepared.data.engine.load(prepared.data.cloud.rows(part)) for part in parts]
     G: Matrix = np.stack(
         [np.add.reduceat(cloud.kernel_sum(radial, points), starts) / sizes for cloud in clouds]
     )

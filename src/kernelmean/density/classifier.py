@@ -9,11 +9,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from kernelmean import _checks, engines
+from kernelmean import _checks
 from kernelmean._types import ArrayLike, Matrix, RandomState, Vector
-from kernelmean.density import scoring as density
-from kernelmean.density.estimator import fit_settings
-from kernelmean.samples import estimators as checking
+from kernelmean.density.bayes import fit_classes, log_joint, log_posteriors
+from kernelmean.density.fitting import fit_settings, memory_of
+from kernelmean.samples import WeightedSample, estimators
 
 
 class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -27,7 +27,7 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     bandwidth : a number for all classes, a rule applied to each class, or "jaakkola", one bandwidth
         from the labels.
     scale : None, "std", "cov" or a matrix, common to all classes.
-    kernel, k, k_max, tol, patience, selection, refine, sparse, engine, random_state : see
+    kernel, k, k_max, tol, patience, selection, refine, sparse, engine, random_state, memory : see
         :class:`SparseKDE`.
 
     Attributes
@@ -68,6 +68,7 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sparse: bool = True,
         engine: Any = "cpu",
         random_state: RandomState = None,
+        memory: Any = None,
     ) -> None:
         self.priors = priors
         self.bandwidth = bandwidth
@@ -82,19 +83,22 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.sparse = sparse
         self.engine = engine
         self.random_state = random_state
+        self.memory = memory
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """One density per label of y."""
-        checked, labels = checking.points_and_labels(self, X, y, checking.fewest(self.bandwidth))
+        least = estimators.fewest(self.bandwidth)
+        points, labels = estimators.sample_and_labels(self, X, y, least)
         check_classification_targets(labels)
-        weights = checking.weights(sample_weight, len(checked))
-        rows, checked, weights = engines.present(checked, weights)
-        labels = labels if rows is None else labels[rows]
-        self.classes_, numbers = np.unique(labels, return_inverse=True)
-        self.class_prior_ = self._class_priors(numbers, weights)
-        settings = fit_settings(self, checked, labels, weights)
+        sample = WeightedSample.of(points, estimators.weights(sample_weight, len(points)))
+        present = labels if sample.present is None else labels[sample.present]
+        self.classes_, numbers = np.unique(present, return_inverse=True)
+        self.class_prior_ = self._class_priors(numbers, sample.weights)
+        settings = fit_settings(self, sample, labels)
         chance = _checks.streams(self.random_state)
-        self.means_ = density.fit_classes(settings, checked, numbers, weights, self.sparse, chance)
+        self.means_ = fit_classes(
+            sample, numbers, settings, chance, sparse=self.sparse, memory=memory_of(self)
+        )
         return self
 
     def predict_log_proba(self, X: ArrayLike) -> Matrix:
@@ -104,8 +108,8 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         with np.errstate(divide="ignore"):  # a prior of zero
             log_priors = np.log(self.class_prior_)
-        joint = density.log_joint(self.means_, log_priors, checking.points(self, X, reset=False))
-        return density.log_posteriors(joint)
+        joint = log_joint(self.means_, log_priors, estimators.queries(self, X))
+        return log_posteriors(joint)
 
     def predict_proba(self, X: ArrayLike) -> Matrix:
         """P(class | x), (q, classes); rows sum to one."""

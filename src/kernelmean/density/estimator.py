@@ -11,15 +11,24 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from kernelmean import _checks, engines
+from kernelmean import _checks
 from kernelmean._types import ArrayLike, Points, RandomState, Vector
-from kernelmean.density import scoring as density
-from kernelmean.engines.arrays import Sample
+from kernelmean.density.fitting import (
+    Density,
+    density_settings,
+    fit_density,
+    fit_settings,
+    like,
+    memory_of,
+)
+from kernelmean.density.quantiles import evenly_spread_rows, log_quantiles
+from kernelmean.fitting.full import full_mean
+from kernelmean.fitting.settings import FEWEST_DENSITY_CENTERS
 from kernelmean.fitting.stream import MeanStream
 from kernelmean.mean import sampling
 from kernelmean.mean.loading import load
 from kernelmean.mean.value import SparseKernelMean
-from kernelmean.samples import estimators as checking
+from kernelmean.samples import ArraySample, Sample, WeightedSample, estimators
 
 RESERVOIR = 10_000  # rows kept by partial_fit to know the quantiles of the log-density
 
@@ -54,6 +63,9 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
     engine : "cpu", "gpu", "cluster", "naive", or an engine instance; threads are the engine's.
         Mapped files, ``km.read`` and Dask collections are fitted where they are, with any.
     random_state : the first centre, and whatever else the selection draws.
+    memory : None, a folder or a ``joblib.Memory``, as in scikit-learn's ``Pipeline``: selections are
+        kept there, so that a search over bandwidths with a whole number as ``random_state`` selects
+        once per fold. Without it nothing is remembered from one fit to the next.
 
     Attributes
     ----------
@@ -96,6 +108,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         sparse: bool = True,
         engine: Any = "cpu",
         random_state: RandomState = None,
+        memory: Any = None,
     ) -> None:
         self.bandwidth = bandwidth
         self.kernel = kernel
@@ -109,21 +122,26 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.sparse = sparse
         self.engine = engine
         self.random_state = random_state
+        self.memory = memory
 
     def fit(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self,
+        X: ArrayLike | Sample,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Fit to the rows of X, (n, d); y only serves the rule "jaakkola". Time O(n·k·d + k³)."""
-        checked = checking.points(self, X, reset=True, least=checking.fewest(self.bandwidth))
-        weights = checking.weights(sample_weight, len(checked))
+        least = estimators.fewest(self.bandwidth)
+        sample = estimators.weighted_sample(self, X, sample_weight, least=least)
         self._stream: MeanStream | None = None
         self._reservoir: Points | None = None
-        settings = fit_settings(self, checked, y, weights)
+        settings = fit_settings(self, sample, y)
         if self.sparse:
-            fitted: density.Density = settings.fit(checked, weights, self.random_state)
+            chance = _checks.streams(self.random_state)
+            fitted: Density = fit_density(sample, settings, chance, memory_of(self))
         else:
-            fitted = settings.full(checked, weights)
-        return self._become(fitted, density.log_quantiles(fitted, checked, weights))
+            fitted = full_mean(sample, settings)
+        return self._become(fitted, log_quantiles(fitted, sample))
 
     @available_if(_is_sparse)  # type: ignore[untyped-decorator]
     def partial_fit(
@@ -138,18 +156,16 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         in the L2 norm.
         """
         old: SparseKernelMean | None = getattr(self, "mean_", None)
-        least = 1 if old else checking.fewest(self.bandwidth)
-        checked = checking.points(self, X, reset=old is None, least=least, sample=True)
-        weights = checking.weights(sample_weight, len(checked))
-        settings = (
-            fit_settings(self, checked, y, weights) if old is None else settings_of(self).like(old)
-        )
-        batch = settings.fit(checked, weights, self.random_state)
+        least = 1 if old else estimators.fewest(self.bandwidth)
+        sample = estimators.weighted_sample(self, X, sample_weight, reset=old is None, least=least)
+        if old is None:
+            settings = fit_settings(self, sample, y)
+        else:
+            settings = like(density_settings(self), old)
+        batch = fit_density(sample, settings, _checks.streams(self.random_state), memory_of(self))
         stream = self._streamed(batch).add(batch)
-        _, present, positive = engines.present(checked, weights)
-        self._reservoir = self._drawn_rows(
-            present, positive, batch.n_points / sum(mean.n_points for mean in stream.means)
-        )
+        total = sum(mean.n_points for mean in stream.means)
+        self._reservoir = self._drawn_rows(sample, batch.n_points / total)
         return self._go_on(stream)
 
     def merge(self, other: SparseKDE) -> Self:
@@ -163,13 +179,14 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         share = other.mean_.n_points / (self.mean_.n_points + other.mean_.n_points)
         second: SparseKernelMean = other.mean_  # type: ignore[assignment]  # both were looked at above
         stream = self._streamed(second).merge(other._streamed(second))
-        self._reservoir = self._drawn_rows(other._remembered(), None, share)
+        rows = WeightedSample.of(ArraySample(other._remembered()))
+        self._reservoir = self._drawn_rows(rows, share)
         return self._go_on(stream)
 
     def score_samples(self, X: ArrayLike) -> Vector:
         """log f at each row of X, (q,), normalised in any dimension."""
         check_is_fitted(self)
-        return self.mean_.log(checking.points(self, X, reset=False))
+        return self.mean_.log(estimators.queries(self, X))
 
     def score(self, X: ArrayLike, y: ArrayLike | None = None) -> float:
         """Total log-likelihood of the rows of X."""
@@ -178,7 +195,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def score_gradient(self, X: ArrayLike) -> Points:
         """∇ log f at each row of X, (q, d)."""
         check_is_fitted(self)
-        return self.mean_.log_gradient(checking.points(self, X, reset=False))
+        return self.mean_.log_gradient(estimators.queries(self, X))
 
     def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Points:
         """(n_samples, d) random points of the fitted density."""
@@ -221,7 +238,8 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         assert self._reservoir is not None
         fitted = stream.with_error()
         self._stream = stream
-        return self._become(fitted, density.log_quantiles(fitted, self._reservoir))
+        rows = WeightedSample.of(ArraySample(self._reservoir))
+        return self._become(fitted, log_quantiles(fitted, rows))
 
     def _streamed(self, batch: SparseKernelMean) -> MeanStream:
         """The stream so far, with room for the centres of this batch; after fit or load it begins
@@ -238,7 +256,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         if self.k != "auto":
             return _checks.count(self.k, "k")
         return (
-            max(largest, density.FEWEST)
+            max(largest, FEWEST_DENSITY_CENTERS)
             if self.k_max is None
             else _checks.count(self.k_max, "k_max")
         )
@@ -254,10 +272,10 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
             )
         return kept
 
-    def _become(self, fitted: density.Density, log_quantiles: Vector | None) -> Self:
+    def _become(self, fitted: Density, log_quantiles: Vector | None) -> Self:
         if isinstance(fitted, SparseKernelMean):
             fitted = replace(
-                fitted, log_quantiles=log_quantiles, columns=checking.column_names(self)
+                fitted, log_quantiles=log_quantiles, columns=estimators.column_names(self)
             )
         self.__dict__.pop("merging_error_", None)  # of an earlier stream
         if isinstance(fitted, SparseKernelMean) and fitted.merging_error is not None:
@@ -267,16 +285,16 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.log_quantiles_ = log_quantiles
         return self
 
-    def _drawn_rows(self, X: Points, weights: Vector | None, share: float) -> Points:
+    def _drawn_rows(self, sample: WeightedSample, share: float) -> Points:
         """Rows that stand for all batches so far: the new batch has its share of them."""
-        old = self._remembered() if hasattr(self, "mean_") else X[:0]
-        sample = Sample(X, weights)
-        most = (
-            int(sample.size) if sample.counted else len(X)
-        )  # integer weights are repeated rows here too
+        points = sample.sample
+        old = self._remembered() if hasattr(self, "mean_") else points.rows(np.arange(0))
+        summary = sample.summary
+        # Integer weights are repeated rows here too.
+        most = int(summary.size) if summary.counted else len(sample)
         fresh = min(most, max(1, round(share * RESERVOIR)))
         kept = min(len(old), round((1.0 - share) * fresh / share))
-        drawn = X[sample.locate((np.arange(fresh) + 0.5) / fresh)]
+        drawn = points.rows(evenly_spread_rows(sample, fresh))
         return np.concatenate([self._kept_rows(old, kept), drawn])
 
     def _kept_rows(self, rows: Points, count: int) -> Points:
@@ -289,20 +307,3 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
             .of("reservoir rows", batches)
             .permutation(rows)[:count]
         )
-
-
-def settings_of(estimator: Any) -> density.Settings:
-    """The parameters of an estimator that say how a density is fitted."""
-    return density.Settings(
-        **{name: getattr(estimator, name) for name in density.Settings.__dataclass_fields__}
-    )
-
-
-def fit_settings(
-    estimator: Any, X: Points, y: ArrayLike | None, weights: Vector | None
-) -> density.Settings:
-    """The same with the rule "jaakkola" turned into a kernel, where there are labels."""
-    settings = settings_of(estimator)
-    if y is None or settings.bandwidth != "jaakkola":
-        return settings
-    return settings.labelled(X, y, weights)

@@ -2,106 +2,138 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from kernelmean import bandwidth, engines
-from kernelmean._types import ArrayLike, Points, RandomState, Vector
-from kernelmean.bandwidth.resolve import DEFAULT_RULE, labelled_kernel, resolve_kernel
-from kernelmean.density.remembering import recall
-from kernelmean.fitting import kernel_mean, sparse_density
-from kernelmean.fitting.fit import default_limit
-from kernelmean.kernels import Kernel
+import numpy as np
+from joblib import Memory
+from sklearn.utils.validation import check_memory
+
+from kernelmean import _checks, bandwidth
+from kernelmean._random import Streams
+from kernelmean._types import ArrayLike, Points, Vector
+from kernelmean.bandwidth import LABELLED_RULE
+from kernelmean.bandwidth.resolve import DEFAULT_RULE, labelled_kernel
+from kernelmean.fitting.fit import fit_prepared
+from kernelmean.fitting.prepare import Prepared, prepare
+from kernelmean.fitting.settings import FEWEST_DENSITY_CENTERS, FitSettings, default_limit
+from kernelmean.mean import scaling
 from kernelmean.mean.expansion import KernelMean
-from kernelmean.mean.scaling import apply, resolve
 from kernelmean.mean.value import SparseKernelMean
+from kernelmean.samples import WeightedSample
 
 Density = SparseKernelMean | KernelMean
 
-# centres that "auto" may take however few the points: fewer would save no time that anybody notices
-FEWEST = 600
+# What the density estimators have in common with :class:`FitSettings`.
+PARAMETERS = (
+    "kernel",
+    "bandwidth",
+    "scale",
+    "k",
+    "k_max",
+    "tol",
+    "patience",
+    "selection",
+    "refine",
+    "engine",
+)
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How a density is fitted; the meaning is that of the arguments of ``sparse_kernel_mean``."""
+def fit_density(
+    sample: WeightedSample, settings: FitSettings, streams: Streams, memory: Memory | None = None
+) -> SparseKernelMean:
+    """A valid density on k centres: α ≥ 0, Σα = 1, the exact optimum in L2.
 
-    kernel: Any = "gaussian"
-    bandwidth: Any = DEFAULT_RULE
-    scale: Any = None
-    k: int | str = "auto"
-    k_max: int | None = None
-    tol: float = 1e-10
-    patience: int = 10
-    selection: Any = "auto"
-    refine: int = 0
-    engine: Any = "cpu"
-
-    def fit(
-        self, X: Points, weights: Vector | None = None, random_state: RandomState = None
-    ) -> SparseKernelMean:
-        """A valid density on k centres: α ≥ 0, Σα = 1, the exact optimum in L2. Rows of weight zero
-        are as absent.
-
-        The centres are those for Scott's bandwidth, whatever the bandwidth: a search over
-        bandwidths selects once (the paper's amortisation). Narrower kernels do no better with
-        centres of their own; refined centres do.
-        """
-        own = self.resolved(X, weights)
-        _, present, positive = engines.present(X, weights)
-        cloud = _cloud(apply(own.scale, present, present[0]), positive, self.engine)
-        kernel = resolve_kernel(self.kernel, self.bandwidth, cloud)
-        chosen_for = kernel if self.refine else _at_scotts_bandwidth(kernel, cloud)
-        most = max(default_limit(cloud.summary.size), FEWEST) if self.k_max is None else self.k_max
-        reference = replace(own, kernel=chosen_for, bandwidth=DEFAULT_RULE, k_max=most)
-        mean = recall(
-            reference, X, weights, random_state, lambda: reference._select(X, weights, random_state)
-        )
-        return (
-            mean if mean.kernel == kernel else mean.refit(X, kernel=kernel, sample_weight=weights)
-        )
-
-    def _select(
-        self, X: Points, weights: Vector | None, random_state: RandomState
-    ) -> SparseKernelMean:
-        return sparse_density(X, sample_weight=weights, random_state=random_state, **vars(self))
-
-    def full(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> KernelMean:
-        """The exact kernel density estimate."""
-        common = {name: getattr(self, name) for name in ("kernel", "bandwidth", "scale", "engine")}
-        return kernel_mean(X, space="l2", sample_weight=sample_weight, **common)
-
-    def resolved(self, X: Points, weights: Vector | None) -> Settings:
-        """The same with the scale as a matrix, found from these points."""
-        if self.scale is None:
-            return self
-        _, present, positive = engines.present(X, weights)
-        return replace(
-            self, scale=resolve(self.scale, _cloud(present, positive, self.engine).summary)
-        )
-
-    def labelled(self, X: Points, y: ArrayLike, weights: Vector | None) -> Settings:
-        """The same with the kernel whose bandwidth is Jaakkola's for these labels, in the
-        coordinates of the kernel.
-        """
-        own = self.resolved(X, weights)
-        origin = engines.present(X, weights)[1][
-            0
-        ]  # of a row that counts: absent ones may be far away
-        kernel = labelled_kernel(self.kernel, apply(own.scale, X, origin), y, weights, self.engine)
-        return replace(own, kernel=kernel, bandwidth=DEFAULT_RULE)
-
-    def like(self, density: Density) -> Settings:
-        """The same with the kernel and the scale of a density that is fitted already."""
-        return replace(self, kernel=density.kernel, bandwidth=DEFAULT_RULE, scale=density.scale)
+    The centres are those for Scott's bandwidth, whatever the bandwidth: a search over bandwidths
+    that is given a ``memory`` selects once (the paper's amortisation). Narrower kernels do no
+    better with centres of their own; refined centres do.
+    """
+    settings.check_names()
+    prepared = prepare(sample, settings.scale, settings.kernel, settings.bandwidth, settings.engine)
+    reference = prepared if settings.refine else _at_scotts_bandwidth(prepared)
+    limit = max(default_limit(prepared.data.cloud.summary.size), FEWEST_DENSITY_CENTERS)
+    asked = replace(
+        settings,
+        kernel=reference.kernel,
+        bandwidth=DEFAULT_RULE,
+        scale=prepared.data.scale,
+        k_max=limit if settings.k_max is None else settings.k_max,
+    )
+    mean = _remembered(reference, asked, streams, memory)
+    if mean.kernel == prepared.kernel:
+        return mean
+    return mean.refit_on(prepared.data, prepared.kernel, mean.constraint)
 
 
-def _cloud(X: Points, weights: Vector | None, engine: Any) -> engines.PointCloud:
-    return engines.precise(engines.choose(engine, X, 0.0)).load(X, weights)
+def _remembered(
+    prepared: Prepared, settings: FitSettings, streams: Streams, memory: Memory | None
+) -> SparseKernelMean:
+    """The density, from the memory where that holds it; points elsewhere may change and are not."""
+    sample = prepared.data.sample
+    if memory is None or not sample.sample.resident or sample.sample.on_device:
+        return fit_prepared(prepared, settings, streams)
+    cached = memory.cache(_selected, ignore=["prepared"])
+    mean: SparseKernelMean = cached(
+        sample.sample.array(), sample.weights, settings, streams, prepared
+    )
+    return mean
 
 
-def _at_scotts_bandwidth(kernel: Kernel, cloud: engines.PointCloud) -> Kernel:
+def _selected(
+    X: Points,  # noqa: ARG001 (tells one entry of the memory from another)
+    weights: Vector | None,  # noqa: ARG001
+    settings: FitSettings,
+    streams: Streams,
+    prepared: Prepared,
+) -> SparseKernelMean:
+    """The density as a function of all that it depends on; ``prepared`` follows from the rest."""
+    return fit_prepared(prepared, settings, streams)
+
+
+def _at_scotts_bandwidth(prepared: Prepared) -> Prepared:
     """The same family at Scott's bandwidth; the kernel itself where the points have no spread."""
+    cloud = prepared.data.cloud
     if not (cloud.summary.std > 0).any():
-        return kernel
-    return kernel.matching(bandwidth.by_rule(DEFAULT_RULE, cloud), cloud.summary.dimension)
+        return prepared
+    width = bandwidth.by_rule(DEFAULT_RULE, cloud)
+    return prepared.with_kernel(prepared.kernel.matching(width, cloud.summary.dimension))
+
+
+def with_scale(settings: FitSettings, sample: WeightedSample) -> FitSettings:
+    """The same settings with the scale as a matrix, found from these points."""
+    if settings.scale is None:
+        return settings
+    return replace(settings, scale=scaling.resolve(settings.scale, sample.summary))
+
+
+def with_labels(settings: FitSettings, sample: WeightedSample, y: ArrayLike) -> FitSettings:
+    """The same with the kernel whose bandwidth is Jaakkola's for these labels."""
+    labels = _checks.labels(y, sample.total, sample.present)
+    scaled = with_scale(settings, sample)
+    matrix = None if scaled.scale is None else np.asarray(scaled.scale)
+    points = scaling.apply(matrix, sample.sample.array(), sample.sample.first)
+    kernel = labelled_kernel(settings.kernel, points, labels, sample.weights, settings.engine)
+    return replace(scaled, kernel=kernel, bandwidth=DEFAULT_RULE)
+
+
+def like(settings: FitSettings, density: Density) -> FitSettings:
+    """The same with the kernel and the scale of a density that is fitted already."""
+    return replace(settings, kernel=density.kernel, bandwidth=DEFAULT_RULE, scale=density.scale)
+
+
+def density_settings(estimator: Any) -> FitSettings:
+    """The parameters of an estimator that say how a density is fitted."""
+    return FitSettings.density(**{name: getattr(estimator, name) for name in PARAMETERS})
+
+
+def fit_settings(estimator: Any, sample: WeightedSample, y: ArrayLike | None) -> FitSettings:
+    """The same with the rule "jaakkola" turned into a kernel, where there are labels."""
+    settings = density_settings(estimator)
+    if y is None or settings.bandwidth != LABELLED_RULE:
+        return settings
+    return with_labels(settings, sample, y)
+
+
+def memory_of(estimator: Any) -> Memory | None:
+    """The folder or the joblib memory that selections are kept in, if any."""
+    return None if estimator.memory is None else check_memory(estimator.memory)

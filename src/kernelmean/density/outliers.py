@@ -13,7 +13,7 @@ from kernelmean._types import ArrayLike, IntVector, RandomState, Vector
 from kernelmean.bandwidth.resolve import DEFAULT_RULE
 from kernelmean.density.estimator import SparseKDE
 from kernelmean.mean.value import LEVELS
-from kernelmean.samples import estimators as checking
+from kernelmean.samples import estimators
 
 LOW_DIMENSION = 4
 
@@ -29,7 +29,8 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         dimensions; beyond, "iqr", the scale of the data. In high dimension Scott's bandwidth leaves
         most points nothing but their own kernel, in an exact density too, and says little about
         which of them lie apart.
-    kernel, scale, k, k_max, tol, patience, selection, refine, sparse, engine, random_state : see
+    kernel, scale, k, k_max, tol, patience, selection, refine, sparse, engine, random_state, memory :
+        see
         :class:`SparseKDE`.
 
     Attributes
@@ -67,6 +68,7 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         sparse: bool = True,
         engine: Any = "cpu",
         random_state: RandomState = None,
+        memory: Any = None,
     ) -> None:
         self.contamination = contamination
         self.bandwidth = bandwidth
@@ -81,6 +83,7 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         self.sparse = sparse
         self.engine = engine
         self.random_state = random_state
+        self.memory = memory
 
     def fit(
         self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -89,20 +92,15 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         share = _checks.number(self.contamination, "contamination", above=0.0)
         if share > 0.5:
             raise ValueError(f"contamination must be at most 0.5, got {self.contamination!r}.")
-        checked = checking.points(self, X, reset=True, least=checking.fewest(self.bandwidth))
-        weights = checking.weights(sample_weight, len(checked))
-        own = {
-            name: value
-            for name, value in self.get_params(deep=False).items()
-            if name != "contamination"
-        }
+        least = estimators.fewest(self.bandwidth)
+        sample = estimators.sample(self, X, least=least)
+        weights = estimators.weights(sample_weight, len(sample))
+        own = self.get_params(deep=False)
+        del own["contamination"]
         if isinstance(self.bandwidth, str) and self.bandwidth == "auto":
-            own["bandwidth"] = (
-                DEFAULT_RULE
-                if checked.shape[1] <= LOW_DIMENSION or not isinstance(self.kernel, str)
-                else "iqr"
-            )
-        self.density_ = SparseKDE(**own).fit(checked, sample_weight=weights)
+            low = sample.dimension <= LOW_DIMENSION or not isinstance(self.kernel, str)
+            own["bandwidth"] = DEFAULT_RULE if low else "iqr"
+        self.density_ = SparseKDE(**own).fit(sample, sample_weight=weights)
         self.log_quantiles_ = self.density_.log_quantiles_
         assert self.log_quantiles_ is not None
         self.offset_ = float(np.interp(share, LEVELS, self.log_quantiles_))
@@ -111,7 +109,7 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
     def score_samples(self, X: ArrayLike) -> Vector:
         """Log-density of each row: the lower, the more abnormal."""
         check_is_fitted(self)
-        scores: Vector = self.density_.mean_.log(checking.points(self, X, reset=False))
+        scores: Vector = self.density_.mean_.log(estimators.queries(self, X))
         return scores
 
     def decision_function(self, X: ArrayLike) -> Vector:

@@ -7,21 +7,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernelmean import engines
-from kernelmean._types import ArrayLike, Points
+from kernelmean import samples as places
+from kernelmean._types import ArrayLike
+from kernelmean.samples import Sample
 
 
 class Samples(NamedTuple):
     """Checked samples of equal width, with their names."""
 
     names: list[Any]  # keys of a mapping, groups of a table, else 0, 1, 2, ...
-    arrays: list[Points]  # (n_l, d) each
+    samples: list[Sample]  # (n_l, d) each
     columns: list[str] | None  # names of the coordinates, where the samples are frames
 
     @property
     def dimension(self) -> int:
         """Number of coordinates."""
-        return int(self.arrays[0].shape[1])
+        return self.samples[0].dimension
 
 
 def collect(
@@ -39,18 +40,18 @@ def collect(
     named = _split(samples, group, groups, engine)
     if not named:
         raise ValueError("samples is empty: give a list of arrays, one per sample.")
-    arrays = [
-        engines.points(X.X if isinstance(X, _Part) else X, engine, f"sample {name!r}", fitted)
+    checked = [
+        places.check(X.sample if isinstance(X, _Part) else X, engine, f"sample {name!r}", fitted)
         for name, X in named
     ]
-    for (name, _), X in zip(named, arrays, strict=True):
-        if X.shape[1] != arrays[0].shape[1]:
+    width = checked[0].dimension
+    for (name, _), X in zip(named, checked, strict=True):
+        if X.dimension != width:
             raise ValueError(
-                f"all samples need the same columns: sample {named[0][0]!r} has "
-                f"{arrays[0].shape[1]}, "
-                f"but sample {name!r} has {X.shape[1]}."
+                f"all samples need the same columns: sample {named[0][0]!r} has {width}, but "
+                f"sample {name!r} has {X.dimension}."
             )
-    return Samples([name for name, _ in named], arrays, _column_names(named))
+    return Samples([name for name, _ in named], checked, _column_names(named))
 
 
 def _split(
@@ -96,7 +97,7 @@ def _by_column(frame: Any, group: Hashable, engine: Any) -> list[tuple[Any, Any]
 def _by_group(table: Any, groups: ArrayLike, engine: Any) -> list[tuple[Any, Any]]:
     """Rows of equal group, in the order of the sorted groups."""
     labels = np.asarray(groups)
-    X = engines.points(table, engine, "samples")
+    X = places.check(table, engine, "samples")
     if labels.ndim != 1 or len(labels) != len(X):
         raise ValueError(
             f"groups has shape {labels.shape}, but one group per row is needed: ({len(X)},)."
@@ -110,21 +111,16 @@ def _by_group(table: Any, groups: ArrayLike, engine: Any) -> list[tuple[Any, Any
     parts = np.split(order, np.cumsum(np.bincount(inverse))[:-1])
     columns = list(table.columns) if _is_frame(table) else None
     return [
-        (name, _Part(engines.keep(X, rows), columns))
+        (name, _Part(X.restrict(rows), columns))
         for name, rows in zip(unique.tolist(), parts, strict=True)
     ]
 
 
-class _Part:
-    """Rows of a frame as an array that still knows its columns."""
+class _Part(NamedTuple):
+    """Some rows of a frame, which still know its columns."""
 
-    def __init__(self, X: Points, columns: list[Any] | None) -> None:
-        self.X = X
-        if columns is not None:
-            self.columns = columns
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Points:
-        return self.X
+    sample: Sample
+    columns: list[Any] | None
 
 
 def _column_names(named: list[tuple[Any, Any]]) -> list[str] | None:

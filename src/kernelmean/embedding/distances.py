@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from kernelmean import _checks
-from kernelmean._types import Matrix, Points, Vector
+from kernelmean._types import Matrix, Vector
 from kernelmean.fitting.recipe import Recipe, halves
 from kernelmean.mean.compare import distance_matrix
 from kernelmean.mean.divergence import Divergences, divergences
 from kernelmean.mean.expansion import AnyMean
+from kernelmean.samples import Sample
 
 METRICS = ("mmd", "l2", "kl")
 
@@ -28,7 +29,7 @@ class Comparison:
     recipe: Recipe
     means: list[AnyMean]
     held_out: (
-        list[Points] | None
+        list[Sample] | None
     )  # second halves, which the Kullback–Leibler divergence is averaged over
 
     def distances(self) -> tuple[Matrix, Divergences | None]:
@@ -49,11 +50,11 @@ class Comparison:
         back = divergences(self.means, self.held_out, new.means).values
         return np.maximum(there + back.T, 0.0)
 
-    def add(self, samples: Sequence[Points], names: Sequence[Any]) -> Comparison:
+    def add(self, samples: Sequence[Sample], names: Sequence[Any]) -> Comparison:
         """New samples by the same recipe."""
         return compare(self.metric, self.recipe, samples, names)
 
-    def errors(self, samples: Sequence[Points]) -> Vector:
+    def errors(self, samples: Sequence[Sample]) -> Vector:
         """Certified ‖z̄_l − z_l‖: |D_ab − D0_ab| is at most the sum of two, by the triangle
         inequality (not for "kl").
         """
@@ -61,7 +62,7 @@ class Comparison:
 
 
 def compare(
-    metric: str, recipe: Recipe, samples: Sequence[Points], names: Sequence[Any]
+    metric: str, recipe: Recipe, samples: Sequence[Sample], names: Sequence[Any]
 ) -> Comparison:
     """Fit a mean to every sample, in the space that the metric asks for."""
     if _checks.choice(metric, "metric", METRICS) != "kl":

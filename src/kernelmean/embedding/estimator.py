@@ -124,11 +124,11 @@ class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[mi
         """Fit a mean to every sample, compare all pairs, and embed."""
         self._check()
         found = collect(samples, self.group, groups, engine=self.engine)
-        if len(found.arrays) < 2:
+        if len(found.samples) < 2:
             raise ValueError(
                 "an embedding compares samples: give at least two, got one (1 sample)."
             )
-        kernel, matrix = common(found.arrays, self.kernel, self.bandwidth, self.scale, self.engine)
+        kernel, matrix = common(found.samples, self.kernel, self.bandwidth, self.scale, self.engine)
         options = {
             name: getattr(self, name) for name in ("k", "k_max", "tol", "patience", "selection")
         }
@@ -140,7 +140,7 @@ class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[mi
             streams=_checks.streams(self.random_state),
             options=options,
         )
-        self._comparison = compare(self.metric, recipe, found.arrays, found.names)
+        self._comparison = compare(self.metric, recipe, found.samples, found.names)
         self.distances_, self.divergences_ = self._comparison.distances()
         self.names_ = found.names
         self.means_ = self._comparison.means
@@ -149,7 +149,7 @@ class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[mi
         self.bandwidth_ = kernel.length
         self.scale_ = matrix
         self._remember_columns(found.columns)
-        self.sample_errors_ = self._comparison.errors(found.arrays) if self.error_bars else None
+        self.sample_errors_ = self._comparison.errors(found.samples) if self.error_bars else None
         self.distance_errors_ = (
             None if self.sample_errors_ is None else _pair_sums(self.sample_errors_)
         )
@@ -182,7 +182,7 @@ class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[mi
                 f"the columns are {new.columns}, but {list(self.feature_names_in_)} were fitted, "
                 "in this order."
             )
-        D = self._comparison.distances_from(self._comparison.add(new.arrays, new.names))
+        D = self._comparison.distances_from(self._comparison.add(new.samples, new.names))
         if self._configuration is None:
             return D
         return self._configuration.place(

@@ -6,8 +6,8 @@ engines. Adding hardware means adding one module with these methods.
 Examples
 --------
 >>> import numpy as np, kernelmean as km
->>> point cloud = km.engines.open("naive").load(np.array([[0.0], [3.0]]))
->>> point cloud.kernel_sum(km.Gaussian(1.0).radial(1, "rkhs"), np.array([[0.0]])).round(3)
+>>> cloud = km.engines.open("naive").load(np.array([[0.0], [3.0]]))
+>>> cloud.kernel_sum(km.Gaussian(1.0).radial(1, "rkhs"), np.array([[0.0]])).round(3)
 array([0.506])
 """
 
@@ -16,13 +16,12 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from kernelmean import _checks
-from kernelmean._types import ArrayLike, IntVector, Points, Vector
+from kernelmean._types import Vector
 from kernelmean.engines.arrays import Distances, Summary
 from kernelmean.engines.protocols import (
     Elimination,
@@ -66,15 +65,9 @@ __all__ = [
     "directions",
     "elimination",
     "frontier",
-    "host",
-    "in_parts",
-    "keep",
+    "is_cluster",
     "open",
-    "over",
-    "points",
     "precise",
-    "queries",
-    "together",
 ]
 
 
@@ -124,18 +117,20 @@ def open(engine: str | Engine, **options: Any) -> Engine:
     return opened
 
 
-def choose(engine: str | Engine, X: object, count: float) -> Engine:
-    """:func:`open`, where "auto" takes a device if the points are on one, or if ``count`` kernel
-    values are worth one.
+def choose(engine: str | Engine, count: float, on_device: bool = False) -> Engine:
+    """Open an engine; "auto" takes a device where it is worth it.
 
-    A sample in parts gets an engine that asks every part's own point cloud.
+    It is if the points are on a device already, or if ``count`` kernel values are to be computed
+    that would take a few cores some seconds.
     """
-    if _is_table(X):
-        opened: Engine = importlib.import_module("kernelmean.engines.parts").Engine(open(engine))
-        return opened
-    if engine == "auto" and not _checks.on_device(X):
+    if engine == "auto" and not on_device:
         return open("gpu" if count >= WORTH and _device_present() else "cpu")
     return open("gpu" if engine == "auto" else engine)
+
+
+def is_cluster(engine: str | Engine) -> bool:
+    """Whether an engine, or the name of one, spreads samples over a cluster."""
+    return (engine if isinstance(engine, str) else open(engine).name) == "cluster"
 
 
 def precise(engine: Engine) -> Engine:
@@ -176,139 +171,6 @@ def frontier(cloud: PointCloud, squared: Vector | None = None) -> Frontier:
     near = np.full(cloud.summary.count, np.inf) if squared is None else squared
     p = cloud.summary.sample.p
     return CloudFrontier(cloud, p if isinstance(p, np.ndarray) else p.cpu().numpy(), near)
-
-
-def points(
-    X: ArrayLike, engine: str | Engine, name: str = "X", columns: int | None = None
-) -> Points:
-    """:func:`kernelmean._checks.points` for an engine: what is on a device, in a file or on a
-    cluster stays there.
-
-    Where that is not in one piece, what comes back stands in for an array
-    (:class:`kernelmean.engines.parts.protocol.Table`).
-    """
-    if _is_table(X):
-        _checks.table_shape(X.shape, name, columns)  # type: ignore[union-attr]
-        return X  # type: ignore[return-value]
-    if (
-        _checks.is_collection(X)
-        or (isinstance(engine, str) and engine == "cluster")
-        or _is_cluster(engine)
-    ):
-        return _spread(X, engine, name, columns)
-    return queries(X, engine, name, columns)
-
-
-def queries(
-    X: ArrayLike, engine: str | Engine, name: str = "Q", columns: int | None = None
-) -> Points:
-    """:func:`points` that are no sample but places to evaluate at: arrays stay here whatever the
-    engine.
-    """
-    if _is_table(X):
-        return X  # type: ignore[return-value]
-    if _checks.is_collection(X):
-        lazily: Points = _cluster().queries(X, name, columns)
-        return lazily
-    if _checks.is_streamed(X):
-        streamed: Points = importlib.import_module("kernelmean.samples.files").take_in(
-            X, name, columns
-        )
-        return streamed
-    if not _checks.on_device(X):
-        return _checks.points(X, name, columns)
-    where = engine if isinstance(engine, str) else getattr(engine, "name", None)
-    if where not in ("gpu", "auto"):
-        raise TypeError(
-            f"{name} is on a device, but engine={where!r} works on the host: use engine='gpu', "
-            f"or copy {name} to NumPy."
-        )
-    open("gpu")  # says what is missing, if anything is
-    taken: Points = importlib.import_module("kernelmean.engines.gpu.arrays").take_in(
-        X, name, columns
-    )
-    return taken
-
-
-def keep(X: Points, rows: IntVector | None) -> Points:
-    """Some rows of checked points, wherever they are; all for None."""
-    if rows is None:
-        return X
-    kept: Points = X.keep(rows) if _is_table(X) else X[rows]  # type: ignore[attr-defined]
-    return kept
-
-
-def present(X: Points, weights: Vector | None) -> tuple[IntVector | None, Points, Vector | None]:
-    """The rows of checked points that count (None: all), the points and their weights: a weight of
-    zero means an absent row.
-
-    Every public function passes here before it looks at a point, so that absent rows have no part
-    in any result.
-    """
-    rows, positive = _checks.positive_rows(weights)
-    return rows, keep(X, rows), positive
-
-
-def in_parts(X: object, engine: str | Engine = "cpu") -> bool:
-    """Whether :func:`points` leaves X where it is, in a file or on a cluster."""
-    return (
-        _is_table(X)
-        or _checks.is_collection(X)
-        or _checks.is_streamed(X)
-        or engine == "cluster"
-        or _is_cluster(engine)
-    )
-
-
-def together(samples: Sequence[Points]) -> Points:
-    """Several checked samples as one; those in parts come from one table, whose rows they share."""
-    first = samples[0]
-    if not _is_table(first):
-        return np.concatenate(samples)
-    joined: Points = first.together(samples[1:])  # type: ignore[attr-defined]
-    return joined
-
-
-def over(X: Points, function: Callable[[Points], Any]) -> Any:
-    """function(X), part by part where X is not in one piece; a Dask collection gives a Dask array,
-    computed when asked for.
-    """
-    return X.over(function) if _is_table(X) else function(X)  # type: ignore[attr-defined]
-
-
-def host(X: Points) -> Points:
-    """Checked points as a NumPy array: themselves, or a copy from the device."""
-    if _is_table(X):
-        raise TypeError(
-            "this needs all points in memory, but they are in a file or on a cluster: use a "
-            "sparse mean, or load them first."
-        )
-    return X if isinstance(X, np.ndarray) else X.double().cpu().numpy()
-
-
-def _spread(X: ArrayLike, engine: str | Engine, name: str, columns: int | None) -> Points:
-    """A sample in parts on the workers of a cluster, whatever the engine is called."""
-    opened = open(engine if _is_cluster(engine) else "cluster")
-    spread: Points = _cluster().take_in(X, opened, name, columns)
-    return spread
-
-
-def _cluster() -> Any:
-    open("cluster")  # says what is missing, if anything is
-    return importlib.import_module("kernelmean.samples.cluster.collections")
-
-
-def _is_cluster(engine: str | Engine) -> bool:
-    return not isinstance(engine, str) and getattr(engine, "name", None) == "cluster"
-
-
-def _is_table(X: object) -> bool:
-    """Whether X is in parts and has passed the door."""
-    if isinstance(X, np.ndarray) or _checks.is_collection(
-        X
-    ):  # what Dask delays has every attribute
-        return False
-    return callable(getattr(X, "over", None)) and callable(getattr(X, "mapped", None))
 
 
 @functools.cache

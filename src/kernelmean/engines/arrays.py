@@ -63,12 +63,7 @@ class Sample:
 
     def locate(self, u: Vector) -> IntVector:
         """Rows at the positions u ∈ [0, 1) of the cumulative weight."""
-        if self.raw_weights is None:
-            position: IntVector = (u * len(self.X)).astype(np.intp)
-            return np.minimum(position, len(self.X) - 1)
-        cumulative = np.cumsum(self.raw_weights)
-        found: IntVector = np.searchsorted(cumulative, u * cumulative[-1], side="right")
-        return np.minimum(found, len(self.X) - 1)
+        return located(u, len(self.X), self.raw_weights)
 
     def group_masses(self, labels: IntVector, groups: int) -> Vector:
         """Σ of p over the points of each group."""
@@ -206,6 +201,16 @@ class Summary:
         high = column[order[np.minimum(np.searchsorted(cumulative, whole + 1, side="right"), last)]]
         value: Vector = low + (position - whole) * (high - low)
         return value
+
+
+def located(u: Vector, n: int, weights: Vector | None) -> IntVector:
+    """Which of n rows are at the positions u ∈ [0, 1) of the cumulative weight."""
+    if weights is None:
+        position: IntVector = (u * n).astype(np.intp)
+        return np.minimum(position, n - 1)
+    cumulative = np.cumsum(weights)
+    found: IntVector = np.searchsorted(cumulative, u * cumulative[-1], side="right")
+    return np.minimum(found, n - 1)
 
 
 def mapped(X: Points, matrix: Matrix, origin: Vector) -> Points:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -156,18 +155,13 @@ class Source:
                 progress.reach(batch.done)
 
     def sample(self) -> tuple[Points | Source, Vector | None]:
-        """What to fit, and its weights: all points where they take a quarter of the free memory or
-        less, else this source.
-        """
-        limit = _free_memory() // 4
-        if (
-            _bytes_on_disk(self.path) * EXPANSION > limit
-            and 8 * self.shape[0] * self.shape[1] > limit
-        ):
-            return self, self.weights
+        """What to fit, and its weights: all points where they fit memory, else this source."""
+        if not _checks.fits_in_memory(_bytes_on_disk(self.path) * EXPANSION // 8):
+            if _checks.is_streamed(self):  # counting rows may take a pass
+                return self, self.weights
         batches = []
         for batch, held in self._gathered():
-            if held > limit:  # a small file may hold a large table
+            if not _checks.fits_in_memory(held // 8):  # a small file may hold a large table
                 return self, self.weights
             batches.append(batch)
         points, weights, _ = _table(batches)
@@ -251,11 +245,6 @@ def _table(batches: list[Batch]) -> Table:
     labelled = [batch.labels for batch in batches if batch.labels is not None]
     weights = np.concatenate(weighted) if weighted else None
     return Table(points, weights, _natural(np.concatenate(labelled)) if labelled else None)
-
-
-def _free_memory() -> int:
-    """Bytes that can be had without swapping, about."""
-    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def _bytes_on_disk(path: str) -> int:

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-import numpy as np
-
-from kernelmean import _checks, coefficients, engines, kernels
-from kernelmean._types import (
-    ArrayLike,
-    Constraint,
-    IntVector,
-    Matrix,
-    Points,
-    RandomState,
-    Solver,
-    Space,
-)
+from kernelmean import _checks
+from kernelmean._random import Streams
+from kernelmean._types import ArrayLike, Constraint, RandomState, Solver, Space
 from kernelmean.coefficients import Path, Stopping
 from kernelmean.coefficients.sources import picking_radii
 from kernelmean.engines import Engine, PointCloud
-from kernelmean.fitting.prepare import prepare
+from kernelmean.fitting.prepare import Prepared, checked_sample, engine_name, prepare
 from kernelmean.fitting.progress import progress_bar
 from kernelmean.fitting.refine import POLISH, refined, worth_polishing
+from kernelmean.fitting.settings import FitSettings
 from kernelmean.kernels import Kernel
 from kernelmean.mean import certificate as certificates
-from kernelmean.mean import scaling
 from kernelmean.mean.value import SparseKernelMean, incoherence
+from kernelmean.samples import WeightedSample
 from kernelmean.selection import KCenter, Task
 from kernelmean.selection.auto import Criterion, Selected, select
 
@@ -51,7 +41,6 @@ def sparse_kernel_mean(
     engine: str | Engine = "cpu",
     random_state: RandomState = None,
     verbose: bool = False,
-    _likelihood: bool = False,  # "auto" compares the log-density of rows: see sparse_density
 ) -> SparseKernelMean:
     """The kernel mean (1/n)Σφ(·, x_j) by k ≪ n centres with optimal weights.
 
@@ -103,74 +92,107 @@ def sparse_kernel_mean(
     >>> bool(mean.certificate(X).relative_error < 0.05)
     True
     """
-    _check_names(space, constraint, solver)
-    steps = _checks.count(refine, "refine", least=0)
-    sample, _, rows, total, A, cloud, chosen, opened = prepare(
-        X, sample_weight, scale, kernel, bandwidth, engine
-    )
-    which = selection if isinstance(selection, str) else _given_rows(selection, rows, total)
-    most = default_limit(cloud.summary.size) if isinstance(which, str) else len(which)
-    rule = _stopping(k, most if k_max is None else k_max, tol, patience)
-    radial = chosen.radial(sample.shape[1], space)
-    formula = chosen.formula(sample.shape[1])
-    fixed = rule.k is not None
-    valid = constraint is not None
-    task = Task(
-        cloud, opened, radial, rule.limit, fixed, valid, _likelihood, _checks.streams(random_state)
-    )
-    criterion = Criterion(task, constraint, solver, formula)
-    if steps:
-        chosen.slope(sample.shape[1], space)  # a kernel that has none says so before the work
-    with progress_bar(verbose) as progress:
-        choice = select(which, criterion, rule, progress)
-        path, alpha = _refined(
-            choice, criterion, chosen, space, max(steps, _polish(which, choice, criterion, chosen))
-        )
-    return SparseKernelMean(
-        centers=_original_centers(path, sample, A),
-        weights=alpha,
-        kernel=chosen,
+    settings = FitSettings(
+        kernel=kernel,
+        bandwidth=bandwidth,
+        scale=scale,
         space=space,
-        scale=A,
-        indices=path.indices if rows is None or path.indices is None else rows[path.indices],
-        n_points=cloud.summary.size,
+        k=k,
+        k_max=k_max,
+        tol=tol,
+        patience=patience,
+        selection=selection,
+        refine=refine,
         constraint=constraint,
         solver=solver,
         engine=engine,
+    )
+    settings.check_names()
+    sample = checked_sample(X, sample_weight, engine)
+    return fit_mean(sample, settings, _checks.streams(random_state), verbose)
+
+
+def sparse_density(
+    X: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    random_state: RandomState = None,
+    **options: Any,
+) -> SparseKernelMean:
+    """A density on k centres, with ``options`` as in :func:`sparse_kernel_mean`."""
+    settings = FitSettings.density(**options)
+    sample = checked_sample(X, sample_weight, settings.engine)
+    return fit_mean(sample, settings, _checks.streams(random_state))
+
+
+def fit_mean(
+    sample: WeightedSample, settings: FitSettings, streams: Streams, verbose: bool = False
+) -> SparseKernelMean:
+    """The sparse mean of a checked sample: prepare, then :func:`fit_prepared`."""
+    settings.check_names()
+    prepared = prepare(sample, settings.scale, settings.kernel, settings.bandwidth, settings.engine)
+    return fit_prepared(prepared, settings, streams, verbose)
+
+
+def fit_prepared(
+    prepared: Prepared, settings: FitSettings, streams: Streams, verbose: bool = False
+) -> SparseKernelMean:
+    """The one fit: select centres, sum κ, solve for the weights, refine; points are loaded."""
+    data = prepared.data
+    which = settings.given_selection(data.sample)
+    rule = settings.stopping(data.cloud.summary.size)
+    criterion = _criterion(prepared, settings, rule, streams)
+    d = data.sample.sample.dimension
+    if settings.refine:
+        prepared.kernel.slope(d, settings.space)  # a kernel that has none says so before the work
+    with progress_bar(verbose) as progress:
+        selected = select(which, criterion, rule, progress)
+        steps = settings.refine
+        if settings.is_auto and worth_polishing(selected, criterion, prepared.kernel):
+            steps = max(steps, POLISH)
+        if steps:
+            slope = prepared.kernel.slope(d, settings.space)
+            selected = refined(selected, criterion, slope, steps)
+    return _mean(selected, prepared, settings)
+
+
+def _criterion(
+    prepared: Prepared, settings: FitSettings, rule: Stopping, streams: Streams
+) -> Criterion:
+    """What the selections work on, and what makes one better than another."""
+    data = prepared.data
+    d = data.sample.sample.dimension
+    task = Task(
+        data.cloud,
+        data.engine,
+        prepared.kernel.radial(d, settings.space),
+        rule.limit,
+        fixed=rule.k is not None,
+        unit_sum=settings.constraint is not None,
+        density=settings.by_likelihood,
+        streams=streams,
+    )
+    return Criterion(task, settings.constraint, settings.solver, prepared.kernel.formula(d))
+
+
+def _mean(selected: Selected, prepared: Prepared, settings: FitSettings) -> SparseKernelMean:
+    """The value that is returned, in the coordinates of the data."""
+    path, alpha = selected
+    data = prepared.data
+    return SparseKernelMean(
+        centers=data.original(path.centers, path.indices),
+        weights=alpha,
+        kernel=prepared.kernel,
+        space=settings.space,
+        scale=data.scale,
+        indices=None if path.indices is None else data.sample.given_rows(path.indices),
+        n_points=data.cloud.summary.size,
+        constraint=settings.constraint,
+        solver=settings.solver,
+        engine=engine_name(settings.engine, prepared),
         selection=path.source.name,
-        **path_facts(path, cloud, opened),
+        **path_facts(path, data.cloud, data.engine),
     )
-
-
-def _polish(which: str | IntVector, choice: Selected, criterion: Criterion, kernel: Kernel) -> int:
-    """The few steps that "auto" adds by itself."""
-    return (
-        POLISH
-        if isinstance(which, str) and which == "auto" and worth_polishing(choice, criterion, kernel)
-        else 0
-    )
-
-
-def _refined(
-    choice: Selected, criterion: Criterion, kernel: Kernel, space: Space, steps: int
-) -> Selected:
-    """Centres moved off the data by so many steps."""
-    if not steps:
-        return choice
-    return refined(
-        choice, criterion, kernel.slope(criterion.task.cloud.summary.dimension, space), steps
-    )
-
-
-def sparse_density(X: ArrayLike, **options: Any) -> SparseKernelMean:
-    """A density on k centres: α ≥ 0, Σα = 1, optimal in L2; ``options`` as in
-    :func:`sparse_kernel_mean`.
-
-    Here ``selection="auto"`` compares the mean log-density of some rows, and "greedy" takes the
-    fringe first: the L2 error, by which a mean with the same space and constraint is chosen, hardly
-    sees the tails, and likelihoods live by them.
-    """
-    return sparse_kernel_mean(X, space="l2", constraint="simplex", _likelihood=True, **options)
 
 
 def path_facts(path: Path, cloud: PointCloud, engine: Engine) -> dict[str, Any]:
@@ -193,45 +215,3 @@ def path_facts(path: Path, cloud: PointCloud, engine: Engine) -> dict[str, Any]:
         "nested": path.source.name == KCenter.name,
         "nearest_bound": certificates.nearest_bound(path.distances, radial),
     }
-
-
-def _check_names(space: str, constraint: object, solver: str) -> None:
-    _checks.choice(space, "space", kernels.SPACES)
-    _checks.choice(constraint, "constraint", coefficients.CONSTRAINTS)
-    _checks.choice(solver, "solver", coefficients.SOLVERS)
-
-
-def default_limit(n: float) -> int:
-    """The largest integer below 3√n."""
-    return max(1, math.ceil(3 * math.sqrt(n)) - 1)
-
-
-def _stopping(k: Any, k_max: Any, tol: Any, patience: Any) -> Stopping:
-    if isinstance(k, str):
-        _checks.choice(k, "k", ("auto",))
-    fixed = None if isinstance(k, str) else _checks.count(k, "k")
-    limit = _checks.count(k_max, "k_max")
-    return Stopping(
-        fixed, limit, _checks.number(tol, "tol", least=0.0), _checks.count(patience, "patience")
-    )
-
-
-def _given_rows(selection: ArrayLike, rows: IntVector | None, n: int) -> IntVector:
-    """The user's rows as positions among the rows of positive weight."""
-    given = _checks.row_indices(selection, n)
-    if rows is None:
-        return given
-    if not np.isin(given, rows).all():
-        raise ValueError("selection names rows whose sample_weight is zero; leave them out.")
-    return np.searchsorted(rows, given)
-
-
-def _original_centers(path: Path, sample: Points, A: Matrix | None) -> Points:
-    """The centres themselves where nothing was mapped; rows of X where they are rows, else mapped
-    back.
-    """
-    if A is None:
-        return np.array(path.centers)
-    if path.indices is not None:
-        return np.array(engines.host(sample[path.indices]))
-    return scaling.undo(A, path.centers, engines.host(sample[:1])[0])

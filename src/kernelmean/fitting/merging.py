@@ -12,7 +12,8 @@ from kernelmean._types import Constraint, IntVector, Matrix, Points, Vector
 from kernelmean.coefficients import Stopping
 from kernelmean.coefficients.sources import Source
 from kernelmean.engines import PointCloud
-from kernelmean.fitting.fit import default_limit, path_facts
+from kernelmean.fitting.fit import path_facts
+from kernelmean.fitting.settings import default_limit
 from kernelmean.kernels import RadialFunction
 from kernelmean.linalg.pursuit import GreedyPursuit
 from kernelmean.mean import scaling

@@ -1,104 +1,51 @@
-"""From outside arrays to a point cloud: every fit passes this door."""
+"""From a checked sample to points in an engine with their kernel: every fit begins here."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
-import numpy as np
-
-from kernelmean import _checks, engines, kernels
-from kernelmean._types import ArrayLike, IntVector, Matrix, Points, Space, Vector
+from kernelmean import _checks, engines, samples
+from kernelmean._types import ArrayLike
 from kernelmean.bandwidth.resolve import resolve_kernel
-from kernelmean.engines import Engine, PointCloud
+from kernelmean.engines import Engine
 from kernelmean.kernels import Kernel
 from kernelmean.mean import scaling
-from kernelmean.mean.expansion import KernelMean
+from kernelmean.mean.loaded import LoadedSample
+from kernelmean.samples import Sample, WeightedSample
 
 
-class Prepared(NamedTuple):
-    """A checked sample, in the point cloud of an engine, with its kernel."""
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A loaded sample and the kernel that it is fitted with."""
 
-    sample: Points  # rows of positive weight, as given
-    weights: Vector | None  # theirs, as given; None for equal ones
-    rows: IntVector | None  # which rows those are; None for all
-    total: int  # rows given
-    scale: Matrix | None
-    cloud: PointCloud  # holds the sample in the coordinates of the kernel
+    data: LoadedSample
     kernel: Kernel
-    engine: Engine
+
+    def with_kernel(self, kernel: Kernel) -> Prepared:
+        """The same points with another kernel; nothing is loaded again."""
+        return replace(self, kernel=kernel)
+
+
+def checked_sample(
+    X: ArrayLike | Sample, sample_weight: ArrayLike | None, engine: str | Engine
+) -> WeightedSample:
+    """What a user gave, checked, without the rows of weight zero."""
+    sample = samples.check(X, engine)
+    return WeightedSample.of(sample, _checks.weights(sample_weight, len(sample)))
 
 
 def prepare(
-    X: ArrayLike,
-    sample_weight: ArrayLike | None,
-    scale: Any,
-    kernel: Any,
-    bandwidth: Any,
-    engine: str | Engine,
+    sample: WeightedSample, scale: Any, kernel: Any, bandwidth: Any, engine: str | Engine
 ) -> Prepared:
-    """Check, drop rows of weight zero, map, load, and find the kernel."""
-    checked = engines.points(X, engine)
-    rows, sample, weights = engines.present(checked, _checks.weights(sample_weight, len(checked)))
-    opened = engines.precise(engines.choose(engine, sample, 3.0 * len(sample) ** 1.5))
-    cloud = opened.load(sample, weights)
-    A = scaling.resolve(scale, cloud.summary)
-    if A is not None:
-        mapped = scaling.apply(A, sample, engines.host(sample[:1])[0])
-        cloud = opened.load(engines.points(mapped, engine, "X, mapped by scale,"), weights)
-    return Prepared(
-        sample,
-        weights,
-        rows,
-        len(checked),
-        A,
-        cloud,
-        resolve_kernel(kernel, bandwidth, cloud),
-        opened,
-    )
+    """Find the scale, map, load once, and find the kernel in the mapped coordinates."""
+    work = 3.0 * len(sample) ** 1.5  # kernel values of a fit with 3√n centres
+    opened = engines.choose(engine, work, sample.sample.on_device)
+    matrix = None if scale is None else scaling.resolve(scale, sample.summary)
+    data = LoadedSample.of(sample, opened, matrix)
+    return Prepared(data, resolve_kernel(kernel, bandwidth, data.cloud))
 
 
-def kernel_mean(
-    X: ArrayLike,
-    *,
-    kernel: str | Kernel = "gaussian",
-    bandwidth: float | str = "scott",
-    scale: str | ArrayLike | None = None,
-    space: Space = "rkhs",
-    sample_weight: ArrayLike | None = None,
-    engine: str | Engine = "cpu",
-) -> KernelMean:
-    """The full kernel mean Σ_j p_j φ(·, x_j): every point a centre, nothing approximated.
-
-    What :func:`sparse_kernel_mean` approximates, with the same arguments.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    kernel, bandwidth, scale, space, sample_weight, engine : as in :func:`sparse_kernel_mean`.
-
-    Returns
-    -------
-    KernelMean
-        Time and memory O(n·d); then O(n·d) per evaluated point, and O(n²·d) to compare.
-
-    Examples
-    --------
-    >>> import numpy as np, kernelmean as km
-    >>> full = km.kernel_mean(np.random.default_rng(0).normal(size=(500, 2)), kernel=km.Gaussian(0.5))
-    >>> full.k
-    500
-    """
-    _checks.choice(space, "space", kernels.SPACES)
-    prepared = prepare(X, sample_weight, scale, kernel, bandwidth, engine)
-    n = len(prepared.sample)
-    w = prepared.weights
-    p = np.full(n, 1.0 / n) if w is None else w / w.sum()
-    return KernelMean(
-        engines.host(prepared.sample),
-        p,
-        prepared.kernel,
-        space,
-        prepared.scale,
-        prepared.cloud.summary.size,
-        engine,
-    )
+def engine_name(asked: str | Engine, prepared: Prepared) -> str | Engine:
+    """What a fitted mean says of its engine: that which ran, where the choice was left to us."""
+    return prepared.data.engine.name if asked == "auto" else asked

@@ -13,15 +13,17 @@ import numpy as np
 
 from kernelmean import _blas, _checks, _progress, bandwidth, engines, kernels
 from kernelmean._random import Streams
-from kernelmean._types import Matrix, Points, Space, Vector
+from kernelmean._types import Matrix, Space, Vector
 from kernelmean.bandwidth.resolve import DEFAULT_RULE, resolve_kernel
-from kernelmean.engines import Engine, PointCloud
-from kernelmean.fitting.fit import sparse_density, sparse_kernel_mean
-from kernelmean.fitting.prepare import kernel_mean
+from kernelmean.engines import Engine
+from kernelmean.fitting.fit import fit_mean
+from kernelmean.fitting.full import full_mean
+from kernelmean.fitting.settings import FitSettings
 from kernelmean.kernels import Kernel
 from kernelmean.mean import scaling
 from kernelmean.mean.expansion import AnyMean, KernelMean
 from kernelmean.mean.value import SparseKernelMean
+from kernelmean.samples import ArraySample, Sample, WeightedSample
 
 RULE = "iqr"  # of the paper's embedding: a scale of the data, not a bandwidth that shrinks with n
 
@@ -49,18 +51,21 @@ class Recipe:
         """The same with valid densities: weights on the simplex, optimal in L2."""
         return replace(self, space="l2", valid=True)
 
-    def mean(self, X: Points, engine: str | Engine | None = None) -> AnyMean:
-        """The sparse mean of one sample, or the full one."""
-        opened = self.engine if engine is None else engine
-        shared: dict[str, Any] = {"kernel": self.kernel, "scale": self.scale, "engine": opened}
-        if not self.sparse:
-            return kernel_mean(X, space=self.space, **shared)
-        shared["random_state"] = self.streams.within("collection")
+    def settings(self, engine: str | Engine) -> FitSettings:
+        """The same as settings of a fit."""
+        given = {**self.options, "kernel": self.kernel, "scale": self.scale, "engine": engine}
         if self.valid:
-            return sparse_density(X, **shared, **self.options)
-        return sparse_kernel_mean(X, space=self.space, **shared, **self.options)
+            return FitSettings.density(**given)
+        return FitSettings(space=self.space, **given)
 
-    def means(self, samples: Sequence[Points]) -> list[AnyMean]:
+    def mean(self, sample: Sample, engine: str | Engine | None = None) -> AnyMean:
+        """The sparse mean of one sample, or the full one."""
+        settings = self.settings(self.engine if engine is None else engine)
+        if not self.sparse:
+            return full_mean(WeightedSample.of(sample), settings)
+        return fit_mean(WeightedSample.of(sample), settings, self.streams.within("collection"))
+
+    def means(self, samples: Sequence[Sample]) -> list[AnyMean]:
         """The means of several samples, one sample per thread where there are enough of them: the
         same bits either way.
 
@@ -68,24 +73,22 @@ class Recipe:
         few hundred rows.
         """
         engine = engines.precise(engines.open(self.engine))
-        threads = 1 if any(map(engines.in_parts, samples)) else getattr(engine, "threads", 1)
+        resident = all(sample.resident for sample in samples)
+        threads = getattr(engine, "threads", 1) if resident else 1
         with _blas.one_thread():
             if not self.sparse or not 1 < threads <= len(samples):
                 return [self.mean(X) for X in _progress.track(samples, "samples", len(samples))]
             alone: Engine = replace(engine, threads=1)  # type: ignore[type-var]
             with ThreadPoolExecutor(threads) as pool:
-                fitted = list(
-                    _progress.track(
-                        pool.map(lambda X: self.mean(X, alone), samples), "samples", len(samples)
-                    )
-                )
+                made = pool.map(lambda X: self.mean(X, alone), samples)
+                fitted = list(_progress.track(made, "samples", len(samples)))
         return [
             replace(mean, engine=self.engine)
             for mean in fitted
             if isinstance(mean, SparseKernelMean)
         ]
 
-    def certified_errors(self, samples: Sequence[Points], means: Sequence[AnyMean]) -> Vector:
+    def certified_errors(self, samples: Sequence[Sample], means: Sequence[AnyMean]) -> Vector:
         """‖z̄ − z‖ of each mean, measured; two standard errors up where the certificate is an
         estimate. 0 for full means.
         """
@@ -102,7 +105,7 @@ class Recipe:
 
 
 def common(
-    samples: Sequence[Points], kernel: Any, width: Any, scale: Any, engine: str | Engine
+    samples: Sequence[Sample], kernel: Any, width: Any, scale: Any, engine: str | Engine
 ) -> tuple[Kernel, Matrix | None]:
     """One kernel and one scale for all samples.
 
@@ -110,16 +113,16 @@ def common(
     and the values averaged over the samples that have any spread: the width of a typical sample,
     not of the whole collection.
     """
-    pooled = engines.together(samples) if isinstance(scale, str) else samples[0]
-    A = scaling.resolve(scale, _cloud(pooled, engine).summary)
-    clouds = [_cloud(scaling.apply(A, X, X[0]), engine) for X in samples]
-    if isinstance(kernel, Kernel) and isinstance(width, str) and width == RULE:
-        return resolve_kernel(kernel, DEFAULT_RULE, clouds[0]), A
+    first = samples[0]
+    pooled = first.join(samples[1:]) if isinstance(scale, str) else first
+    A = None if scale is None else scaling.resolve(scale, pooled.summary())
     if isinstance(kernel, str) and isinstance(width, str):
-        return kernels.family(kernel).matching(
-            _mean_rule(width, clouds, samples), samples[0].shape[1]
-        ), A
-    return resolve_kernel(kernel, width, clouds[0]), A
+        mapped = [X if A is None else X.map(A, X.first) for X in samples]
+        found = kernels.family(kernel).matching(_mean_rule(width, mapped, engine), first.dimension)
+        return found, A
+    if isinstance(kernel, Kernel) and isinstance(width, str) and width == RULE:
+        width = DEFAULT_RULE  # both mean the kernel's own
+    return resolve_kernel(kernel, width, first.load(engines.open("naive"))), A
 
 
 def mean_in(value: Any) -> KernelMean | None:
@@ -128,19 +131,19 @@ def mean_in(value: Any) -> KernelMean | None:
     return expansion if isinstance(expansion, KernelMean) else None
 
 
-def two_samples(A: Any, B: Any, names: str) -> list[Points]:
+def two_samples(A: Any, B: Any, names: str) -> list[Sample]:
     """Both, checked, of equal width."""
-    samples = [_checks.points(X, name) for X, name in zip((A, B), names, strict=True)]
-    widths = [X.shape[1] for X in samples]
+    found = [_checks.points(X, name) for X, name in zip((A, B), names, strict=True)]
+    widths = [X.shape[1] for X in found]
     if widths[0] != widths[1]:
         raise ValueError(
             f"{names[0]} has {widths[0]} columns, but {names[1]} has {widths[1]}; they must be "
             "the same."
         )
-    return samples
+    return [ArraySample(X) for X in found]
 
 
-def halves(X: Points, streams: Streams, name: str) -> tuple[Points, Points]:
+def halves(X: Sample, streams: Streams, name: str) -> tuple[Sample, Sample]:
     """Two random halves of the rows: to fit on (the larger one), and to evaluate on."""
     if len(X) < 2:
         raise ValueError(
@@ -149,20 +152,27 @@ def halves(X: Points, streams: Streams, name: str) -> tuple[Points, Points]:
         )
     order = streams.of("halves").permutation(len(X))
     cut = (len(X) + 1) // 2
-    if engines.in_parts(X):  # parts keep the order of their rows
-        return engines.keep(X, np.sort(order[:cut])), engines.keep(X, np.sort(order[cut:]))
-    return X[order[:cut]], X[order[cut:]]
+    if not X.resident:  # files and clusters keep the order of their rows
+        return X.restrict(np.sort(order[:cut])), X.restrict(np.sort(order[cut:]))
+    return X.restrict(order[:cut]), X.restrict(order[cut:])
 
 
-def _cloud(X: Points, engine: str | Engine) -> PointCloud:
-    return engines.precise(engines.choose(engine, X, 0.0)).load(X)
+def _mean_rule(rule: str, samples: Sequence[Sample], engine: str | Engine) -> float:
+    spread = [X for X in samples if _varies(X)]
+    return float(np.mean([_read_rule(rule, X, engine) for X in spread or samples[:1]]))
 
 
-def _varies(cloud: PointCloud, X: Points) -> bool:
+def _read_rule(rule: str, sample: Sample, engine: str | Engine) -> float:
+    """The bandwidth of one sample; only rules that evaluate kernels load it into an engine."""
+    if rule in bandwidth.SUMMARY_RULES:
+        return bandwidth.by_summary(rule, sample.summary())
+    opened = engines.precise(engines.choose(engine, 0.0, sample.on_device))
+    return bandwidth.by_rule(rule, sample.load(opened))
+
+
+def _varies(sample: Sample) -> bool:
     """Whether any two rows differ."""
-    return bool((cloud.summary.std > 0.0).any()) if engines.in_parts(X) else bool((X[0] != X).any())
-
-
-def _mean_rule(rule: str, clouds: list[PointCloud], samples: Sequence[Points]) -> float:
-    spread = [cloud for cloud, X in zip(clouds, samples, strict=True) if _varies(cloud, X)]
-    return float(np.mean([bandwidth.by_rule(rule, cloud) for cloud in spread or clouds[:1]]))
+    if not sample.resident:
+        return bool((sample.summary().std > 0.0).any())
+    points = sample.array()
+    return bool((points[0] != points).any())

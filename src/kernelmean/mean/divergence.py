@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernelmean import engines
-from kernelmean._types import Matrix, Points, Vector
+from kernelmean._types import ArrayLike, Matrix, Vector
 from kernelmean.mean.expansion import AnyMean, expansion_of
+from kernelmean.samples import Queries, Sample
 
 
 class Divergences(NamedTuple):
@@ -22,7 +22,7 @@ class Divergences(NamedTuple):
 
 
 def divergences(
-    models: Sequence[AnyMean], held_out: Sequence[Points], others: Sequence[AnyMean] | None = None
+    models: Sequence[AnyMean], held_out: Sequence[Sample], others: Sequence[AnyMean] | None = None
 ) -> Divergences:
     """D(f_a|f_b) ≈ mean over the held-out points of a of log f_a − log f_b; against ``others``, or
     all pairs.
@@ -30,9 +30,9 @@ def divergences(
     One pass per f_b over the held-out points of all. Time O(Σm·Σk·d).
     """
     against = models if others is None else others
-    everything = (
-        list(held_out) if any(map(engines.in_parts, held_out)) else [np.concatenate(held_out)]
-    )
+    everything = list(held_out)
+    if all(X.resident for X in held_out):  # one pass over all of them
+        everything = [held_out[0].join(held_out[1:])]
     sizes = np.array([len(X) for X in held_out])
     starts = np.cumsum(sizes) - sizes
     own = np.concatenate([log_density(model, X) for model, X in zip(models, held_out, strict=True)])
@@ -49,7 +49,7 @@ def divergences(
     return Divergences(values, errors, largest)
 
 
-def log_density(model: AnyMean, Q: Points) -> Vector:
+def log_density(model: AnyMean, Q: ArrayLike | Queries) -> Vector:
     """log f at Q; centres of weight 0, of which a density on the simplex has many, are left out."""
     mean = expansion_of(model)
     live = np.flatnonzero(mean.weights)

@@ -6,16 +6,19 @@ import math
 import mmap
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from kernelmean import engines, kernels
+from kernelmean import _checks, engines, kernels, samples
 from kernelmean._lazy import lazy
 from kernelmean._types import ArrayLike, Matrix, Points, Space, Vector
 from kernelmean.engines import Engine, PointCloud
 from kernelmean.kernels import Kernel
 from kernelmean.mean import scaling, sums
+from kernelmean.samples import Queries
+
+AnyQueries = TypeVar("AnyQueries", bound=Queries)
 
 
 class AnyMean(Protocol):
@@ -82,7 +85,7 @@ class KernelMean:
         """Whether it is a mixture of density-normalised kernels: in L2, with weights α ≥ 0."""
         return self.space == "l2" and not bool((self.weights < 0).any())
 
-    def __call__(self, Q: ArrayLike) -> Vector:
+    def __call__(self, Q: ArrayLike | Queries) -> Vector:
         """f at the query points, (q,). Time O(qkd); far in the tails or in high dimension use
         :meth:`log`.
         """
@@ -94,7 +97,7 @@ class KernelMean:
             ),
         )
 
-    def log(self, Q: ArrayLike) -> Vector:
+    def log(self, Q: ArrayLike | Queries) -> Vector:
         """log f at the query points, without underflow; needs nonnegative weights."""
         self._need_density("log")
         formula = self.kernel.formula(self.dimension)
@@ -106,11 +109,12 @@ class KernelMean:
             ),
         )
 
-    def gradient(self, Q: ArrayLike) -> Points:
+    def gradient(self, Q: ArrayLike | Queries) -> Points:
         """∇f at the query points, (q, d): 2·rate·Σ_a α_a ψ(s_a)(c_a − q), ψ = −dφ/ds; 0 from a
         centre at its own kink.
         """
-        return self._over(Q, self._gradient_at)
+        queries = samples.check_queries(Q, self.engine, "Q", self.dimension)
+        return self._over(queries.on_host(), self._gradient_at)
 
     def _gradient_at(self, mapped: Points) -> Points:
         decay = self.kernel.decay(self.dimension)  # exact to divide by
@@ -122,7 +126,7 @@ class KernelMean:
             [self.weights[:, None] * ((self.mapped_centers - origin) / unit), self.weights]
         )
         found = self.cloud.kernel_sum(decay, mapped, W)  # differences of sums: in float64
-        pull: Points = found[:, :-1] - (engines.host(mapped) - origin) / unit * found[:, -1:]
+        pull: Points = found[:, :-1] - (mapped - origin) / unit * found[:, -1:]
         level = np.zeros(len(pull))
         factor = 2 * decay.rate * unit
         far = sums.lost(
@@ -135,7 +139,7 @@ class KernelMean:
             factor * scaling.pull_back(self.scale, pull), (self.log_constant + level)[:, None]
         )
 
-    def log_gradient(self, Q: ArrayLike) -> Points:
+    def log_gradient(self, Q: ArrayLike | Queries) -> Points:
         """∇ log f at the query points, (q, d), also where f underflows; needs nonnegative weights.
 
         2·rate·(Σ_a α_a ψ_a / Σ_a α_a φ_a)·step, the step being that of mean shift.
@@ -168,18 +172,19 @@ class KernelMean:
 
     # What the rest of the package asks of a mean; not part of the public surface.
 
-    def _over(self, Q: ArrayLike, function: Callable[[Points], Any]) -> Points:
-        """function of the query points in the coordinates of the kernel, part by part where they
-        are not in one piece.
-        """
-        found: Points = engines.over(
-            self.map(engines.queries(Q, self.engine, "Q", self.dimension)), function
-        )
+    def _over(self, Q: ArrayLike | Queries, function: Callable[[Points], Any]) -> Points:
+        """``function`` of the query points in the coordinates of the kernel, where they lie."""
+        checked = samples.check_queries(Q, self.engine, "Q", self.dimension)
+        found: Points = self.map_queries(checked).apply(function)
         return found
 
     def map(self, X: Points) -> Points:
-        """X in the coordinates of the kernel."""
+        """Points in memory, in the coordinates of the kernel."""
         return scaling.apply(self.scale, X, self.centers[0])
+
+    def map_queries(self, Q: AnyQueries) -> AnyQueries:
+        """Query points or a sample, in the coordinates of the kernel, where they lie."""
+        return Q if self.scale is None else Q.map(self.scale, self.centers[0])
 
     @lazy
     def mapped_centers(self) -> Points:
@@ -196,7 +201,9 @@ class KernelMean:
     def cloud_for(self, Q: Points) -> PointCloud:
         """The point cloud that holds the centres, for evaluation at Q: in the engine's own precision."""
         if self.engine == "auto":
-            return engines.choose(self.engine, Q, float(len(Q)) * self.k).load(self.mapped_centers)
+            count = float(len(Q)) * self.k
+            engine = engines.choose(self.engine, count, _checks.on_device(Q))
+            return engine.load(self.mapped_centers)
         return self._evaluation_cloud
 
     @lazy

@@ -9,8 +9,7 @@ from scipy.linalg import cholesky, eigvalsh, solve_triangular
 
 from kernelmean import _checks
 from kernelmean._types import EPS, Matrix, Points, Vector
-from kernelmean.engines import Summary
-from kernelmean.engines import arrays as sample
+from kernelmean.engines import Summary, arrays
 
 SCALES = (None, "std", "cov")
 
@@ -28,19 +27,12 @@ def resolve(scale: Any, summary: Summary) -> Matrix | None:
     return _whitening(summary)
 
 
-def apply(scale: Matrix | None, X: Any, origin: Vector) -> Points:
-    """A(x − origin): only differences matter to a radial kernel, and far from the origin they keep
-    their digits.
+def apply(scale: Matrix | None, X: Points, origin: Vector) -> Points:
+    """A(x − origin) of points in memory.
+
+    Only differences matter to a radial kernel, and far from the origin they keep their digits.
     """
-    mapped: Points = X
-    if scale is not None and isinstance(X, np.ndarray):
-        mapped = sample.mapped(X, scale, np.ravel(origin))
-    elif scale is not None and hasattr(X, "mapped"):  # in parts: each is mapped where it is
-        mapped = X.mapped(scale, origin)
-    elif scale is not None:
-        on_device = X.double()  # a tensor: the points stay where they are
-        mapped = (on_device - on_device.new_tensor(origin)) @ on_device.new_tensor(scale.T)
-    return mapped
+    return X if scale is None else arrays.mapped(X, scale, np.ravel(origin))
 
 
 def undo(scale: Matrix | None, Y: Points, origin: Vector) -> Points:

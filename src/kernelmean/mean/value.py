@@ -7,11 +7,11 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from kernelmean import _checks, coefficients, engines, kernels
+from kernelmean import _checks, coefficients, engines, kernels, samples
 from kernelmean._lazy import lazy
 from kernelmean._types import (
     ArrayLike,
@@ -26,13 +26,15 @@ from kernelmean._types import (
     Vector,
 )
 from kernelmean.bandwidth.resolve import DEFAULT_RULE, rescaled, resolve_kernel
-from kernelmean.engines import Distances, Engine, PointCloud
+from kernelmean.engines import Engine, PointCloud
 from kernelmean.kernels import Kernel, RadialFunction
 from kernelmean.linalg.factor import Factor
 from kernelmean.mean import certificate as certificates
 from kernelmean.mean import scaling, storage
 from kernelmean.mean.certificate import Certificate, Comparison
 from kernelmean.mean.expansion import AnyMean, KernelMean, freeze
+from kernelmean.mean.loaded import LoadedSample
+from kernelmean.samples import Queries, Sample, WeightedSample
 
 ARRAYS = (
     "centers",
@@ -165,21 +167,21 @@ class SparseKernelMean:
         """Whether it is a mixture of density-normalised kernels: in L2, with weights α ≥ 0."""
         return self.expansion.is_density
 
-    def __call__(self, Q: ArrayLike) -> Vector:
+    def __call__(self, Q: ArrayLike | Queries) -> Vector:
         """z at the query points, (q,). Time O(qkd); far in the tails or in high dimension use
         :meth:`log`.
         """
         return self.expansion(Q)
 
-    def log(self, Q: ArrayLike) -> Vector:
+    def log(self, Q: ArrayLike | Queries) -> Vector:
         """log z at the query points, without underflow; needs nonnegative weights."""
         return self.expansion.log(Q)
 
-    def gradient(self, Q: ArrayLike) -> Points:
+    def gradient(self, Q: ArrayLike | Queries) -> Points:
         """∇z at the query points, (q, d); 0 from a centre at its own kink."""
         return self.expansion.gradient(Q)
 
-    def log_gradient(self, Q: ArrayLike) -> Points:
+    def log_gradient(self, Q: ArrayLike | Queries) -> Points:
         """∇ log z at the query points, (q, d), also where z underflows; needs nonnegative weights."""
         return self.expansion.log_gradient(Q)
 
@@ -223,7 +225,7 @@ class SparseKernelMean:
 
     def refit(
         self,
-        X: ArrayLike | None = None,
+        X: ArrayLike | Sample | None = None,
         *,
         kernel: str | Kernel | None = None,
         bandwidth: float | str | None = None,
@@ -243,24 +245,7 @@ class SparseKernelMean:
                 )
             return self._solved(self.kappa, self.kernel, wanted, self.nearest_bound)
         data = self._load(X, sample_weight)
-        cloud = data.cloud
-        centers = self.expansion.mapped_centers
-        new = self._other_kernel(kernel, bandwidth, cloud)
-        radial = new.radial(self.dimension, self.space)
-        kappa = cloud.kernel_sum(radial, centers)
-        distances = cloud.nearest(centers).distances()
-        found = self._found_in(data)
-        fresh = replace(
-            self,
-            n_points=cloud.summary.size,
-            cover=distances.cover,
-            indices=None if found is None else self.indices,
-            nested=self.nested and found is not None and _is_farthest_first(cloud, found),
-            center_mass=None
-            if self.center_mass is None
-            else data.coincident_mass(distances, centers, self.engine),
-        )
-        return fresh._solved(kappa, new, wanted, certificates.nearest_bound(distances, radial))
+        return self.refit_on(data, self._other_kernel(kernel, bandwidth, data.cloud), wanted)
 
     @property
     def bound(self) -> float | None:
@@ -286,7 +271,7 @@ class SparseKernelMean:
 
     def certificate(
         self,
-        X: ArrayLike,
+        X: ArrayLike | Sample,
         *,
         method: str = "auto",
         sample_weight: ArrayLike | None = None,
@@ -349,28 +334,38 @@ class SparseKernelMean:
         squared = bound**2 + self.jitter * float(self.weights @ self.weights)
         return float(scaling.times_exp(math.sqrt(squared), 0.5 * self.expansion.log_unit))
 
-    def _load(self, X: ArrayLike, sample_weight: ArrayLike | None) -> _Data:
-        checked = engines.points(X, self.engine, "X", self.dimension)
-        rows, sample, weights = engines.present(
-            checked, _checks.weights(sample_weight, len(checked))
+    def refit_on(
+        self, data: LoadedSample, kernel: Kernel, constraint: Constraint
+    ) -> SparseKernelMean:
+        """:meth:`refit` on a sample that is loaded already."""
+        cloud = data.cloud
+        centers = data.map(self.centers)
+        radial = kernel.radial(self.dimension, self.space)
+        kappa = cloud.kernel_sum(radial, centers)
+        distances = cloud.nearest(centers).distances()
+        found = None if self.indices is None else data.find(self.indices, self.centers)
+        mass = None
+        if self.center_mass is not None:
+            opened = engines.open(self.engine)
+            mass = certificates.coincident_mass(cloud, opened, distances, centers)
+        fresh = replace(
+            self,
+            n_points=cloud.summary.size,
+            cover=distances.cover,
+            indices=None if found is None else self.indices,
+            nested=self.nested and found is not None and _is_farthest_first(cloud, found),
+            center_mass=mass,
         )
-        opened = engines.precise(engines.choose(self.engine, sample, float(len(sample)) * self.k))
-        return _Data(checked, rows, opened.load(self.expansion.map(sample), weights))
+        bound = certificates.nearest_bound(distances, radial)
+        return fresh._solved(kappa, kernel, constraint, bound)
 
-    def _found_in(self, data: _Data) -> IntVector | None:
-        """Where the rows named by ``indices`` are among those of positive weight; None where they
-        are no centres there.
-        """
-        I = self.indices
-        if (
-            I is None
-            or int(I.max()) >= len(data.points)
-            or not np.array_equal(engines.host(data.points[I]), self.centers)
-        ):
-            return None
-        if data.rows is None:
-            return I
-        return np.searchsorted(data.rows, I) if np.isin(I, data.rows).all() else None
+    def _load(self, X: ArrayLike | Sample, sample_weight: ArrayLike | None) -> LoadedSample:
+        """The data in the coordinates of the kernel."""
+        checked = samples.check(X, self.engine, "X", self.dimension)
+        weighted = WeightedSample.of(checked, _checks.weights(sample_weight, len(checked)))
+        count = float(len(weighted)) * self.k
+        engine = engines.choose(self.engine, count, checked.on_device)
+        return LoadedSample.of(weighted, engine, self.scale, self.centers[0])
 
     def _other_kernel(
         self, kernel: str | Kernel | None, bandwidth: float | str | None, cloud: PointCloud
@@ -402,22 +397,6 @@ class SparseKernelMean:
             log_quantiles=None,
             merging_error=None,
         )
-
-
-class _Data(NamedTuple):
-    """A checked sample and the point cloud of its rows of positive weight, in the coordinates of the
-    kernel.
-    """
-
-    points: Points
-    rows: IntVector | None  # of positive weight; None for all
-    cloud: PointCloud
-
-    def coincident_mass(
-        self, distances: Distances, centers: Points, engine: str | Engine
-    ) -> Vector:
-        """Weight of the points that coincide with each centre."""
-        return certificates.coincident_mass(self.cloud, engines.open(engine), distances, centers)
 
 
 def _is_farthest_first(cloud: PointCloud, rows: IntVector) -> bool:

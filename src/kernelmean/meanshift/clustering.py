@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial import cKDTree
 
-from kernelmean import _checks, engines
+from kernelmean import _checks, samples
 from kernelmean import bandwidth as rules_of_bandwidth
 from kernelmean._lazy import lazy
-from kernelmean._types import EPS, IntVector, Matrix, Points, Vector
-from kernelmean.fitting.fit import sparse_density
-from kernelmean.fitting.prepare import kernel_mean
+from kernelmean._random import Streams
+from kernelmean._types import EPS, ArrayLike, IntVector, Matrix, Points, Vector
+from kernelmean.bandwidth.resolve import DEFAULT_RULE
+from kernelmean.fitting.fit import fit_mean
+from kernelmean.fitting.full import full_mean
+from kernelmean.fitting.settings import FitSettings
 from kernelmean.kernels import Kernel
 from kernelmean.mean import scaling
 from kernelmean.mean.climbing import Ascent, DensityToClimb, climb
 from kernelmean.mean.expansion import AnyMean, KernelMean
 from kernelmean.meanshift.linkage import Links, link
+from kernelmean.samples import Queries, Sample, WeightedSample
 
 RULE = "mode"  # the default rule for the bandwidth
 REFINED = 1e-9  # bandwidths: the last step of a refined peak
@@ -62,21 +66,21 @@ class Clustering:
     anchors: Points  # (m, d) ends that stand for all, in the coordinates of the kernel
     anchor_labels: IntVector  # (m,)
 
-    def predict(self, X: Points) -> IntVector:
+    def predict(self, X: ArrayLike | Queries) -> IntVector:
         """Labels of new points, by climbing from each to where it ends; ends off the known ones
         join the nearest.
         """
         expansion = self.mean.expansion
-        queries = engines.queries(X, expansion.engine, "X", expansion.dimension)
-        labels: IntVector = engines.over(expansion.map(queries), self._labels)
+        queries = samples.check_queries(X, expansion.engine, "X", expansion.dimension)
+        labels: IntVector = expansion.map_queries(queries).apply(self._labels)
         return labels
 
-    def with_absent(self, X: Points, rows: IntVector) -> Clustering:
+    def with_absent(self, X: Sample, rows: IntVector) -> Clustering:
         """The clustering of all rows of X, known for some: the others get a label and an end, and
         have no part in the rest.
         """
         absent = np.setdiff1d(np.arange(len(X)), rows)
-        ascent = _ascent(self.mean.expansion, engines.keep(X, absent), self.rules)
+        ascent = _ascent(self.mean.expansion, X.restrict(absent), self.rules)
         _warn_if_cut(ascent, len(absent), self.rules)
         labels = np.empty(len(X), dtype=np.intp)
         shifted = np.empty(X.shape)
@@ -103,38 +107,30 @@ class Clustering:
 
 
 def density(
-    X: Points,
-    weights: Vector | None = None,
-    *,
-    sparse: bool,
-    kernel: str | Kernel,
-    bandwidth: float | str,
-    **options: Any,
+    sample: WeightedSample, settings: FitSettings, streams: Streams, *, sparse: bool
 ) -> AnyMean:
     """The density to climb: nonnegative weights on k centres, or every point a centre.
 
     Without any spread in the data no rule gives a bandwidth; there is one cluster whatever it is,
     and it is set to 1.
     """
-    if isinstance(kernel, Kernel):
-        bandwidth = (
-            "scott" if isinstance(bandwidth, str) and bandwidth == RULE else bandwidth
-        )  # both: the kernel's own
-    elif (
-        isinstance(bandwidth, str)
-        and not engines.in_parts(X)
-        and not np.ptp(engines.present(X, weights)[1], axis=0).any()
-    ):
-        _checks.choice(bandwidth, "bandwidth rule", rules_of_bandwidth.RULES)
-        bandwidth = 1.0
-    common: dict[str, Any] = {"kernel": kernel, "bandwidth": bandwidth, "sample_weight": weights}
-    if sparse:
-        return sparse_density(X, **common, **options)
-    full = {name: options[name] for name in ("scale", "engine") if name in options}
-    return kernel_mean(X, space="l2", **common, **full)
+    width = settings.bandwidth
+    if isinstance(settings.kernel, Kernel):
+        if isinstance(width, str) and width == RULE:
+            width = DEFAULT_RULE  # both mean the kernel's own
+    elif isinstance(width, str) and _is_one_point(sample.sample):
+        _checks.choice(width, "bandwidth rule", rules_of_bandwidth.RULES)
+        width = 1.0
+    asked = replace(settings, bandwidth=width)
+    return fit_mean(sample, asked, streams) if sparse else full_mean(sample, asked)
 
 
-def cluster(mean: AnyMean, X: Points, rules: Rules) -> Clustering:
+def _is_one_point(sample: Sample) -> bool:
+    """Whether all rows in memory are equal; elsewhere this is not looked for."""
+    return sample.resident and not np.ptp(sample.array(), axis=0).any()
+
+
+def cluster(mean: AnyMean, X: Sample, rules: Rules) -> Clustering:
     """The clusters of X under a density.  Time O(n·k·d) per step, memory O(n·d)."""
     expansion = mean.expansion
     density_to_climb = DensityToClimb.of(expansion)
@@ -164,7 +160,7 @@ def cluster(mean: AnyMean, X: Points, rules: Rules) -> Clustering:
     )
 
 
-def _ascent(expansion: KernelMean, X: Points, rules: Rules) -> Ascent:
+def _ascent(expansion: KernelMean, X: Sample, rules: Rules) -> Ascent:
     """All rows climb, each where it is; their ends come here."""
 
     def climbed(mapped: Points) -> Matrix:
@@ -173,9 +169,10 @@ def _ascent(expansion: KernelMean, X: Points, rules: Rules) -> Ascent:
         facts[0, 1] = found.left
         return np.column_stack([found.ends, found.log_values, facts])
 
-    if not engines.in_parts(X):
-        return climb(DensityToClimb.of(expansion), expansion.map(X), rules.tol, rules.max_iter)
-    rows: Matrix = engines.over(expansion.map(X), climbed)
+    mapped = expansion.map_queries(X)
+    if X.resident:
+        return climb(DensityToClimb.of(expansion), mapped.array(), rules.tol, rules.max_iter)
+    rows: Matrix = mapped.apply(climbed)
     return Ascent(
         np.ascontiguousarray(rows[:, :-3]),
         rows[:, -3].copy(),

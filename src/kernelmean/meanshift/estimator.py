@@ -8,12 +8,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from kernelmean import engines
+from kernelmean import _checks
 from kernelmean._types import ArrayLike, IntVector, RandomState
 from kernelmean.engines import Engine
+from kernelmean.fitting.settings import FitSettings
 from kernelmean.kernels import Kernel
 from kernelmean.meanshift.clustering import Rules, cluster, density
-from kernelmean.samples import estimators as checking
+from kernelmean.samples import WeightedSample, estimators
 
 
 class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -102,21 +103,16 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         to.
         """
         rules = Rules(self.tol, self.merge_radius, self.min_cluster_size, self.max_iter).checked()
-        points = checking.points(self, X, reset=True)
-        weights = checking.weights(sample_weight, len(points))
-        names = ("k", "k_max", "selection", "scale", "engine", "random_state")
-        options = {name: getattr(self, name) for name in names}
-        mean = density(
-            points,
-            weights,
-            sparse=self.sparse,
-            kernel=self.kernel,
-            bandwidth=self.bandwidth,
-            **options,
-        )
-        rows, present, _ = engines.present(points, weights)
-        found = cluster(mean, present, rules)
-        self._clustering = found if rows is None else found.with_absent(points, rows)
+        checked = estimators.sample(self, X)
+        sample = WeightedSample.of(checked, estimators.weights(sample_weight, len(checked)))
+        names = ("kernel", "bandwidth", "scale", "k", "k_max", "selection", "engine")
+        settings = FitSettings.density(**{name: getattr(self, name) for name in names})
+        chance = _checks.streams(self.random_state)
+        mean = density(sample, settings, chance, sparse=self.sparse)
+        found = cluster(mean, sample.sample, rules)
+        if sample.present is not None:
+            found = found.with_absent(checked, sample.present)
+        self._clustering = found
         self.mean_ = mean
         self.bandwidth_ = mean.expansion.kernel.length
         self.labels_ = self._clustering.labels
@@ -131,4 +127,4 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: ArrayLike) -> IntVector:
         """The cluster that each row climbs to, which need not be the one whose centre is nearest."""
         check_is_fitted(self)
-        return self._clustering.predict(checking.points(self, X, reset=False))
+        return self._clustering.predict(estimators.queries(self, X))

@@ -10,9 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from kernelmean import _checks
 from kernelmean._types import IntVector, Points, RandomState
 from kernelmean.engines import Engine
+from kernelmean.fitting.settings import FitSettings
 from kernelmean.kernels import Kernel
 from kernelmean.meanshift import colors
 from kernelmean.meanshift.clustering import RULE, Clustering, Rules, cluster, density
+from kernelmean.samples import ArraySample, WeightedSample
 
 COLORS = ("rgb", "lab")
 
@@ -101,15 +103,12 @@ def segment_image(
     _checks.choice(color, "color", COLORS)
     values = colors.as_unit_values(rgb)
     X = features(values, color, _checks.number(spatial, "spatial", least=0.0))
-    chance: dict[str, Any] = {
-        "k": k,
-        "k_max": k_max,
-        "random_state": random_state,
-        "engine": engine,
-    }
-    found = cluster(
-        density(X, sparse=sparse, kernel=kernel, bandwidth=bandwidth, **chance), X, rules
+    settings = FitSettings.density(
+        kernel=kernel, bandwidth=bandwidth, k=k, k_max=k_max, engine=engine
     )
+    sample = WeightedSample.of(ArraySample(X))
+    mean = density(sample, settings, _checks.streams(random_state), sparse=sparse)
+    found = cluster(mean, sample.sample, rules)
     sizes = np.bincount(found.labels)
     pixels = values.reshape(-1, values.shape[2])
     means = np.stack([np.bincount(found.labels, column) / sizes for column in pixels.T], axis=1)

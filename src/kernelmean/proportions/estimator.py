@@ -9,14 +9,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from kernelmean import _checks, engines
-from kernelmean._types import ArrayLike, Points, RandomState, Space, Vector
+from kernelmean import _checks, samples
+from kernelmean._types import ArrayLike, RandomState, Space, Vector
 from kernelmean.engines import Engine
 from kernelmean.kernels import Kernel
 from kernelmean.proportions.fitting import ClassMeans, Settings, fit_class_means
 from kernelmean.proportions.intervals import ProportionIntervals
 from kernelmean.proportions.representing import represent
-from kernelmean.samples import estimators as checking
+from kernelmean.samples import ArraySample, Sample, estimators
 
 
 class ClassProportions(BaseEstimator):  # type: ignore[misc]
@@ -110,12 +110,12 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Class means of X (n, d) with labels y (n,)."""
-        if engines.in_parts(X):
-            points = checking.points(self, X, reset=True)
+        if samples.lies_elsewhere(X):
+            points = estimators.sample(self, X)
             labels = np.asarray(y)
             _checks.labels(labels, len(points))
         else:
-            points, labels = checking.points_and_labels(self, X, y)
+            points, labels = estimators.sample_and_labels(self, X, y)
         check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
@@ -125,17 +125,14 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
             )
         chance = _checks.streams(self.random_state)
         names = self.classes_.tolist()
-        points = engines.points(points, self.engine)
         self.representation_ = None
         if self.representation is not None:
-            points = engines.host(points)
             seed = chance.seed("representation")
-            self.representation_, points = represent(
-                self.representation, points, codes, names, seed
+            self.representation_, represented = represent(
+                self.representation, points.array(), codes, names, seed
             )
-        groups = [
-            engines.keep(points, np.flatnonzero(codes == c)) for c in range(len(self.classes_))
-        ]
+            points = ArraySample(represented)
+        groups = [points.restrict(np.flatnonzero(codes == c)) for c in range(len(names))]
         self._class_sizes = np.array([len(group) for group in groups])
         self._fitted = fit_class_means(groups, names, self._settings(), chance)
         self.means_ = self._fitted.means
@@ -195,14 +192,11 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "means_")
         return self._fitted
 
-    def _represented(self, X: ArrayLike) -> Points:
-        if engines.in_parts(X):
-            points = engines.points(checking.points(self, X, reset=False), self.engine)
-        else:
-            points = checking.points(self, X, reset=False)
-        return (
-            points if self.representation_ is None else self.representation_(engines.host(points))
-        )
+    def _represented(self, X: ArrayLike) -> Sample:
+        points = estimators.sample(self, X, reset=False)
+        if self.representation_ is None:
+            return points
+        return ArraySample(self.representation_(points.array()))
 
     def _settings(self) -> Settings:
         names = (name for name in Settings.__dataclass_fields__)

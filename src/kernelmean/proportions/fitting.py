@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from kernelmean import _checks, engines
+from kernelmean import _checks
 from kernelmean._random import Streams
-from kernelmean._types import Points, Space, Vector
+from kernelmean._types import Space, Vector
 from kernelmean.bandwidth import LABELLED_RULE
 from kernelmean.bandwidth.resolve import DEFAULT_RULE, labelled_kernel
 from kernelmean.engines import Engine
@@ -25,6 +25,7 @@ from kernelmean.proportions.intervals import ProportionIntervals, intervals
 from kernelmean.proportions.means import Plan
 from kernelmean.proportions.searching import Search
 from kernelmean.proportions.solving import System
+from kernelmean.samples import Sample, WeightedSample
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class ClassMeans:
     settings: Settings
     search: Search | None
 
-    def kappa(self, X: Points) -> Vector:
+    def kappa(self, X: Sample) -> Vector:
         """κ_c = ⟨z_c, P̂₀⟩ = mean of z_c over the sample; with ``sparse_test`` P̂₀ is replaced by
         its sparse mean.
         """
@@ -86,15 +87,15 @@ class ClassMeans:
             return means.averages(self.means, X)
         return means.inner_products(self.means, means.fit([X], replace(self.plan, sparse=True))[0])
 
-    def proportions(self, X: Points) -> Vector:
+    def proportions(self, X: Sample) -> Vector:
         """(C,): π ≥ 0, Σπ = 1."""
         return self._solve(self.kappa(X))
 
     def intervals(
-        self, X: Points, level: float, n_bootstrap: int, streams: Streams
+        self, X: Sample, level: float, n_bootstrap: int, streams: Streams
     ) -> ProportionIntervals:
         """The proportions with bootstrap intervals."""
-        F = engines.over(X, partial(means.values, self.means))
+        F = X.apply(partial(means.values, self.means))
         kappa = self.kappa(X) if self.settings.sparse_test else F.mean(axis=0)
         return intervals(self.system, F, self._solve(kappa), level, n_bootstrap, streams)
 
@@ -104,7 +105,7 @@ class ClassMeans:
 
 
 def fit_class_means(
-    groups: Sequence[Points], names: Sequence[Any], settings: Settings, streams: Streams
+    groups: Sequence[Sample], names: Sequence[Any], settings: Settings, streams: Streams
 ) -> ClassMeans:
     """Means of the classes with one kernel and one scale, by search, by rule on all points
     together, or as given.
@@ -115,7 +116,7 @@ def fit_class_means(
     seeds = streams.within("class means")
     plan = Plan(
         prepared.kernel,
-        prepared.scale,
+        prepared.data.scale,
         settings.space,
         settings.sparse,
         settings.engine,
@@ -132,7 +133,7 @@ def fit_class_means(
     return ClassMeans(fitted, system, plan, settings, search)
 
 
-def _prepare(groups: Sequence[Points], settings: Settings) -> Prepared:
+def _prepare(groups: Sequence[Sample], settings: Settings) -> Prepared:
     """Scale and kernel from all classes together; before a search, any kernel of the family."""
     labelled = _is(settings.bandwidth, LABELLED_RULE)
     rule = (
@@ -140,31 +141,29 @@ def _prepare(groups: Sequence[Points], settings: Settings) -> Prepared:
         if settings.bandwidth is None or settings.searching or labelled
         else settings.bandwidth
     )
-    X = engines.together(groups)
-    prepared = prepare(X, None, settings.scale, settings.kernel, rule, settings.engine)
+    X = groups[0].join(groups[1:])
+    prepared = prepare(WeightedSample.of(X), settings.scale, settings.kernel, rule, settings.engine)
     if not labelled:
         return prepared
     y = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-    mapped = scaling.apply(prepared.scale, engines.host(X), X[0])
-    return prepared._replace(
-        kernel=labelled_kernel(settings.kernel, mapped, y, None, settings.engine)
-    )
+    mapped = scaling.apply(prepared.data.scale, X.array(), X.first)
+    return prepared.with_kernel(labelled_kernel(settings.kernel, mapped, y, None, settings.engine))
 
 
 def _searched(
-    groups: Sequence[Points], plan: Plan, solver: str, streams: Streams
+    groups: Sequence[Sample], plan: Plan, solver: str, streams: Streams
 ) -> tuple[Plan, list[AnyMean], Search]:
     """Centres once, then the bandwidth, then the coefficients."""
-    origin = groups[0][0]
+    origin = groups[0].first
     selected = means.select(groups, plan) if plan.sparse else None
-    mapped = [scaling.apply(plan.scale, X, origin) for X in groups]
+    mapped = [X if plan.scale is None else X.map(plan.scale, origin) for X in groups]
     centers = (
         None
         if selected is None
         else [scaling.apply(plan.scale, mean.centers, origin) for mean in selected]
     )
     search = searching.search(mapped, centers, plan, solver, streams)
-    found = replace(plan, kernel=plan.kernel.matching(search.best, groups[0].shape[1]))
+    found = replace(plan, kernel=plan.kernel.matching(search.best, groups[0].dimension))
     return (
         found,
         means.fit(groups, found) if selected is None else means.refit(selected, groups, found),

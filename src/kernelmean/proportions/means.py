@@ -8,17 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from kernelmean import engines
 from kernelmean._random import Streams
 from kernelmean._types import Matrix, Points, Space, Vector
 from kernelmean.engines import Engine
-from kernelmean.fitting.fit import default_limit, sparse_kernel_mean
-from kernelmean.fitting.prepare import kernel_mean
+from kernelmean.fitting.fit import fit_mean
+from kernelmean.fitting.full import full_mean
+from kernelmean.fitting.settings import FitSettings, default_limit
 from kernelmean.kernels import Kernel
 from kernelmean.linalg.factor import Factor, gram
 from kernelmean.mean.expansion import AnyMean
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.proportions.solving import System
+from kernelmean.samples import Sample, WeightedSample
 
 MEASURED_ROWS = 10_000  # training points per class at which the means are evaluated
 LEVERAGE_ROWS = 500
@@ -37,22 +38,22 @@ class Plan:
     options: dict[str, Any]  # k, k_max, tol, selection of a sparse mean
 
 
-def fit(groups: Sequence[Points], plan: Plan) -> list[AnyMean]:
+def fit(groups: Sequence[Sample], plan: Plan) -> list[AnyMean]:
     """One mean per class, all with one kernel and one scale."""
-    same: dict[str, Any] = {
-        "kernel": plan.kernel,
-        "scale": plan.scale,
-        "space": plan.space,
-        "engine": plan.engine,
-    }
+    settings = FitSettings(
+        kernel=plan.kernel,
+        scale=plan.scale,
+        space=plan.space,
+        engine=plan.engine,
+        **plan.options,
+    )
+    whole = [WeightedSample.of(X) for X in groups]
     if not plan.sparse:
-        return [kernel_mean(X, **same) for X in groups]
-    return [
-        sparse_kernel_mean(X, **same, **plan.options, random_state=plan.streams) for X in groups
-    ]
+        return [full_mean(sample, settings) for sample in whole]
+    return [fit_mean(sample, settings, plan.streams) for sample in whole]
 
 
-def select(groups: Sequence[Points], plan: Plan) -> list[SparseKernelMean]:
+def select(groups: Sequence[Sample], plan: Plan) -> list[SparseKernelMean]:
     """Sparse means with all the centres that may be used, whatever the kernel of the plan."""
     options = plan.options
     found = []
@@ -66,7 +67,7 @@ def select(groups: Sequence[Points], plan: Plan) -> list[SparseKernelMean]:
 
 
 def refit(
-    selected: Sequence[SparseKernelMean], groups: Sequence[Points], plan: Plan
+    selected: Sequence[SparseKernelMean], groups: Sequence[Sample], plan: Plan
 ) -> list[AnyMean]:
     """The centres selected, or as many as ``k="auto"`` asks for, with the kernel of the plan; off
     the data, all of them.
@@ -93,11 +94,11 @@ def values(means: Sequence[AnyMean], X: Points) -> Matrix:
     return np.column_stack(columns)
 
 
-def averages(means: Sequence[AnyMean], X: Points) -> Vector:
+def averages(means: Sequence[AnyMean], X: Sample) -> Vector:
     """(C,): the mean of z_c over the rows of X."""
-    if not engines.in_parts(X):
-        return np.asarray(values(means, X).mean(axis=0))
-    sums: Matrix = engines.over(X, lambda rows: values(means, rows).sum(axis=0)[None])
+    if X.resident:
+        return np.asarray(values(means, X.array()).mean(axis=0))
+    sums: Matrix = X.apply(lambda rows: values(means, rows).sum(axis=0)[None])
     average: Vector = sums.sum(axis=0) / len(X)
     return average
 
@@ -107,7 +108,7 @@ def inner_products(means: Sequence[AnyMean], mean: AnyMean) -> Vector:
     return np.array([other.expansion.inner_in_units(mean.expansion)[0] for other in means])
 
 
-def measure(means: Sequence[AnyMean], groups: Sequence[Points], streams: Streams) -> System:
+def measure(means: Sequence[AnyMean], groups: Sequence[Sample], streams: Streams) -> System:
     """Gram matrix and class-wise moments of the means, from up to 10 000 training points of each
     class.
     """
@@ -128,9 +129,11 @@ def measure(means: Sequence[AnyMean], groups: Sequence[Points], streams: Streams
     return system(G, F, np.array([len(X) for X in groups]), shares)
 
 
-def _measured(X: Points, rng: np.random.Generator) -> Points:
+def _measured(X: Sample, rng: np.random.Generator) -> Points:
     """All rows, or 10 000 of them."""
-    return X[:] if len(X) <= MEASURED_ROWS else X[rng.choice(len(X), MEASURED_ROWS, replace=False)]
+    if len(X) <= MEASURED_ROWS:
+        return X.array() if X.resident else X.rows(np.arange(len(X)))
+    return X.rows(rng.choice(len(X), MEASURED_ROWS, replace=False))
 
 
 def system(G: Matrix, F: Sequence[Matrix], sizes: Vector, shares: Vector) -> System:

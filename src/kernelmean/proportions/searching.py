@@ -25,6 +25,7 @@ from kernelmean.kernels import RadialFunction
 from kernelmean.proportions import means, solving
 from kernelmean.proportions.means import Plan
 from kernelmean.proportions.solving import System
+from kernelmean.samples import Sample
 
 ROWS = 3000  # points per class that take part
 CENTERS = 250  # first centres per class that take part
@@ -51,7 +52,7 @@ class Search(NamedTuple):
 
 
 def search(
-    groups: Sequence[Points],
+    groups: Sequence[Sample],
     centers: Sequence[Points] | None,
     plan: Plan,
     solver: str,
@@ -66,7 +67,7 @@ def search(
     # Matrices of a few hundred rows: more threads than one save nothing, and on busy cores they
     # mostly wait for each other.
     with _blas.one_thread():
-        return _minimise(trial, *_range(engines.together(groups), plan.engine))
+        return _minimise(trial, *_range(groups[0].join(groups[1:]), plan.engine))
 
 
 def _minimise(trial: Trial, low: float, high: float) -> Search:
@@ -95,18 +96,19 @@ class Trial:
 
     def __init__(
         self,
-        groups: Sequence[Points],
+        groups: Sequence[Sample],
         centers: Sequence[Points] | None,
         plan: Plan,
         solver: str,
         streams: Streams,
     ) -> None:
         rows = [
-            X[streams.of("trial rows", c).permutation(len(X))[:ROWS]] for c, X in enumerate(groups)
+            X.rows(streams.of("trial rows", c).permutation(len(X))[:ROWS])
+            for c, X in enumerate(groups)
         ]
         self._plan = plan
         self._solver = solver
-        self._d = groups[0].shape[1]
+        self._d = groups[0].dimension
         self._labels: IntVector = np.repeat(np.arange(len(rows)), [len(X) for X in rows])
         half = np.concatenate([np.arange(len(X)) % 2 for X in rows])
         alone = np.concatenate(
@@ -298,9 +300,9 @@ def _mixtures(labels: IntVector, pool: Vector, rng: np.random.Generator) -> tupl
     return W / size, counts / size
 
 
-def _range(X: Points, engine: str | Engine) -> tuple[float, float]:
+def _range(X: Sample, engine: str | Engine) -> tuple[float, float]:
     """From a fraction of a typical distance (median, root mean square) to a few times it."""
-    cloud = engines.precise(engines.choose(engine, X, 0.0)).load(X)
+    cloud = X.load(engines.precise(engines.choose(engine, 0.0, X.on_device)))
     squares = math.sqrt(2.0 * float(np.sum(cloud.summary.std**2)))
     typical = bandwidth.by_rule("median", cloud), squares
     return NARROWEST * min(typical), WIDEST * max(typical)

@@ -11,60 +11,30 @@ from sklearn.utils.validation import validate_data
 
 from kernelmean import _checks, engines
 from kernelmean._types import ArrayLike, Points, Vector
+from kernelmean.samples.checking import check, check_queries, lies_elsewhere
+from kernelmean.samples.memory import ArraySample
+from kernelmean.samples.protocol import Queries, Sample, WeightedSample
 
 
-def points(
-    estimator: Any, X: ArrayLike, *, reset: bool, least: int = 1, sample: bool | None = None
-) -> Points:
-    """X as finite float64 numbers, with the number and the names of its columns recorded or
-    compared.
+def sample(estimator: Any, X: ArrayLike | Sample, *, reset: bool = True, least: int = 1) -> Sample:
+    """Points to be fitted, checked; the number and the names of their columns are recorded.
 
-    A sample in a file or on a cluster stays there: to be fitted (``sample``, by default where
-    ``reset``) it is checked now, to be evaluated at when it is read.
+    Without ``reset`` they are compared with what was recorded before. A sample in a file or on a
+    cluster stays there.
     """
-    if engines.in_parts(X):
-        compared = _in_parts(estimator, X, reset, least)
-        return engines.points(compared, estimator.engine) if sample and not reset else compared
-    names = X.columns if _checks.is_batched(X) else None
-    if names is not None and not reset and hasattr(estimator, "feature_names_in_"):
-        if list(estimator.feature_names_in_) != names:
-            raise ValueError(
-                f"the columns are {names}, but {list(estimator.feature_names_in_)} were fitted, "
-                "in this order."
-            )
-        return _checks.points(X, columns=estimator.n_features_in_)
-    given = np.asarray(X) if names is not None else X
-    with _naming_columns(X):
-        checked: Points = validate_data(
-            estimator, given, reset=reset, dtype=np.float64, ensure_min_samples=least
-        )
-    _checks.within_reach(float(checked.min()), float(checked.max()), "X")
-    if names is not None and reset:
-        estimator.feature_names_in_ = np.array(names, dtype=object)
-    return checked
-
-
-def _in_parts(estimator: Any, X: Any, reset: bool, least: int) -> Points:
-    # A Dask collection says here whether it is a table; nothing is computed yet.
-    width = int(
-        (engines.queries(X, estimator.engine, "X") if _checks.is_collection(X) else X).shape[1]
-    )
-    names = getattr(X, "columns", None)
-    names = (
-        None if names is None or not all(isinstance(name, str) for name in names) else list(names)
-    )
+    if isinstance(X, Sample):
+        estimator.n_features_in_ = X.dimension
+        return X
+    if not lies_elsewhere(X):
+        return _placed(estimator, _points(estimator, X, reset=reset, least=least))
     if not reset:
-        fitted = column_names(estimator)
-        if names is not None and fitted is not None and list(fitted) != names:
-            raise ValueError(
-                f"the columns are {names}, but {list(fitted)} were fitted, in this order."
-            )
-        _checks.table_shape((1, width), "X", estimator.n_features_in_)
-        return X  # type: ignore[no-any-return]
-    checked = engines.points(X, estimator.engine)
+        _compare(estimator, X)
+        return check(X, estimator.engine)
+    checked = check(X, estimator.engine)
     if len(checked) < least:
         raise ValueError(f"X has {len(checked)} rows, but at least {least} are needed.")
-    estimator.n_features_in_ = width
+    estimator.n_features_in_ = checked.dimension
+    names = _names(X)
     if names is not None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
     elif hasattr(estimator, "feature_names_in_"):
@@ -72,27 +42,34 @@ def _in_parts(estimator: Any, X: Any, reset: bool, least: int) -> Points:
     return checked
 
 
-def points_and_labels(
+def weighted_sample(
+    estimator: Any,
+    X: ArrayLike | Sample,
+    sample_weight: ArrayLike | float | None,
+    *,
+    reset: bool = True,
+    least: int = 1,
+) -> WeightedSample:
+    """:func:`sample` with its weights; rows of weight zero are absent."""
+    checked = sample(estimator, X, reset=reset, least=least)
+    return WeightedSample.of(checked, weights(sample_weight, len(checked)))
+
+
+def queries(estimator: Any, X: ArrayLike) -> Queries:
+    """Places to evaluate at, compared with what was fitted; Dask collections stay lazy."""
+    if not lies_elsewhere(X):
+        return ArraySample(_points(estimator, X, reset=False))
+    _compare(estimator, X)
+    return check_queries(X, estimator.engine, "X", estimator.n_features_in_)
+
+
+def sample_and_labels(
     estimator: Any, X: ArrayLike, y: ArrayLike, least: int = 1
-) -> tuple[Points, np.ndarray[Any, Any]]:
-    """X as above, and y as one label per row."""
+) -> tuple[Sample, np.ndarray[Any, Any]]:
+    """Points to be fitted, and one label per row."""
     with _naming_columns(X):
         checked, labels = validate_data(estimator, X, y, dtype=np.float64, ensure_min_samples=least)
-    return checked, labels
-
-
-@contextmanager
-def _naming_columns(X: object) -> Iterator[None]:
-    """scikit-learn says which value is no number; in a frame, where it stands helps more."""
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        odd = _checks.odd_column(X)
-        if odd is None:
-            raise
-        raise ValueError(
-            f"X has a column that is not numeric: {odd}; drop it, or encode it as numbers."
-        ) from error
+    return _placed(estimator, checked), labels
 
 
 def weights(sample_weight: ArrayLike | float | None, n: int) -> Vector | None:
@@ -111,3 +88,66 @@ def column_names(estimator: Any) -> tuple[str, ...] | None:
 def fewest(bandwidth: Any) -> int:
     """Rows that a fit needs: a rule cannot find a spread in one."""
     return 2 if isinstance(bandwidth, str) else 1
+
+
+def _placed(estimator: Any, X: Points) -> Sample:
+    """A checked array where the engine wants it: here, or on the workers of a cluster."""
+    if engines.is_cluster(estimator.engine):
+        return check(X, estimator.engine)
+    return ArraySample(X)
+
+
+def _points(estimator: Any, X: ArrayLike, *, reset: bool, least: int = 1) -> Points:
+    """An array of finite numbers, with its columns recorded or compared by scikit-learn."""
+    names = X.columns if _checks.is_batched(X) else None
+    if names is not None and not reset and hasattr(estimator, "feature_names_in_"):
+        _require_names(estimator, names)
+        return _checks.points(X, columns=estimator.n_features_in_)
+    given = np.asarray(X) if names is not None else X
+    with _naming_columns(X):
+        checked: Points = validate_data(
+            estimator, given, reset=reset, dtype=np.float64, ensure_min_samples=least
+        )
+    _checks.within_reach(float(checked.min()), float(checked.max()), "X")
+    if names is not None and reset:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    return checked
+
+
+def _compare(estimator: Any, X: Any) -> None:
+    """Raise a ValueError where the columns of X are not those that were fitted."""
+    # A Dask collection says here whether it is a table; nothing is computed yet.
+    table = check_queries(X, estimator.engine, "X") if _checks.is_collection(X) else X
+    names = _names(X)
+    if names is not None and column_names(estimator) is not None:
+        _require_names(estimator, names)
+    _checks.table_shape((1, int(table.shape[1])), "X", estimator.n_features_in_)
+
+
+def _names(X: Any) -> list[str] | None:
+    names = getattr(X, "columns", None)
+    if names is None or not all(isinstance(name, str) for name in names):
+        return None
+    return list(names)
+
+
+def _require_names(estimator: Any, names: list[str]) -> None:
+    if list(estimator.feature_names_in_) != names:
+        raise ValueError(
+            f"the columns are {names}, but {list(estimator.feature_names_in_)} were fitted, in "
+            "this order."
+        )
+
+
+@contextmanager
+def _naming_columns(X: object) -> Iterator[None]:
+    """scikit-learn says which value is no number; in a frame, where it stands helps more."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        odd = _checks.odd_column(X)
+        if odd is None:
+            raise
+        raise ValueError(
+            f"X has a column that is not numeric: {odd}; drop it, or encode it as numbers."
+        ) from error

@@ -1,8 +1,7 @@
-"""Samples in files, larger than memory: batches are read one after another, and 8 bytes a point are
-kept.
+"""A sample in a file: read batch by batch, as often as it is asked.
 
-Every question is one pass over the file. Between passes only the squared distances of a traversal
-stay in memory.
+Every question is one pass over the file. What is kept between passes is 8 bytes a point for each
+traversal, and the centres; so n points need not fit memory.
 """
 
 from __future__ import annotations
@@ -13,38 +12,27 @@ from typing import Any
 
 import numpy as np
 
-from kernelmean import _checks
-from kernelmean._types import IntVector, Matrix, Points, Vector
-from kernelmean.engines import Engine
-from kernelmean.engines import arrays as sample
+from kernelmean import _checks, engines
+from kernelmean._types import Batches, IntVector, Matrix, Points, Vector
+from kernelmean.engines import Engine, PointCloud, Summary, arrays, parts
 from kernelmean.engines.parts.part import Part, TraversalState
-from kernelmean.engines.parts.protocol import divided, starts, wanted_rows
+from kernelmean.engines.parts.part_index import PartIndex
+from kernelmean.engines.parts.protocol import divided, starts
+from kernelmean.samples.protocol import Sample
 
-BATCH = 1 << 22  # numbers: 32 MiB in float64
-
-
-def take_in(X: Any, name: str, columns: int | None = None) -> FileSample:
-    """A mapped array or a source of batches, checked in one pass: shape, type and finite numbers."""
-    source: MappedArray | BatchSource = (
-        MappedArray(X) if isinstance(X, np.ndarray) else BatchSource(X)
-    )
-    _checks.table_shape((1 if len(X) else 0, source.dimension), name, columns)
-    step = max(1, BATCH // source.dimension)
-    sizes = [
-        len(_checks.points(batch, name)) for batch in source.read(step, None) if batch is not None
-    ]
-    return FileSample(source, step, np.array(sizes, dtype=np.intp))
+BATCH_NUMBERS = 1 << 22  # numbers that are read at a time: 32 MiB in float64
+OFFERED_POINTS = 1 << 16  # a round of a traversal is a pass: more offers make fewer rounds
 
 
 @dataclass(frozen=True)
 class MappedArray:
-    """An array in a file; any rows can be read."""
+    """An array in a file that is mapped to memory; any rows can be read."""
 
     X: np.ndarray[Any, Any]
 
     @property
     def dimension(self) -> int:
-        """Number of columns."""
+        """The number of columns."""
         return int(self.X.shape[1])
 
     def read(self, step: int, needed: Sequence[bool] | None) -> Iterator[Points | None]:
@@ -62,20 +50,18 @@ class MappedArray:
 class BatchSource:
     """A source of batches, read from its beginning each time."""
 
-    source: Any
+    source: Batches
 
     @property
     def dimension(self) -> int:
-        """Number of columns."""
+        """The number of columns."""
         return int(self.source.shape[1])
 
     def read(self, step: int, needed: Sequence[bool] | None) -> Iterator[Points | None]:
         """Batches of ``step`` rows, up to the last that is needed."""
-        last = (
-            None
-            if needed is None
-            else max((i for i, wanted in enumerate(needed) if wanted), default=-1)
-        )
+        last = None
+        if needed is not None:
+            last = max((i for i, wanted in enumerate(needed) if wanted), default=-1)
         for i, batch in enumerate(self.source.batches(step)):
             if last is not None and i > last:
                 return
@@ -86,69 +72,89 @@ class BatchSource:
         return None
 
 
-@dataclass(frozen=True)
-class FileSample:
-    """(n, d) numbers in a file, in batches; some rows may be left out, and all mapped by A(x −
-    origin) on the way in.
+@dataclass(frozen=True, eq=False)
+class FileSample(Sample):
+    """Numbers in a file, in batches.
+
+    Some rows may be left out, and all are mapped by A(x − origin) on the way in.
     """
 
     source: MappedArray | BatchSource
-    step: int
+    step: int  # rows of a batch
     sizes: IntVector  # rows of each batch
-    kept: IntVector | None = None  # ascending
+    kept: IntVector | None = None  # rows that are not left out, ascending; None for all
     maps: tuple[tuple[Matrix, Vector], ...] = ()
+    resident = False
+
+    @classmethod
+    def check(cls, X: Any, name: str, columns: int | None = None) -> FileSample:
+        """A mapped array or a source of batches, checked in one pass: shape, type, finite."""
+        source: MappedArray | BatchSource
+        source = MappedArray(X) if isinstance(X, np.ndarray) else BatchSource(X)
+        _checks.table_shape((1 if len(X) else 0, source.dimension), name, columns)
+        step = max(1, BATCH_NUMBERS // source.dimension)
+        batches = source.read(step, None)
+        sizes = [len(_checks.points(batch, name)) for batch in batches if batch is not None]
+        return cls(source, step, np.array(sizes, dtype=np.intp))
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(n, d)."""
-        return int(self.sizes.sum()) if self.kept is None else len(self.kept), self.source.dimension
+        """The number of points and of coordinates."""
+        count = int(self.sizes.sum()) if self.kept is None else len(self.kept)
+        return count, self.source.dimension
 
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def __getitem__(self, rows: Any) -> Points:
-        """A few rows; (d,) for a single number."""
-        wanted = wanted_rows(rows, len(self))
-        original = wanted if self.kept is None else self.kept[wanted]
+    def rows(self, indices: IntVector) -> Points:
+        """Some of the points, in the order asked for."""
+        original = indices if self.kept is None else self.kept[indices]
         found = self.source.rows(original)
-        found = self._found(original) if found is None else found
-        return (
-            self._mapped(found)[0]
-            if np.ndim(rows) == 0 and not isinstance(rows, slice)
-            else self._mapped(found)
-        )
+        return self._mapped(self._found(original) if found is None else found)
 
-    def keep(self, rows: IntVector) -> FileSample:
-        """The table of these rows."""
+    def restrict(self, rows: IntVector) -> FileSample:
+        """The sample of these rows, which ascend."""
         return replace(self, kept=rows if self.kept is None else self.kept[rows])
 
-    def together(self, others: Sequence[FileSample]) -> FileSample:
-        """The rows of several tables of one source, in the order of the file."""
-        tables = [self, *others]
-        if any(table.source is not self.source for table in tables):
-            raise ValueError(
-                "samples from different files cannot be pooled; give scale and bandwidth as "
-                "numbers."
-            )
-        rows = [np.arange(len(table)) if table.kept is None else table.kept for table in tables]
-        return replace(self, kept=np.unique(np.concatenate(rows)))
-
-    def mapped(self, matrix: Matrix, origin: Vector) -> FileSample:
-        """A(x − origin) for every row."""
+    def map(self, matrix: Matrix, origin: Vector) -> FileSample:
+        """A(x − origin) for every row, computed whenever it is read."""
         return replace(self, maps=(*self.maps, (matrix, origin)))
 
-    def parts(self, weights: Vector | None, local: Engine) -> FileParts:
-        """The batches with their weights."""
-        return FileParts(self, weights, local)
+    def join(self, others: Sequence[FileSample]) -> FileSample:
+        """The rows of several samples of one file, in the order of the file."""
+        samples = [self, *others]
+        if any(sample.source is not self.source for sample in samples):
+            raise ValueError(
+                "samples from different files cannot be pooled; give scale and bandwidth as numbers."
+            )
+        rows = [np.arange(len(s)) if s.kept is None else s.kept for s in samples]
+        return replace(self, kept=np.unique(np.concatenate(rows)))
 
-    def over(self, function: Callable[[Points], Any]) -> Any:
-        """function(batch) for all batches, end to end."""
-        return np.concatenate(
-            [function(batch) for batch in self.batches() if batch is not None and len(batch)]
+    def blocks(self) -> Iterator[Points]:
+        """All rows, batch by batch."""
+        return (batch for batch in self.batches() if batch is not None and len(batch))
+
+    def apply(self, function: Callable[[Points], Any]) -> Any:
+        """``function`` of each batch, end to end."""
+        return np.concatenate([function(batch) for batch in self.blocks()])
+
+    def array(self) -> Points:
+        """A TypeError: all points at once are what a sample in a file avoids."""
+        raise TypeError(
+            "this needs all points in memory, but they are in a file or on a cluster: use a "
+            "sparse mean, or load them first."
         )
 
+    def load(self, engine: Engine, weights: Vector | None = None) -> PointCloud:
+        """The combiner of many parts: every question is a pass, each batch in the engine given."""
+        return parts.PointCloud(PartIndex(FileParts(self, weights, engine)))
+
+    def summary(self, weights: Vector | None = None) -> Summary:
+        """Counts, moments and quantiles, by passes over the file."""
+        return self.load(engines.open("naive"), weights).summary  # which asks no engine
+
+    def require_finite(self, name: str) -> None:
+        """Nothing: what is read is checked then."""
+
     def batches(self, needed: Sequence[bool] | None = None) -> Iterator[Points | None]:
-        """The batches as the point clouds see them; None in place of some that are not needed."""
+        """The batches, restricted and mapped; None in place of some that are not needed."""
         begins = starts(self.sizes)
         for i, batch in enumerate(self.source.read(self.step, needed)):
             if batch is None or self.kept is None:
@@ -158,7 +164,7 @@ class FileSample:
             yield self._mapped(batch[self.kept[low:high] - begins[i]])
 
     def kept_sizes(self) -> IntVector:
-        """Rows that are left of each batch."""
+        """How many rows are left of each batch."""
         if self.kept is None:
             return self.sizes
         return np.diff(np.searchsorted(self.kept, starts(self.sizes))).astype(np.intp)
@@ -174,24 +180,22 @@ class FileSample:
 
     def _mapped(self, X: Points) -> Points:
         for matrix, origin in self.maps:
-            X = sample.mapped(X, matrix, np.ravel(origin))
+            X = arrays.mapped(X, matrix, np.ravel(origin))
         return X
 
 
 @dataclass
 class FileParts:
-    """Parts that are read anew for every question; of each, the distances of its traversals are
-    kept.
-    """
+    """Parts that are read anew for every question; of each, the distances are kept."""
 
-    table: FileSample
+    sample: FileSample
     weights: Vector | None
     local: Engine
-    offered: int = 1 << 16  # a round is a pass over the file: more offers make fewer of them
+    offered: int = OFFERED_POINTS
     known: list[dict[str, TraversalState]] = field(init=False)
 
     def __post_init__(self) -> None:
-        everything = self.table.kept_sizes()
+        everything = self.sample.kept_sizes()
         self._live = np.flatnonzero(everything)
         self._sizes = everything[self._live]
         self._begins = starts(self._sizes)
@@ -199,29 +203,32 @@ class FileParts:
 
     @property
     def sizes(self) -> IntVector:
-        """Rows of each batch."""
+        """The number of rows of each batch."""
         return self._sizes
 
     @property
     def dimension(self) -> int:
-        """Number of coordinates."""
-        return self.table.shape[1]
+        """The number of coordinates."""
+        return self.sample.dimension
 
     def each(
         self, question: str, *arguments: Any, own: Sequence[tuple[Any, ...] | None] | None = None
     ) -> list[Any]:
         """One pass over the batches that are asked."""
         answers: list[Any] = [None] * len(self._live)
-        needed = np.zeros(len(self.table.sizes), dtype=bool)
+        needed = np.zeros(len(self.sample.sizes), dtype=bool)
         needed[self._live] = [own is None or own[i] is not None for i in range(len(self._live))]
         position = {int(batch): i for i, batch in enumerate(self._live)}
-        for batch, X in enumerate(self.table.batches(needed.tolist())):
+        for batch, X in enumerate(self.sample.batches(needed.tolist())):
             if X is None or not needed[batch]:
                 continue
             i = position[batch]
             part = Part(X, self._weights(i), self.local, self.known[i], lean=True)
-            answers[i] = getattr(part, question)(*arguments, *(() if own is None else own[i] or ()))
+            further = () if own is None else own[i] or ()
+            answers[i] = getattr(part, question)(*arguments, *further)
         return answers
 
     def _weights(self, i: int) -> Vector | None:
-        return None if self.weights is None else self.weights[self._begins[i] : self._begins[i + 1]]
+        if self.weights is None:
+            return None
+        return self.weights[self._begins[i] : self._begins[i + 1]]

@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernelmean import _checks, engines
+from kernelmean import _checks, engines, samples
 from kernelmean._types import ArrayLike, IntVector, Points, RandomState, Vector
 from kernelmean.coefficients.sources import Batch
 from kernelmean.engines import Distances, Engine, PointCloud
+from kernelmean.samples import WeightedSample
 from kernelmean.selection.base import first_center
 
 
@@ -72,18 +73,17 @@ def k_center(
     >>> centers.points.shape, bool((np.diff(centers.radii[1:]) <= 0).all())
     ((50, 3), True)
     """
-    checked = engines.points(X, engine)
-    rows, sample, weights = engines.present(checked, _checks.weights(sample_weight, len(checked)))
+    checked = samples.check(X, engine)
+    sample = WeightedSample.of(checked, _checks.weights(sample_weight, len(checked)))
     if first is not None and _checks.count(first, "first", least=0) >= len(checked):
         raise ValueError(f"first must be a row of X, 0 to {len(checked) - 1}, got {first}.")
-    cloud = engines.choose(engine, sample, float(len(sample)) * _checks.count(k, "k")).load(
-        sample, weights
-    )
-    start = first if first is None or rows is None else _position(rows, first)
+    count = float(len(sample)) * _checks.count(k, "k")
+    cloud = sample.load(engines.choose(engine, count, checked.on_device))
+    start = None if first is None else _position(sample, first)
     chance = _checks.streams(random_state)
     traversal = cloud.traverse(first_center(cloud, chance) if start is None else start)
     picks = traversal.take(_checks.count(k, "k"))
-    indices = picks.indices if rows is None else rows[picks.indices]
+    indices = sample.given_rows(picks.indices)
     return Centers(indices, cloud.rows(picks.indices), picks.radii, traversal.distances().cover)
 
 
@@ -110,8 +110,9 @@ class KCenter:
         return self._cloud.nearest(centers).distances()
 
 
-def _position(rows: IntVector, first: int) -> int:
-    at = int(np.searchsorted(rows, first))
-    if at == len(rows) or rows[at] != first:
+def _position(sample: WeightedSample, first: int) -> int:
+    """Where a row of X is among those that count."""
+    position = sample.positions(np.array([first]))
+    if position is None:
         raise ValueError(f"first is row {first}, but its weight is zero.")
-    return at
+    return int(position[0])

@@ -4,7 +4,7 @@ stay where they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,14 +13,18 @@ import dask.array as da
 import numpy as np
 from dask.delayed import Delayed
 
-from kernelmean import _checks
+from kernelmean import _checks, engines
 from kernelmean._types import IntVector, Matrix, Points, Vector
+from kernelmean.engines import PointCloud, Summary, parts
 from kernelmean.engines.cluster import Engine
-from kernelmean.engines.parts.protocol import divided, starts, wanted_rows
+from kernelmean.engines.parts.part_index import PartIndex
+from kernelmean.engines.parts.protocol import starts
 from kernelmean.samples.cluster import workers
 from kernelmean.samples.cluster.clients import connect
 from kernelmean.samples.cluster.remote import RemoteParts, results
 from kernelmean.samples.files import BatchSource
+from kernelmean.samples.memory import ArraySample
+from kernelmean.samples.protocol import Queries, Sample
 
 PART = 1 << 26  # numbers of an array from here in one part: 512 MiB
 HERE = 1 << 22  # numbers: a collection of at most 32 MiB comes here, where it needs no rounds
@@ -29,11 +33,9 @@ QUIET = {
 }  # arrays from here are meant to travel
 
 
-def take_in(
-    X: Any, engine: Engine, name: str, columns: int | None = None
-) -> ClusterSample | Points:
+def check(X: Any, engine: Engine, name: str, columns: int | None = None) -> Sample:
     """A Dask collection or an array, checked where it is: its parts become float64 in one piece
-    each.
+    each. A small one comes here, where it needs no rounds.
     """
     client = connect(engine)
     blocks, d = (
@@ -42,19 +44,16 @@ def take_in(
         else _pieces(X, client, name, columns)
     )
     with dask.config.set(QUIET):
-        parts = client.compute(
+        made = client.compute(
             [dask.delayed(workers.loaded)(block, name, d, engine.local) for block in blocks]
         )
-        sizes = np.array(
-            results(client, client.map(workers.size, parts, pure=False)), dtype=np.intp
-        )
+        sizes = np.array(results(client, client.map(workers.size, made, pure=False)), dtype=np.intp)
     live = np.flatnonzero(sizes)
     _checks.table_shape((int(sizes.sum()), d), name)
     if sizes.sum() * d <= HERE:
-        return np.concatenate(
-            results(client, client.map(workers.rows, [parts[i] for i in live], pure=False))
-        )
-    return ClusterSample(client, engine, tuple(parts[i] for i in live), sizes[live], d)
+        gathered = results(client, client.map(workers.rows, [made[i] for i in live], pure=False))
+        return ArraySample(np.concatenate(gathered))
+    return ClusterSample(client, engine, tuple(made[i] for i in live), sizes[live], d)
 
 
 def _partitions(X: Any, name: str, columns: int | None) -> tuple[list[Any], int]:
@@ -96,73 +95,84 @@ def _pieces(X: Any, client: Any, name: str, columns: int | None) -> tuple[list[A
 
 
 @dataclass(frozen=True, eq=False)
-class ClusterSample:
-    """(n, d) numbers on workers; each part is a future that the scheduler can make again where a
-    worker is lost.
+class ClusterSample(Sample):
+    """Numbers on workers.
+
+    Each part is a future that the scheduler can make again where a worker is lost.
     """
 
     client: Any
     engine: Engine
     futures: tuple[Any, ...]
-    sizes: IntVector
-    dimension: int
+    sizes: IntVector  # rows of each part
+    width: int  # coordinates
+    resident = False
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(n, d)."""
-        return int(self.sizes.sum()), self.dimension
+        """The number of points and of coordinates."""
+        return int(self.sizes.sum()), self.width
 
-    def __len__(self) -> int:
-        return self.shape[0]
+    def rows(self, indices: IntVector) -> Points:
+        """Some of the points, brought here in the order asked for."""
+        return PartIndex(self._parts()).rows(indices)
 
-    def __getitem__(self, rows: Any) -> Points:
-        """A few rows; (d,) for a single number."""
-        wanted = wanted_rows(rows, len(self))
+    def restrict(self, rows: IntVector) -> ClusterSample:
+        """The sample of these rows, which ascend."""
         begins = starts(self.sizes)
-        where = divided(wanted, begins)
-        own = [
-            None if w is None else (wanted[w] - begin,)
-            for w, begin in zip(where, begins[:-1], strict=True)
-        ]
-        found = np.empty((len(wanted), self.dimension))
-        for w, rows_there in zip(where, self.parts(None, None).each("rows", own=own), strict=True):
-            if w is not None:
-                found[w] = rows_there
-        return found[0] if np.ndim(rows) == 0 and not isinstance(rows, slice) else found
-
-    def keep(self, rows: IntVector) -> ClusterSample:
-        """The table of these rows."""
-        cuts = np.searchsorted(rows, starts(self.sizes))
-        begins = starts(self.sizes)
+        cuts = np.searchsorted(rows, begins)
         sizes = np.diff(cuts).astype(np.intp)
         live = np.flatnonzero(sizes)
         local = [rows[cuts[i] : cuts[i + 1]] - begins[i] for i in live]
         return self._like(workers.taken, live, local, sizes[live])
 
-    def together(self, others: Sequence[ClusterSample]) -> ClusterSample:
-        """The parts of several tables, one after another."""
-        tables = [self, *others]
-        futures = tuple(future for table in tables for future in table.futures)
-        return replace(
-            self, futures=futures, sizes=np.concatenate([table.sizes for table in tables])
-        )
-
-    def mapped(self, matrix: Matrix, origin: Vector) -> ClusterSample:
-        """A(x − origin) for every row."""
+    def map(self, matrix: Matrix, origin: Vector) -> ClusterSample:
+        """A(x − origin) for every row, on the workers."""
         everyone = np.arange(len(self.futures))
         return self._like(workers.mapped, everyone, [matrix] * len(everyone), self.sizes, origin)
 
-    def parts(self, weights: Vector | None, local: Any) -> RemoteParts:
-        """The parts with their weights, each in a point cloud of its worker."""
-        if weights is None:
-            return RemoteParts(self.client, self.futures, self.sizes, self.dimension)
-        cut = np.split(weights, starts(self.sizes)[1:-1])
-        table = self._like(workers.weighted, np.arange(len(cut)), cut, self.sizes)
-        return RemoteParts(self.client, table.futures, self.sizes, self.dimension)
+    def join(self, others: Sequence[ClusterSample]) -> ClusterSample:
+        """The parts of several samples, one after another."""
+        samples = [self, *others]
+        futures = tuple(future for sample in samples for future in sample.futures)
+        sizes = np.concatenate([sample.sizes for sample in samples])
+        return replace(self, futures=futures, sizes=sizes)
 
-    def over(self, function: Callable[[Points], Any]) -> Any:
-        """function of all rows, end to end, on this machine."""
-        return np.concatenate(self.parts(None, None).each("apply", function))
+    def blocks(self) -> Iterator[Points]:
+        """All rows, part by part, each brought here."""
+        for i in range(len(self.futures)):
+            own: list[tuple[()] | None] = [() if i == j else None for j in range(len(self.futures))]
+            yield self._parts().each("apply", np.asarray, own=own)[i]
+
+    def apply(self, function: Callable[[Points], Any]) -> Any:
+        """``function`` of each part on its worker; the answers come here, end to end."""
+        return np.concatenate(self._parts().each("apply", function))
+
+    def array(self) -> Points:
+        """A TypeError: all points at once are what a cluster avoids."""
+        raise TypeError(
+            "this needs all points in memory, but they are in a file or on a cluster: use a "
+            "sparse mean, or load them first."
+        )
+
+    def load(self, engine: engines.Engine, weights: Vector | None = None) -> PointCloud:
+        """The combiner of many parts, each in a point cloud of its worker's own engine."""
+        return parts.PointCloud(PartIndex(self._parts(weights)))
+
+    def summary(self, weights: Vector | None = None) -> Summary:
+        """Counts, moments and quantiles, by questions to all workers."""
+        return parts.PointCloud(PartIndex(self._parts(weights))).summary
+
+    def require_finite(self, name: str) -> None:
+        """Nothing: the parts were checked when they were made."""
+
+    def _parts(self, weights: Vector | None = None) -> RemoteParts:
+        """The parts with their weights."""
+        if weights is None:
+            return RemoteParts(self.client, self.futures, self.sizes, self.width)
+        cut = np.split(weights, starts(self.sizes)[1:-1])
+        weighted = self._like(workers.weighted, np.arange(len(cut)), cut, self.sizes)
+        return RemoteParts(self.client, weighted.futures, self.sizes, self.width)
 
     def _like(
         self,
@@ -180,7 +190,7 @@ class ClusterSample:
         return replace(self, futures=tuple(made), sizes=sizes)
 
 
-def queries(X: Any, name: str, columns: int | None = None) -> ClusterQueries:
+def check_queries(X: Any, name: str, columns: int | None = None) -> ClusterQueries:
     """A Dask collection to evaluate at; nothing is computed yet."""
     _, d = _partitions(X, name, columns)
     rows = X.to_dask_array() if hasattr(X, "to_dask_array") else X
@@ -188,40 +198,37 @@ def queries(X: Any, name: str, columns: int | None = None) -> ClusterQueries:
 
 
 @dataclass(frozen=True, eq=False)
-class ClusterQueries:
-    """(q, d) places on a cluster; what is computed of them is a Dask array."""
+class ClusterQueries(Queries):
+    """Places on a cluster; what is computed of them is a Dask array, made when asked for."""
 
-    rows: Any
+    places: Any  # a Dask array
     name: str
-    dimension: int
+    width: int
     maps: tuple[tuple[Matrix, Vector], ...] = ()
 
     @property
     def shape(self) -> tuple[Any, int]:
-        """(q, d); q may be unknown (NaN)."""
-        return self.rows.shape[0], self.dimension
+        """The number of places, which may be unknown (NaN), and of coordinates."""
+        return self.places.shape[0], self.width
 
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def mapped(self, matrix: Matrix, origin: Vector) -> ClusterQueries:
+    def map(self, matrix: Matrix, origin: Vector) -> ClusterQueries:
         """A(q − origin) for every row."""
         return replace(self, maps=(*self.maps, (matrix, origin)))
 
-    def over(self, function: Callable[[Points], Any]) -> Any:
-        """A Dask array of function(rows), in the chunks of the rows."""
-        probe = function(np.zeros((1, self.dimension)))
+    def apply(self, function: Callable[[Points], Any]) -> Any:
+        """A Dask array of ``function`` of the rows, in their chunks."""
+        probe = function(np.zeros((1, self.width)))
         shape = probe.shape[1:]
-        rows = self.rows.chunks[0]
+        chunks = self.places.chunks[0]
         return da.map_blocks(
             workers.evaluated,
-            self.rows,
+            self.places,
             label=self.name,
-            columns=self.dimension,
+            columns=self.width,
             maps=self.maps,
             function=function,
             dtype=probe.dtype,
-            chunks=(rows, *((size,) for size in shape)),
+            chunks=(chunks, *((size,) for size in shape)),
             **({"drop_axis": 1} if not shape else {}),
             meta=np.empty((0,) * (1 + len(shape)), probe.dtype),
         )

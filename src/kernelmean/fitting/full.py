@@ -1,0 +1,67 @@
+"""The full kernel mean: every point a centre."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernelmean import _checks, kernels
+from kernelmean._types import ArrayLike, Space
+from kernelmean.engines import Engine
+from kernelmean.fitting.prepare import checked_sample, engine_name, prepare
+from kernelmean.fitting.settings import FitSettings
+from kernelmean.kernels import Kernel
+from kernelmean.mean.expansion import KernelMean
+from kernelmean.samples import WeightedSample
+
+
+def kernel_mean(
+    X: ArrayLike,
+    *,
+    kernel: str | Kernel = "gaussian",
+    bandwidth: float | str = "scott",
+    scale: str | ArrayLike | None = None,
+    space: Space = "rkhs",
+    sample_weight: ArrayLike | None = None,
+    engine: str | Engine = "cpu",
+) -> KernelMean:
+    """The full kernel mean Σ_j p_j φ(·, x_j): every point a centre, nothing approximated.
+
+    What :func:`sparse_kernel_mean` approximates, with the same arguments.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    kernel, bandwidth, scale, space, sample_weight, engine : as in :func:`sparse_kernel_mean`.
+
+    Returns
+    -------
+    KernelMean
+        Time and memory O(n·d); then O(n·d) per evaluated point, and O(n²·d) to compare.
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> X = np.random.default_rng(0).normal(size=(500, 2))
+    >>> full = km.kernel_mean(X, kernel=km.Gaussian(0.5))
+    >>> full.k
+    500
+    """
+    settings = FitSettings(kernel, bandwidth, scale, space, engine=engine)
+    return full_mean(checked_sample(X, sample_weight, engine), settings)
+
+
+def full_mean(sample: WeightedSample, settings: FitSettings) -> KernelMean:
+    """The full mean of a checked sample; of the settings, kernel, scale and space matter."""
+    _checks.choice(settings.space, "space", kernels.SPACES)
+    prepared = prepare(sample, settings.scale, settings.kernel, settings.bandwidth, settings.engine)
+    n = len(sample)
+    w = sample.weights
+    return KernelMean(
+        sample.sample.array(),
+        np.full(n, 1.0 / n) if w is None else w / w.sum(),
+        prepared.kernel,
+        settings.space,
+        prepared.data.scale,
+        prepared.data.cloud.summary.size,
+        engine_name(settings.engine, prepared),
+    )

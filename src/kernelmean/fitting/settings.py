@@ -1,0 +1,95 @@
+"""Everything that says how a sample becomes a mean, as one value."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernelmean import _checks, coefficients, kernels
+from kernelmean._types import ArrayLike, Constraint, IntVector, Solver, Space
+from kernelmean.bandwidth.resolve import DEFAULT_RULE
+from kernelmean.coefficients import Stopping
+from kernelmean.engines import Engine
+from kernelmean.kernels import Kernel
+from kernelmean.samples import WeightedSample
+
+FEWEST_DENSITY_CENTERS = 600  # that "auto" may take however few the points: fewer save no time
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """How a mean is fitted; the fields mean what they mean in ``sparse_kernel_mean``.
+
+    Nothing is checked when a value is made: estimators store what they are given.
+    """
+
+    kernel: str | Kernel = "gaussian"
+    bandwidth: float | str = DEFAULT_RULE
+    scale: str | ArrayLike | None = None
+    space: Space = "rkhs"
+    k: int | str = "auto"
+    k_max: int | None = None
+    tol: float = 1e-10
+    patience: int = 10
+    selection: str | ArrayLike = "auto"
+    refine: int = 0
+    constraint: Constraint = None
+    solver: Solver = "cholesky"
+    engine: str | Engine = "cpu"
+    by_likelihood: bool = False  # "auto" compares the mean log-density of rows, not the error
+
+    @classmethod
+    def density(cls, **options: Any) -> FitSettings:
+        """Settings of a density: α ≥ 0, Σα = 1, optimal in L2.
+
+        Here ``selection="auto"`` compares the mean log-density of some rows, and "greedy" takes
+        the fringe first: the L2 error, by which a mean with the same space and constraint is
+        chosen, hardly sees the tails, and likelihoods live by them.
+        """
+        return cls(space="l2", constraint="simplex", by_likelihood=True, **options)
+
+    @property
+    def is_auto(self) -> bool:
+        """Whether the best of several selections is to be found."""
+        return isinstance(self.selection, str) and self.selection == "auto"
+
+    def check_names(self) -> None:
+        """Raise a ValueError where a word is none that is known, before any work is done."""
+        _checks.choice(self.space, "space", kernels.SPACES)
+        _checks.choice(self.constraint, "constraint", coefficients.CONSTRAINTS)
+        _checks.choice(self.solver, "solver", coefficients.SOLVERS)
+        _checks.count(self.refine, "refine", least=0)
+
+    def given_selection(self, sample: WeightedSample) -> str | IntVector:
+        """The name of a selection, or the user's rows as positions among those that count."""
+        if isinstance(self.selection, str):
+            return self.selection
+        given = _checks.row_indices(self.selection, sample.total)
+        positions = sample.positions(given)
+        if positions is None:
+            raise ValueError("selection names rows whose sample_weight is zero; leave them out.")
+        return positions
+
+    def stopping(self, size: float) -> Stopping:
+        """The rule by which a sample of so many points stops taking centres."""
+        if isinstance(self.k, str):
+            _checks.choice(self.k, "k", ("auto",))
+        fixed = None if isinstance(self.k, str) else _checks.count(self.k, "k")
+        limit = self._default_limit(size) if self.k_max is None else self.k_max
+        return Stopping(
+            fixed,
+            _checks.count(limit, "k_max"),
+            _checks.number(self.tol, "tol", least=0.0),
+            _checks.count(self.patience, "patience"),
+        )
+
+    def _default_limit(self, size: float) -> int:
+        return default_limit(size) if isinstance(self.selection, str) else np.size(self.selection)
+
+
+def default_limit(n: float) -> int:
+    """The largest integer below 3√n."""
+    return max(1, math.ceil(3 * math.sqrt(n)) - 1)
