@@ -25,21 +25,33 @@ FREQUENCIES = 4000
 
 
 class Certificate(NamedTuple):
-    """A measured error ‖z̄ − z‖. Where rounding hides it, ``error`` is the floor: the truth is at
-    most about that.
+    """A measured error ‖z̄ − z‖ of a sparse kernel mean.
+
+    Where rounding hides the error, ``error`` is the floor: the truth is at most about that.
 
     Attributes
     ----------
-    error, relative_error : ‖z̄ − z‖, and the same divided by ‖z̄‖.
-    standard_error : of ``error``; 0 for the exact method.
-    method : "exact" (O(n²·d)), "rows" or "spectral" (O(n·size·d)).
-    below_floor : whether rounding hides the answer.
+    error : float
+        ‖z̄ − z‖.
+    relative_error : float
+        The same divided by ‖z̄‖.
+    standard_error : float
+        The standard error of ``error``; 0 for the exact method.
+    method : {'exact', 'rows', 'spectral'}
+        How it was measured: in time O(n²·d), or O(n·size·d) for the last two.
+    below_floor : bool
+        Whether rounding hides the answer.
+
+    See Also
+    --------
+    SparseKernelMean.certificate : Measures it.
 
     Examples
     --------
     >>> import numpy as np, kernelmean as km
     >>> X = np.random.default_rng(0).normal(size=(400, 2))
-    >>> found = km.sparse_kernel_mean(X, kernel=km.Gaussian(1.0), k=20, random_state=0).certificate(X)
+    >>> mean = km.sparse_kernel_mean(X, kernel=km.Gaussian(1.0), k=20, random_state=0)
+    >>> found = mean.certificate(X)
     >>> found.method, found.standard_error, bool(0 < found.relative_error < 0.1)
     ('exact', 0.0, True)
     """

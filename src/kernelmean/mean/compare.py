@@ -19,29 +19,41 @@ CANCELLED = (
 
 
 def distance_matrix(means: Sequence[AnyMean], others: Sequence[AnyMean] | None = None) -> Matrix:
-    """‖z_a − z_b‖ for all pairs: symmetric, zero diagonal; with ``others``, of each mean to each
-    other, (N, M).
+    """The distances ‖z_a − z_b‖ between all pairs of means, in one batched pass.
 
-    D_ab = √(G_aa + G_bb − 2G_ab), G_ab = ⟨z_a, z_b⟩: one kernel sum per mean over the centres of
-    all, O((Σk)²d), half of it by symmetry. Means that nearly coincide are compared again term by
-    term, where that difference has no digits left.
+    D_ab = √(G_aa + G_bb − 2G_ab) with G_ab = ⟨z_a, z_b⟩. It takes one kernel sum per mean over the
+    centres of all, O((Σk)²·d), and half of it by symmetry. Means that nearly coincide are compared
+    again term by term, since that difference then has no digits left.
 
     Parameters
     ----------
-    means : N means of one kernel, space and scale, sparse or full.
-    others : M further ones, or None.
+    means : sequence of SparseKernelMean or KernelMean
+        N means of one space and scale, sparse or full.
+    others : sequence of SparseKernelMean or KernelMean, or None, default=None
+        M further means. With them, the distances of each mean to each other one are found.
 
     Returns
     -------
-    Matrix
-        (N, N), or (N, M) with ``others``. Memory O(Σk·d + N·M).
+    ndarray of shape (N, N) or (N, M)
+        The distances: symmetric with a zero diagonal, or (N, M) with ``others``. Memory O(Σk·d +
+        N·M).
+
+    Raises
+    ------
+    ValueError
+        If there are no means, or if they live in different spaces or use different scales.
+
+    See Also
+    --------
+    SparseKernelMean.distance : The distance of two means.
+    DistributionEmbedding : Samples as points by these distances.
 
     Examples
     --------
     >>> import numpy as np, kernelmean as km
-    >>> rng = np.random.default_rng(0)
+    >>> rng, kernel = np.random.default_rng(0), km.Gaussian(1.0)
     >>> samples = [rng.normal(m, 1.0, (200, 2)) for m in (0, 0, 3)]
-    >>> means = [km.sparse_kernel_mean(X, kernel=km.Gaussian(1.0), k=20, random_state=0) for X in samples]
+    >>> means = [km.sparse_kernel_mean(X, kernel=kernel, k=20, random_state=0) for X in samples]
     >>> D = km.distance_matrix(means)
     >>> D.shape, bool(D[0, 1] < D[0, 2])
     ((3, 3), True)

@@ -25,23 +25,36 @@ MALFORMED = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 
 
 def load(path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> SparseKernelMean:
-    """A mean from its file.
+    """Read a sparse kernel mean from its file.
 
     Parameters
     ----------
-    path : a file that ``save`` wrote; a damaged or foreign one is a ValueError.
-    kernel : the kernel, only for a mean that was fitted with one of the user's own
+    path : str or os.PathLike
+        A file that :meth:`SparseKernelMean.save` wrote.
+    kernel : Kernel or None, default=None
+        The kernel, which is only needed for a mean that was fitted with one of the user's own
         (:class:`Radial`).
 
     Returns
     -------
     SparseKernelMean
-        Equal to the one saved, bit for bit. Time and memory O(k·d).
+        A mean that equals the saved one bit for bit. Time and memory O(k·d).
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged or of another kind, or if it needs ``kernel``.
+
+    See Also
+    --------
+    SparseKernelMean.save : Writes the file.
+    SparseKDE.load : Reads it as an estimator.
 
     Examples
     --------
     >>> import tempfile, pathlib, numpy as np, kernelmean as km
-    >>> mean = km.sparse_kernel_mean(np.random.default_rng(0).normal(size=(300, 2)), k=30, random_state=0)
+    >>> X = np.random.default_rng(0).normal(size=(300, 2))
+    >>> mean = km.sparse_kernel_mean(X, k=30, random_state=0)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     mean.save(pathlib.Path(folder) / "mean.km")
     ...     again = km.load(pathlib.Path(folder) / "mean.km")
