@@ -1,12 +1,12 @@
-"""Do two samples come from one distribution? The maximum mean discrepancy with a permutation
-p-value, at linear cost.
+"""Whether two samples come from one distribution: the MMD with a permutation p-value.
 
-Compress then test (Domingo-Enrich, Dwivedi, Mackey 2023): each sample is cut into bins of m points,
-the mean of a bin is kept as few numbers, and bins instead of points are permuted. Here all bins
-share k centres C, drawn from the pooled sample, and the mean of bin b is projected onto their span,
+Compress then test (Domingo-Enrich, Dwivedi and Mackey 2023): each sample is cut into bins of m
+points, the mean of a bin is kept as few numbers, and bins instead of points are permuted. Here all
+bins share k centres C, drawn from the pooled sample, and the mean of bin b is projected onto their
+span,
 
-    κ_b = mean over the bin of g(C, x),  LLᵀ = g(C, C),  y_b = L⁻¹κ_b,  MMD² = ‖Σ_b v_b y_b‖² =
-    vᵀGv,  G = YᵀY,
+    κ_b = mean over the bin of g(C, x),  LLᵀ = g(C, C),  y_b = L⁻¹κ_b,
+    MMD² = ‖Σ_b v_b y_b‖² = vᵀGv,  G = YᵀY,
 
 with v_b = m/n_A for the bins of A and −m/n_B for those of B. The statistic has every point in it,
 whatever the bins: they only decide which permutations are looked at. Under the null hypothesis the
@@ -14,7 +14,7 @@ rows of A and B are exchangeable. Bandwidth, scale and centres are read from the
 random order, which tells nothing of their sample, and bins are drawn independently of that order:
 so the bins are exchangeable too, given those three, and the level is exact for any n, k and number
 of bins. Rows that fill no bin stay in their sample in every permutation: no row is lost, and the
-level stays exact.
+level stays exact. The cost is linear in the number of points.
 """
 
 from __future__ import annotations
@@ -44,16 +44,28 @@ ROUNDING = 1e-12  # statistics this close, relative to the bins' own, are ties
 
 @dataclass(frozen=True, eq=False)
 class TwoSampleTest:
-    """What :func:`mmd_test` found. Reject at level a where ``p_value <= a``.
+    """What :func:`mmd_test` found: reject at level a where ``p_value <= a``.
 
     Attributes
     ----------
-    statistic : MMD for a kernel with g(0) = 1.
-    p_value : (1 + permutations as large)/(1 + permutations).
-    null : statistics of the permutations, ascending.
-    bins, bin_size : bins of A and of B that are permuted, and points per bin.
-    k : number of common centres, None where the means are full.
-    kernel : common to both samples.
+    statistic : float
+        The MMD between the samples, for a kernel with g(0) = 1.
+    p_value : float
+        (1 + permutations with a statistic as large)/(1 + permutations).
+    null : ndarray of shape (permutations,)
+        The statistics of the permutations, ascending.
+    bins : tuple of int
+        The numbers of bins of A and of B that are permuted.
+    bin_size : int
+        The number of points in a bin.
+    k : int or None
+        The number of common centres; None where the means are full.
+    kernel : Kernel
+        The kernel, common to both samples.
+
+    See Also
+    --------
+    mmd_test : Makes the test.
 
     Examples
     --------
@@ -73,8 +85,29 @@ class TwoSampleTest:
     kernel: Kernel
 
     def threshold(self, level: float = 0.05) -> float:
-        """The statistic must exceed this for p ≤ level; inf where there are too few permutations
-        for any to do.
+        """What the statistic must exceed for p ≤ level.
+
+        Parameters
+        ----------
+        level : float, default=0.05
+            The level of the test.
+
+        Returns
+        -------
+        float
+            The threshold; inf where there are too few permutations for any statistic to do.
+
+        See Also
+        --------
+        mmd_test : Makes the test.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).normal(size=(200, 1))
+        >>> found = km.mmd_test(X[:100], X[100:], permutations=10, random_state=0)
+        >>> found.threshold(0.01)
+        inf
         """
         _checks.number(level, "level", least=0.0)
         exceeding = math.floor(level * (len(self.null) + 1) * (1 + 4e-16)) - 1
@@ -97,33 +130,62 @@ def mmd_test(
     engine: str | Engine = "cpu",
     random_state: RandomState = None,
 ) -> TwoSampleTest:
-    """Kernel two-sample test: the MMD between two samples, with the p-value of its permutations.
+    """Kernel two-sample test: the MMD of two samples, with the p-value of its permutations.
 
     Parameters
     ----------
-    A, B : arrays of shape (n_A, d) and (n_B, d), at least two points each.
-    kernel, bandwidth, scale : as in :func:`sparse_kernel_mean`; rules read the pooled sample.
-    sparse : False for full means, every point a centre: O(n²).
-    k : number of common centres, drawn at random from the pooled sample.
-    bins : about how many bins to permute, in all (up to twice as many, where that leaves fewer rows
-        outside bins; up to eight times where one sample is far larger). With fewer than ``2 *
+    A, B : array-like of shape (n, d)
+        The two samples, of at least two points each; n may differ.
+    kernel : str or Kernel, default='gaussian'
+        A kernel such as ``km.Gaussian(0.5)``, or a name that goes with ``bandwidth``.
+    bandwidth : float or str, default='median'
+        The kernel's own length, or a rule that reads the pooled sample.
+    scale : {'std', 'cov'}, array-like of shape (d, d) or None, default=None
+        A linear map that is applied to the data first; the first two are read on the pooled sample.
+    sparse : bool, default=True
+        False takes full means, every point a centre, in time O(n²·d).
+    k : int, default=256
+        The number of common centres, drawn at random from the pooled sample.
+    bins : int, default=64
+        About how many bins to permute, in all: up to twice as many, where that leaves fewer rows
+        outside bins, and up to eight times where one sample is far larger. With fewer than ``2 *
         bins`` points each point is a bin.
-    permutations : how many; where there are no more than that in all, each is taken once and the
-        p-value is exact.
-    engine : "cpu", "naive", or an engine instance.
-    random_state : the centres, the bins and the permutations.
+    permutations : int, default=999
+        How many permutations to draw. Where there are no more than that in all, each is taken once
+        and the p-value is exact.
+    engine : {'cpu', 'gpu', 'auto', 'naive'} or Engine, default='cpu'
+        What computes.
+    random_state : int, RandomState instance, numpy.random.Generator or None, default=None
+        Seeds the centres, the bins and the permutations.
 
     Returns
     -------
     TwoSampleTest
-        Time O(n·k·d + k³ + permutations·bins²), memory O(n·d + k²), n = n_A + n_B. All points
-        equal: p = 1.
+        The statistic and its p-value; p = 1 where all points are equal. Time O(n·k·d + k³ +
+        permutations·bins²), memory O(n·d + k²), n = n_A + n_B.
+
+    Raises
+    ------
+    ValueError
+        If a sample has one point only, or the samples differ in their columns.
+
+    See Also
+    --------
+    mmd : The distance alone.
+
+    References
+    ----------
+    .. [1] C. Domingo-Enrich, R. Dwivedi and L. Mackey, "Compress Then Test: Powerful Kernel Testing
+       in Near-linear Time", Artificial Intelligence and Statistics, 2023.
+    .. [2] A. Gretton, K. M. Borgwardt, M. J. Rasch, B. Schölkopf and A. Smola, "A Kernel Two-Sample
+       Test", Journal of Machine Learning Research 13, 2012.
 
     Examples
     --------
     >>> import numpy as np, kernelmean as km
     >>> rng = np.random.default_rng(0)
-    >>> float(km.mmd_test(rng.normal(size=(500, 2)), rng.normal(0.5, 1.0, (500, 2)), random_state=0).p_value)
+    >>> A, B = rng.normal(size=(500, 2)), rng.normal(0.5, 1.0, (500, 2))
+    >>> float(km.mmd_test(A, B, random_state=0).p_value)
     0.001
     """
     first, second = _samples(A, B)
