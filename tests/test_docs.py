@@ -340,16 +340,27 @@ def test_every_public_name_has_its_place_in_the_reference():
 
 def test_docstrings_are_reworded_for_the_reference():
     text = (
-        "Claim.\n\nParameters\n----------\na, b : one\n    two "
-        ":func:`mmd`.\n\nReturns\n-------\nX : y\n"
+        "Claim [1]_.\n\nParameters\n----------\na : int\n    One of :func:`mmd`.\n\n"
+        "See Also\n--------\nmmd : A metric.\nsklearn.base : Elsewhere.\n\n"
+        "References\n----------\n.. [1] A. Author.\n"
     )
     expected = (
-        "Parameters\n----------\na\n    one\n    two [`mmd`][kernelmean.mmd].\nb\n    "
-        "one\n    two [`mmd`][kernelmean.mmd].\n"
+        "Claim [1].\n\nParameters\n----------\na : int\n    One of [`mmd`][kernelmean.mmd].\n\n"
+        "See Also\n--------\n- [`mmd`][kernelmean.mmd]: A metric.\n- `sklearn.base`: Elsewhere.\n\n"
+        "References\n----------\n1. A. Author.\n"
     )
-    assert expected in wording.rewritten(text, {"mmd"}, {})
-    assert wording.rewritten(text, {"mmd"}, {}).endswith("Returns\n-------\nX : y\n")
-    assert (
-        wording.rewritten("See :meth:`log`.", set(), {"log": "km.M.log"})
-        == "See [`log`][km.M.log]."
-    )
+    assert wording.rewritten(text, {"mmd"}, {}) == expected
+
+
+def test_names_in_docstrings_link_to_the_class_or_the_package():
+    public, members = {"load", "Mean"}, {"load": "km.M.load", "log": "km.M.log"}
+    own, known = "[`load`][km.M.load]", "[`load`][kernelmean.load]"
+    assert wording.rewritten("See :meth:`log`.", public, members) == "See [`log`][km.M.log]."
+    assert wording.rewritten("See :meth:`load`.", public, members) == f"See {own}."
+    assert wording.rewritten("See :func:`load`.", public, members) == f"See {known}."
+    saved = "[`Mean.save`][kernelmean.Mean.save]"
+    assert wording.rewritten("See :meth:`Mean.save`.", public, members) == f"See {saved}."
+    related = "See Also\n--------\nload : Reads it."
+    assert own in wording.rewritten(related, public, members)
+    assert known in wording.rewritten(related, public, members, of_class=True)
+    assert known in wording.rewritten(related.replace("load", "kernelmean.load"), public, members)

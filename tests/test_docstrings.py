@@ -120,9 +120,8 @@ def members_of(subject: Subject) -> Iterator[Subject]:
             continue
         raw = definer.__dict__[name]
         member = raw if isinstance(raw, property | lazy) else getattr(cls, name, raw)
-        if isinstance(raw, property | lazy):
-            yield Subject(f"{subject.name}.{name}", member, cls)
-        elif (inspect.isfunction(member) or inspect.ismethod(member)) and not SKLEARNS.match(name):
+        is_method = inspect.isfunction(member) or inspect.ismethod(member)
+        if isinstance(raw, property | lazy) or (is_method and not SKLEARNS.match(name)):
             yield Subject(f"{subject.name}.{name}", member, cls)
 
 
@@ -229,7 +228,7 @@ def resolves(name: str, owner: type | None) -> bool:
     if owner is not None and hasattr(owner, name):
         return True
     value: object = km
-    for part in name.split("."):
+    for part in name.removeprefix("kernelmean.").split("."):
         if not hasattr(value, part):
             break
         value = getattr(value, part)

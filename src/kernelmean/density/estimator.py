@@ -467,7 +467,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         See Also
         --------
         save : Writes the file.
-        load : Reads a mean that need not be a density.
+        kernelmean.load : Reads a mean that need not be a density.
 
         Examples
         --------
