@@ -89,8 +89,9 @@ def _restore(saved: Saved) -> None:
 
 
 def _set(library: Any, count: int) -> None:
-    """From any thread: threadpoolctl 3.8 heeds one of them only, but the last one out need not be
-    the first one in.
+    """Set the number of threads, from any thread.
+
+    threadpoolctl 3.8 heeds one of them only, but the last one out need not be the first one in.
     """
     getattr(library, "_real_set_num_threads", library.set_num_threads)(count)
 

@@ -33,8 +33,9 @@ def points(X: ArrayLike, name: str = "X", columns: int | None = None) -> Points:
 
 
 def odd_column(X: object) -> str | None:
-    """The first column of a frame that holds anything but numbers, and what it holds; None for
-    arrays, and where all do.
+    """The first column of a frame that holds anything but numbers, and what it holds.
+
+    None for arrays, and where all columns hold numbers.
     """
     names = getattr(X, "columns", None)
     if names is None or isinstance(X, np.ndarray) or not hasattr(X, "__getitem__"):
@@ -90,8 +91,9 @@ def is_batched(X: object) -> TypeGuard[Batches]:
 
 
 def is_streamed(X: object) -> bool:
-    """Whether X is read from a file as it is needed: a mapped array or a source of batches, too
-    large to be read at once.
+    """Whether X is read from a file as it is needed.
+
+    That is a mapped array or a source of batches, too large to be read at once.
     """
     if is_batched(X) or (isinstance(X, np.memmap) and X.ndim == 2):
         return X.shape[0] * X.shape[1] > MAPPED
@@ -116,8 +118,9 @@ def weights(sample_weight: ArrayLike | None, n: int) -> Vector | None:
 
 
 def positive_rows(weights: Vector | None) -> tuple[IntVector | None, Vector | None]:
-    """Rows of positive weight (None: all of them) and their weights: a weight of zero means an
-    absent row.
+    """Rows of positive weight (None: all of them) and their weights.
+
+    A weight of zero means an absent row.
     """
     if weights is None or weights.all():
         return None, weights
@@ -126,11 +129,10 @@ def positive_rows(weights: Vector | None) -> tuple[IntVector | None, Vector | No
 
 
 def _in_reach(w: Vector) -> Vector:
-    """Weights that are no counts, in units of the largest, so that their squares and sums neither
-    vanish nor overflow.
+    """Weights that are no counts, in units of the largest of them.
 
-    The unit is a power of two, which changes no digit of any share. Equal weights, whatever their
-    value, are as none.
+    So their squares and sums neither vanish nor overflow. The unit is a power of two, which changes
+    no digit of any share. Equal weights, whatever their value, are as none.
     """
     largest = w.max()
     if ((w == largest) | (w == 0.0)).all():
@@ -140,8 +142,9 @@ def _in_reach(w: Vector) -> Vector:
 
 
 def labels(y: ArrayLike, n: int, rows: IntVector | None = None) -> IntVector:
-    """Class numbers 0, 1, … of n labels of any sortable kind, or of those of some rows; at least
-    two classes.
+    """Class numbers 0, 1, … of n labels of any sortable kind, or of those of some rows.
+
+    There must be at least two classes.
     """
     A = _array(y, "y")
     if A.shape != (n,):
@@ -226,8 +229,9 @@ def choice(value: Any, name: str, options: Collection[Any]) -> Any:
 
 
 def streams(random_state: RandomState) -> Streams:
-    """The one source of chance: None, a seed, a Generator or a scikit-learn style RandomState; the
-    last two move on by this.
+    """The one source of chance: None, a seed, a Generator or a RandomState as in scikit-learn.
+
+    The last two move on by this.
     """
     if isinstance(random_state, Streams):
         return random_state

@@ -17,8 +17,9 @@ LEAST_ROWS = 1000
 def nearest_other(
     engine: Engine, sample: Sample, labels: IntVector, rng: np.random.Generator
 ) -> float:
-    """Median over points of the distance to the nearest point of another class; points drawn by
-    weight where n is large.
+    """Median over points of the distance to the nearest point of another class.
+
+    Where n is large, the median is over points drawn by weight.
     """
     n = len(sample.X)
     chosen, weights = _chosen_rows(sample, max(LEAST_ROWS, int(WORK / n)), rng)

@@ -35,8 +35,9 @@ PRECISION = 0.01  # of log σ
 
 
 def likelihood(cloud: PointCloud, start: float, rng: np.random.Generator) -> float:
-    """argmax over σ of Σ_i p_i log f_{σ,−i}(x_i): octaves down from 4·start, then Brent's method
-    about the best.
+    """argmax over σ of Σ_i p_i log f_{σ,−i}(x_i).
+
+    The search goes by octaves down from 4·start, then by Brent's method about the best.
     """
     if not (math.isfinite(start) and start > 0.0):
         return start  # no spread: nothing to search
@@ -63,8 +64,9 @@ def likelihood(cloud: PointCloud, start: float, rng: np.random.Generator) -> flo
 
 @dataclass(frozen=True)
 class LeftOut:
-    """The likelihood of some rows when each is left out, with all its copies: else equal rows would
-    ask for σ → 0.
+    """The likelihood of some rows when each is left out, with all its copies.
+
+    Were copies to stay, equal rows would ask for σ → 0.
     """
 
     cloud: PointCloud
@@ -73,9 +75,7 @@ class LeftOut:
 
     @classmethod
     def of(cls, cloud: PointCloud, count: int, rng: np.random.Generator) -> LeftOut:
-        """Every row as often as it counts, or ``count`` of them, spread evenly over the cumulative
-        weight.
-        """
+        """Every row as often as it counts, or ``count`` rows spread evenly over the weight."""
         size = cloud.summary.size
         whole = cloud.summary.counted
         if size <= count and whole:

@@ -61,11 +61,10 @@ class Progress:
 
 
 class Growth:
-    """Select, sum κ, extend the factor, test; block by block, so that stopping at k_0 costs
-    O(n·k_0).
+    """Select centres, sum κ, extend the factor and test, block by block.
 
-    ``target`` are the weights of the kernel mean on the points of the point cloud; None for the point cloud's
-    own.
+    So stopping at k_0 costs O(n·k_0). ``target`` are the weights of the kernel mean on the points
+    of the cloud; None stands for the cloud's own weights.
     """
 
     def __init__(

@@ -53,7 +53,10 @@ Solve = Callable[[Factor, Vector | None], Vector]
 
 @dataclass(frozen=True)
 class Objective:
-    """E(C) on the points of a point cloud; ``solve`` gives the best α of a factor, free or constrained."""
+    """E(C) on the points of a cloud.
+
+    ``solve`` gives the best α of a factor, free or constrained.
+    """
 
     cloud: PointCloud
     radial: RadialFunction
@@ -71,8 +74,9 @@ class Objective:
         return math.ldexp(1.0, math.frexp(half_radius(self.radial))[1])
 
     def at(self, centers: Points, guess: Vector | None = None) -> State | None:
-        """E and its gradient; None where float64 cannot tell. ``guess`` are weights of centres
-        close by.
+        """E and its gradient; None where float64 cannot tell.
+
+        ``guess`` are weights of centres close by.
         """
         kappa, pull = self._sums(centers)
         K = gram(self.radial, centers, centers)
@@ -104,8 +108,10 @@ class Objective:
     def _gradient(
         self, centers: Points, alpha: Vector, pull: Points, K: Matrix
     ) -> tuple[Points, Vector]:
-        """−4·rate·α_a [Σ_j p_j ψ(c_a, x_j)(x_j − c_a) − Σ_b α_b ψ(c_a, c_b)(c_b − c_a)], and
-        max_{b≠a} g(c_a, c_b)².
+        """The gradient of E in each centre, and how near the nearest other centre is.
+
+        −4·rate·α_a [Σ_j p_j ψ(c_a, x_j)(x_j − c_a) − Σ_b α_b ψ(c_a, c_b)(c_b − c_a)], and max_{b≠a}
+        g(c_a, c_b)².
         """
         origin = np.median(centers, axis=0)
         W = np.column_stack([alpha[:, None] * (centers - origin), alpha])
@@ -124,8 +130,9 @@ class Objective:
 
 @dataclass(frozen=True)
 class State:
-    """Centres with their factor, their best weights, E, unit·∂E/∂C, and how much of each the
-    nearest other one explains.
+    """Centres with their factor, their best weights, E and unit·∂E/∂C.
+
+    It also knows how much of each centre the nearest other one explains.
     """
 
     factor: Factor
@@ -181,8 +188,9 @@ def _stages(
 
 
 def minimise(objective: Objective, state: State, iterations: int, memory: Memory) -> State:
-    """At most so many steps of L-BFGS, each of which lowers E; fewer where rounding leaves no
-    descent.
+    """At most so many steps of L-BFGS, each of which lowers E.
+
+    There are fewer where rounding leaves no descent.
     """
     for _ in range(iterations):
         if not state.gradient.any():
@@ -199,8 +207,9 @@ def minimise(objective: Objective, state: State, iterations: int, memory: Memory
 
 
 def _step(objective: Objective, state: State, direction: Points) -> State | None:
-    """The first of ever shorter steps that lowers E by a share of its slope (Armijo), sized by a
-    parabola.
+    """The first of ever shorter steps that lowers E by a share of its slope (Armijo).
+
+    Steps are sized by a parabola.
     """
     slope = dot(direction, state.gradient)
     farthest = _longest(direction)
@@ -223,11 +232,11 @@ class Memory:
     pairs: deque[tuple[Points, Points, float]] = field(default_factory=lambda: deque(maxlen=MEMORY))
 
     def direction(self, state: State, length: float) -> Points:
-        """−H∇E by the two loops over the pairs (s, y), from H_0 = γD⁻¹, γ = sᵀy/yᵀD⁻¹y of the last
-        pair.
+        """−H∇E by the two loops over the pairs (s, y), from H_0 = γD⁻¹.
 
-        ∂²E/∂c_a² is proportional to α_a² where centres hardly overlap, and not where they do: D_a =
-        α_a² + mean α² times a share that rises with max_b g(c_a, c_b)².
+        γ = sᵀy/yᵀD⁻¹y of the last pair. ∂²E/∂c_a² is proportional to α_a² where centres hardly
+        overlap, and not where they do: D_a = α_a² + mean α² times a share that rises with max_b
+        g(c_a, c_b)².
         """
         q = state.gradient.copy()
         shares = []
@@ -247,7 +256,7 @@ class Memory:
         return -q
 
     def learn(self, old: State, new: State, unit: float) -> None:
-        """A pair is kept if it shows positive curvature, without which H would not stay positive."""
+        """Keep a pair if it shows positive curvature, without which H would not stay positive."""
         s = (new.centers - old.centers) / unit
         y = new.gradient - old.gradient
         sy = dot(s, y)
@@ -265,8 +274,9 @@ def _longest(steps: Points) -> float:
 
 
 def half_radius(radial: RadialFunction) -> float:
-    """The distance at which g has fallen to half of g(0), to one digit: the kernel's own unit of
-    length.
+    """The distance at which g has fallen to half of g(0), to one digit.
+
+    It is the kernel's own unit of length.
     """
     r = np.array(radial.rate**-0.5)
     while radial(r**2) > 0.5:

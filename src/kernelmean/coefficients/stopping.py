@@ -1,5 +1,6 @@
-"""When to stop: increments of the error indicator that stay small, or pivots that stay at the
-numerical floor.
+"""When to stop: increments of the error indicator, or pivots, that stay small.
+
+Small increments are relative to the indicator, small pivots are at the numerical floor.
 """
 
 from __future__ import annotations
@@ -41,10 +42,10 @@ def converged_at(y: Vector, tol: float, patience: int) -> int | None:
 
 
 def exhausted_at(pivots: Vector, jitters: Vector, patience: int) -> int | None:
-    """Centres before the first long run of pivots at the floor: the rest add nothing float64 can
-    see.
+    """Centres before the first long run of pivots at the floor.
 
-    A few low pivots are no evidence: they may be centres that nearly coincide.
+    The rest add nothing that float64 can see. A few low pivots are no evidence: they may be centres
+    that nearly coincide.
     """
     length = max(patience, SHORTEST_RUN)
     end = first_run(pivots <= 4.0 * jitters, length)

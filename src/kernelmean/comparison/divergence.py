@@ -1,5 +1,4 @@
-"""Kullback–Leibler divergence, in the log domain throughout: of two means that are densities, or of
-two samples.
+"""Kullback–Leibler divergence of two densities or of two samples, in the log domain throughout.
 
 Densities are never clamped: a far outlier legitimately gives a huge divergence, so the largest term
 is reported too.

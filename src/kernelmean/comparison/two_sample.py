@@ -254,8 +254,9 @@ def _samples(A: ArrayLike, B: ArrayLike) -> tuple[Points, Points]:
 def _prepared(
     pool: Points, constant: bool, kernel: Any, length: Any, scale: Any, engine: str | Engine
 ) -> Prepared:
-    """The pool in its point cloud, with its kernel. Equal points have no scale, nor need one: any kernel
-    finds no difference.
+    """The pool in its point cloud, with its kernel.
+
+    Equal points have no scale, nor need one: any kernel finds no difference.
     """
     if isinstance(length, str):
         _checks.choice(length, "bandwidth rule", bandwidth.RULES)
@@ -269,8 +270,9 @@ def _prepared(
 def _cut(
     in_first: np.ndarray[Any, np.dtype[np.bool_]], bins: int, rng: np.random.Generator
 ) -> _Cut:
-    """Bins of equal size from both samples: of sizes that give ``bins`` to twice as many, one that
-    leaves few rows over.
+    """Bins of equal size from both samples.
+
+    Of the sizes that give ``bins`` to twice as many bins, it is one that leaves few rows over.
     """
     # Drawn anew: in the order of the pool, whose first rows are the centres, the first bins would
     # hold them all.
@@ -297,8 +299,9 @@ def _cut(
 
 
 def _bin_size(first: int, second: int, bins: int) -> int:
-    """m with fewest rows left over, from half of to all of what ``bins`` bins would hold; the
-    largest of equals.
+    """The bin size with fewest rows left over; the largest of equals.
+
+    Sizes run from half of to all of what ``bins`` bins would hold.
     """
     most = min((first + second) // bins, min(first, second) // max(1, bins // SMALLER_SHARE))
     sizes = np.arange(max(most, 1), max(most, 1) // 2, -1)
@@ -308,8 +311,9 @@ def _bin_size(first: int, second: int, bins: int) -> int:
 def _bin_gram(
     prepared: Prepared, radial: RadialFunction, cut: _Cut, centers: Points | None
 ) -> Matrix:
-    """G_bc = ⟨mean of part b, mean of part c⟩ up to what Σv = 0 takes out, after projection where
-    there are centres.
+    """G_bc = ⟨mean of part b, mean of part c⟩ up to what Σv = 0 takes out.
+
+    Where there are centres, it is taken after projection.
     """
     if centers is None:
         return _full_gram(prepared, radial, cut.parts)
@@ -334,8 +338,9 @@ def _part_sums(prepared: Prepared, radial: RadialFunction, cut: _Cut, centers: P
 
 
 def _full_gram(prepared: Prepared, radial: RadialFunction, parts: list[IntVector]) -> Matrix:
-    """G_bc = mean of g over the pairs of parts b and c, less the means of rows and columns.  Time
-    O(n²d), memory O(nd).
+    """G_bc = mean of g over the pairs of parts b and c, less the means of rows and columns.
+
+    Time O(n²·d), memory O(n·d).
     """
     points = prepared.cloud.rows(np.concatenate(parts))
     sizes = np.array([len(part) for part in parts])
@@ -350,8 +355,9 @@ def _full_gram(prepared: Prepared, radial: RadialFunction, parts: list[IntVector
 
 
 def _signs(cut: _Cut, draws: int, rng: np.random.Generator) -> Iterator[Matrix]:
-    """v of the parts: as observed, then of each permutation; all permutations where ``draws`` would
-    suffice for them.
+    """v of the parts: as observed, then of each permutation.
+
+    All permutations are taken where ``draws`` would suffice for them.
     """
     count = sum(cut.bins)
     chosen = cut.bins[0]

@@ -31,10 +31,10 @@ def collect(
     fitted: int | None = None,
     engine: Any = "cpu",
 ) -> Samples:
-    """Names and arrays from a list of tables, a mapping, a frame with a group column, or one table
-    with a group per row.
+    """Names and arrays from a list of tables, a mapping, a frame or one table.
 
-    ``fitted`` is the number of columns that new samples must have.
+    A frame has a group column, one table comes with a group per row. ``fitted`` is the number of
+    columns that new samples must have.
     """
     named = _split(samples, group, groups, engine)
     if not named:

@@ -99,8 +99,9 @@ def _refuse_untrue(shape: tuple[int, ...], needed: int, held: int, name: str) ->
 
 
 class Archive:
-    """The arrays of an npz file: their shapes at once, their values when asked for. Members that
-    are no arrays are left out.
+    """The arrays of an npz file: their shapes at once, their values when asked for.
+
+    Members that are no arrays are left out.
     """
 
     def __init__(self, path: Path) -> None:
@@ -189,8 +190,9 @@ class _Further(Mapping[str, Labels]):
 
 
 def read_npz(path: Path, key: str | None) -> ArrayReader:
-    """The table under ``key``, or X, or data, or the only one; arrays of one value per row are
-    further columns.
+    """The table under ``key``, or X, or data, or the only one.
+
+    Arrays of one value per row are further columns.
     """
     archive = Archive(path)
     chosen = _chosen(archive, key)
@@ -266,8 +268,9 @@ def _refuse_unfit(shape: tuple[int, ...], dtype: np.dtype[Any], name: str) -> No
 
 
 def read_idx(path: Path) -> ArrayReader:
-    """Two zero bytes, a type, the number of dimensions, their sizes (4 bytes each, big-endian), the
-    values.
+    """An idx file: two zero bytes, a type, the number of dimensions, their sizes, the values.
+
+    Sizes take 4 bytes each, big-endian.
     """
     compressed = path.suffix.lower() == ".gz"
     try:

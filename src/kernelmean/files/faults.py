@@ -1,4 +1,4 @@
-"""What is said of a table of text that cannot be read: the same sentences, whoever has parsed it."""
+"""What is said of a table of text that cannot be read, whoever has parsed it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ class Faults(NamedTuple):
 
     @property
     def closing(self) -> str:
-        """A row of missing values, to be read after the last: what does not end with it ends within
-        quotes.
+        """A row of missing values, to be read after the last.
+
+        What does not end with it ends within quotes.
         """
         return "\n" + self.delimiter.join(["NA"] * len(self.names)) + "\n"
 

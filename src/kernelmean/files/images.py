@@ -38,8 +38,9 @@ def read_pixels(path: Path) -> ArrayReader:
 
 
 def read_image(path: str | Path) -> np.ndarray[Any, Any]:
-    """(rows, columns) or (rows, columns, channels); the array of an npy or npz file is taken as a
-    picture too.
+    """(rows, columns) or (rows, columns, channels) values of a picture.
+
+    The array of an npy or npz file is taken as a picture too.
     """
     path = Path(path)
     if path.suffix.lower() == ".npy":
@@ -88,7 +89,7 @@ def _decoded(path: Path) -> np.ndarray[Any, Any]:
 
 
 def _refuse_hollow(image: Any, path: Path) -> None:
-    """A ValueError, before memory is taken, where a picture is far larger than its file can hold."""
+    """A ValueError, before memory is taken, for a picture far larger than its file can hold."""
     decoded = 4 * image.width * image.height
     held = path.stat().st_size
     if decoded > max(SMALL, PACKED * held):

@@ -66,7 +66,7 @@ class Reader(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ArrayReader:
-    """An array in memory, or mapped from a file: (n, d) numbers, and further columns of n values."""
+    """An array in memory or mapped from a file: (n, d) numbers, and further columns of n values."""
 
     values: np.ndarray[Any, Any]
     given_names: Sequence[str] | None = None

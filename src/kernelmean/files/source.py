@@ -457,8 +457,9 @@ def _present(labels: Labels) -> Mask:
 
 
 def _natural(labels: Labels) -> Labels:
-    """Text as text, and as whole numbers where every label is one (all that a csv says of its
-    types).
+    """Text as text, and as whole numbers where every label is one.
+
+    That is all that a csv file says of its types.
     """
     if labels.dtype.kind != "O":
         return labels

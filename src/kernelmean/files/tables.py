@@ -1,5 +1,6 @@
-"""Tables with types that are streamed, through pyarrow: parquet (a file or a folder), feather and
-arrow.
+"""Tables with types that are streamed, through pyarrow: parquet, feather and arrow.
+
+A parquet table may be a file or a folder.
 """
 
 from __future__ import annotations

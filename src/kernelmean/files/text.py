@@ -1,5 +1,6 @@
-"""Csv and tsv, also compressed: rows of values, streamed; by pyarrow where it is installed, else by
-the standard library.
+"""Csv and tsv, also compressed: rows of values, streamed.
+
+They are read by pyarrow where it is installed, else by the standard library.
 """
 
 from __future__ import annotations
@@ -55,8 +56,9 @@ class TextReader:
         return None
 
     def blocks(self, columns: Sequence[str], label: str | None) -> Iterator[Block]:
-        """Numbers are read as numbers, and labels as text, from the first row on: nothing depends
-        on what comes first.
+        """Numbers are read as numbers, and labels as text, from the first row on.
+
+        So nothing depends on what comes first.
         """
         fault = Faults(self.path, self.names, self.delimiter)
         size = max(1, self.path.stat().st_size)
@@ -121,8 +123,9 @@ def _first_line(head: bytes, path: Path, final: bool) -> int:
 def _first_row(
     head: bytes, start: int, delimiters: str, fault: Faults, final: bool
 ) -> tuple[str, list[str], int]:
-    """The delimiter that makes a row of numbers of the first line, or else the most fields; these;
-    where they end.
+    """The delimiter of the first line, its fields, and where they end.
+
+    It is the delimiter that makes a row of numbers, or else the most fields.
     """
     best: tuple[str, list[str], int] | None = None
     for delimiter in delimiters:
@@ -141,8 +144,9 @@ def _likeness(row: list[str]) -> tuple[bool, int]:
 
 
 def _is_value(cell: str) -> bool:
-    """Whether a cell of the first line could be a value, though perhaps of a kind that is refused,
-    rather than a name.
+    """Whether a cell of the first line could be a value rather than a name.
+
+    It may be of a kind that is refused.
     """
     text = cell.strip()
     try:
@@ -156,8 +160,9 @@ def _is_value(cell: str) -> bool:
 
 
 class _Closed:
-    """The rows of a stream and one more, of missing values: where that is not the last to come out,
-    a quote was left open.
+    """The rows of a stream and one more, of missing values.
+
+    Where that is not the last to come out, a quote was left open.
     """
 
     closed = False
@@ -247,8 +252,9 @@ def _translated(said: str, fault: Faults) -> ValueError:
 
 @contextmanager
 def _damaged(path: Path) -> Iterator[None]:
-    """What is wrong with a compressed file, under its name; what the system says of any file has it
-    already.
+    """What is wrong with a compressed file, under its name.
+
+    What the system says of any file has the name already.
     """
     try:
         yield

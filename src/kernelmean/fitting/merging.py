@@ -108,9 +108,7 @@ class _Union:
     weights: Vector
 
     def sources(self, limit: int, unit_sum: bool) -> Iterator[Source]:
-        """Farthest-first, which takes them all where there are no more; else the greedy selection
-        too.
-        """
+        """Farthest-first, and the greedy selection where there are more centres than wanted."""
         yield KCenter(self.cloud, int(np.argmax(np.abs(self.weights))))
         rows = np.fromiter(
             distinct_rows(self.cloud, [self._heaviest(CANDIDATES * limit)]), dtype=np.intp

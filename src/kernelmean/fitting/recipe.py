@@ -1,5 +1,6 @@
-"""One recipe for several samples, so that their means can be compared: the same kernel, scale and
-space for all.
+"""One recipe for several samples, so that their means can be compared.
+
+Kernel, scale and space are the same for all.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ RULE = "iqr"  # of the paper's embedding: a scale of the data, not a bandwidth t
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a sample becomes a mean. Nothing here depends on the other samples, so a new one joins
-    without refitting any.
+    """How a sample becomes a mean.
+
+    Nothing here depends on the other samples, so a new one joins without refitting any.
     """
 
     kernel: Kernel
@@ -61,11 +63,10 @@ class Recipe:
         return sparse_kernel_mean(X, space=self.space, **shared, **self.options)
 
     def means(self, samples: Sequence[Points]) -> list[AnyMean]:
-        """The means of several samples, one sample per thread where there are enough of them: the
-        same bits either way.
+        """The means of several samples, one sample per thread where there are enough of them.
 
-        BLAS gets one thread: its threads spend longer waiting for one another than on matrices of a
-        few hundred rows.
+        The bits are the same either way. BLAS gets one thread: its threads spend longer waiting for
+        one another than on matrices of a few hundred rows.
         """
         engine = engines.precise(engines.open(self.engine))
         threads = 1 if any(map(engines.in_parts, samples)) else getattr(engine, "threads", 1)
@@ -86,8 +87,9 @@ class Recipe:
         ]
 
     def certified_errors(self, samples: Sequence[Points], means: Sequence[AnyMean]) -> Vector:
-        """‖z̄ − z‖ of each mean, measured; two standard errors up where the certificate is an
-        estimate. 0 for full means.
+        """‖z̄ − z‖ of each mean, measured; 0 for full means.
+
+        It is two standard errors up where the certificate is an estimate.
         """
         certificates = [
             mean.certificate(X, random_state=self.streams.within("collection certificates"))

@@ -24,8 +24,9 @@ ENTRIES_PER_WEIGHT = (
 
 
 def minimise(L: Matrix, y: Vector, guess: Vector | None = None) -> Vector:
-    """argmin αᵀKα − 2κᵀα over α ≥ 0, Σα = 1, with K = LLᵀ, jitter included, and κ = Ly; zeros are
-    exact.
+    """argmin αᵀKα − 2κᵀα over α ≥ 0, Σα = 1, with K = LLᵀ and κ = Ly.
+
+    K includes the jitter; zeros of α are exact.
     """
     coordinates = np.column_stack([y, solve_lower(L, np.ones(len(y)))])
     x = _sum_to_one(L, coordinates)
@@ -51,8 +52,9 @@ def _coordinates(lower: Matrix, kappa: Vector) -> Matrix:
 
 
 def _starting_set(K: Matrix, kappa: Vector, L: Matrix, coordinates: Matrix, x: Vector) -> IntVector:
-    """Drop all negative weights of the minimiser x at once until none is left: a good face, rarely
-    the best one.
+    """Drop all negative weights of the minimiser x at once, until none is left.
+
+    That gives a good face, rarely the best one.
     """
     free = np.arange(len(kappa))
     while np.min(x) <= 0.0:
@@ -71,10 +73,10 @@ def _sum_to_one(lower: Matrix, coordinates: Matrix) -> Vector:
 def _face_minimiser(
     K: Matrix, kappa: Vector, L: Matrix, coordinates: Matrix, free: IntVector
 ) -> Vector:
-    """Minimiser with α = 0 off the free set: by projection in the given factor if few are off, else
-    refactored.
+    """The minimiser with α = 0 off the free set.
 
-    α_Z = 0 means multipliers in the span of L⁻¹E_Z: project (v, w) on its complement.
+    It is found by projection in the given factor if few are off, else the free set is factored
+    anew. α_Z = 0 means multipliers in the span of L⁻¹E_Z: project (v, w) on its complement.
     """
     size = len(kappa)
     if size - len(free) > size // 8:
@@ -157,8 +159,9 @@ class _Descent:
         self._settle(self._face.minimiser())
 
     def run(self) -> None:
-        """Enter the worst violator until there is none; between two full pricings only candidates
-        are priced.
+        """Enter the worst violator until there is none.
+
+        Between two full pricings only candidates are priced.
         """
         entries = 0
         limit = ENTRIES_PER_WEIGHT * len(self._kappa)
@@ -176,8 +179,9 @@ class _Descent:
                 worst = int(np.argmin(slack)) if np.isfinite(slack).any() else worst
 
     def _settle(self, x: Vector) -> None:
-        """Walk towards the minimiser of the face; whoever reaches zero first leaves, until it lies
-        inside.
+        """Walk towards the minimiser of the face, until it lies inside.
+
+        Whoever reaches zero first leaves the free set.
         """
         while np.min(x) <= 0.0:
             free = self._face.free

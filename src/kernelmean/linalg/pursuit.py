@@ -48,7 +48,10 @@ class Residuals:
         return np.stack([self.r[some], self.u[some], self.squares[some]])
 
     def take_out(self, shares: Projections, coordinates: Matrix) -> None:
-        """Less what new orthonormal directions hold; ``coordinates`` of z̄ and of the sum in them."""
+        """Less what new orthonormal directions hold.
+
+        ``coordinates`` are those of z̄ and of the sum in them.
+        """
         y, w = coordinates.T
         self.r -= shares.products[0]
         self.u -= shares.products[1]
@@ -120,8 +123,9 @@ def _shares(rows: Matrix, coordinates: Matrix) -> Projections:
 
 
 class GreedyPursuit:
-    """Picks from a pool that may grow.  Time O(Pk² + Pkd) for k picks from P candidates, memory 8Pk
-    bytes.
+    """Picks from a pool that may grow.
+
+    Time O(P·k² + P·k·d) for k picks from P candidates, memory 8·P·k bytes.
     """
 
     def __init__(
@@ -184,8 +188,9 @@ class GreedyPursuit:
         return self._shortlisted(np.sort(order[:count]), order[count : count + 1], size)
 
     def _shortlisted(self, listed: IntVector, outside: IntVector, size: int) -> IntVector:
-        """At most so many picks; ``outside`` is the best candidate that is not listed, if there is
-        one.
+        """At most so many picks from the shortlist.
+
+        ``outside`` is the best candidate that is not listed, if there is one.
         """
         from kernelmean.compiled.shortlist import shortlisted
 

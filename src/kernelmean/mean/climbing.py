@@ -144,11 +144,10 @@ class DensityToClimb:
 
 
 def climb(density: DensityToClimb, starts: Points, tol: float, max_iter: int) -> Ascent:
-    """Every start to where its step is at most ``tol`` bandwidths.  Time O(k·d) per step and point,
-    memory O(n·d).
+    """Every start to where its step is at most ``tol`` bandwidths.
 
-    Points that have arrived leave the set; those that have not after ``max_iter`` steps stay where
-    they are, and are counted.
+    Time O(k·d) per step and point, memory O(n·d). Points that have arrived leave the set; those
+    that have not after ``max_iter`` steps stay where they are, and are counted.
     """
     n, d = starts.shape
     ends = np.empty((n, d))
@@ -176,8 +175,9 @@ def climb(density: DensityToClimb, starts: Points, tol: float, max_iter: int) ->
 def ascend(
     density: DensityToClimb, starts: Points, tol: float
 ) -> Iterator[tuple[IntVector, Iterate, Mask]]:
-    """All points still on their way, step by step: their rows, their places, and which of them have
-    arrived.
+    """All points still on their way, step by step.
+
+    Each step gives their rows, their places, and which of them have arrived.
     """
     rows = np.arange(len(starts))
     iterate = before = density.at(starts)
@@ -215,11 +215,10 @@ def _advance(
 
 
 def _leaps(length: float, iterate: Iterate, before: Iterate) -> Points:
-    """−γ(T(x) − T(x′)), γ = ⟨F, F − F′⟩/‖F − F′‖²: where F = T(x) − x would vanish, were it linear
-    between x′ and x.
+    """−γ(T(x) − T(x′)), γ = ⟨F, F − F′⟩/‖F − F′‖², with F = T(x) − x.
 
-    Away from a kink that does not hold the steps grow instead; there the leap is what the natural
-    step is longer.
+    That is where F would vanish, were it linear between x′ and x. Away from a kink that does not
+    hold the steps grow instead; there the leap is what the natural step is longer.
     """
     change = iterate.step - before.step
     norms = _norms(iterate.step)
@@ -241,8 +240,9 @@ def _leaps(length: float, iterate: Iterate, before: Iterate) -> Points:
 
 
 def _at_kinks(density: DensityToClimb, iterate: Iterate, tol: float) -> Iterate:
-    """Points that hardly move but have not arrived go to the nearest centre, if it is near and not
-    lower.
+    """Points that hardly move but have not arrived go to the nearest centre.
+
+    They do so if it is near and not lower.
     """
     stuck = np.flatnonzero(
         (_norms(iterate.step) <= tol * density.length) & (iterate.size > tol * density.length)

@@ -90,9 +90,7 @@ class _Batch(NamedTuple):
     starts: IntVector  # of each mean's centres, and the end of the last
 
     def products(self, other: KernelMean, skip: int) -> tuple[Vector, float]:
-        """⟨z_a, z⟩ = Σ_c α_c z(c) over the centres of each mean but the first few, and the
-        logarithm of its unit.
-        """
+        """⟨z_a, z⟩ = Σ_c α_c z(c) for each mean but the first few, and the log of its unit."""
         radial, log_unit = self.first.pairing(other)
         rows = slice(self.starts[skip], None)
         values = other.cloud.kernel_sum(radial, other.map(self.centers[rows]), other.weights)

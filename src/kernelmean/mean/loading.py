@@ -73,8 +73,9 @@ def load(path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> Spars
 def unpacked(
     header: dict[str, Any], arrays: storage.Arrays, kernel: Kernel | None = None
 ) -> SparseKernelMean:
-    """The mean of a header and arrays; an error of any of the kinds in MALFORMED where they are
-    none.
+    """The mean of a header and arrays.
+
+    Where they are no mean, the error is of any of the kinds in MALFORMED.
     """
     fields = {**_words(header), **_numbers(arrays.pop("numbers")), **_arrays(arrays)}
     described = header["kernel"]

@@ -1,5 +1,4 @@
-"""Sums over centres times a constant, right wherever their product fits a float, whether or not
-either factor does.
+"""Sums over centres times a constant, right wherever their product fits a float.
 
 In many dimensions, or at small lengths, the constant c of a density is huge and the kernel far from
 its centre underflows, while their product is an ordinary number. The plain sum is taken first; only
@@ -33,11 +32,10 @@ def density_sum(
 
 
 def lost(radial: RadialFunction, plain: Vector, mass: float, log_constant: float) -> IntVector:
-    """Rows whose sum may have lost digits that its product with the constant would have; Σ|w| is
-    their mass.
+    """Rows whose sum may have lost digits that its product with the constant would have.
 
-    What is lost as a whole stays below the smallest normal number unless the constant is above one.
-    A user's profile has no logarithm to take the sum again by.
+    Σ|w| is their mass. What is lost as a whole stays below the smallest normal number unless the
+    constant is above one. A user's profile has no logarithm to take the sum again by.
     """
     if log_constant < -TINY or hasattr(getattr(radial, "factor", None), "scalar"):
         return np.empty(0, dtype=np.intp)
@@ -53,8 +51,9 @@ def mass(w: Vector) -> float:
 def signed_sum(
     cloud: PointCloud, radial: RadialFunction, Q: Points, w: Vector
 ) -> tuple[Vector, Vector]:
-    """(m, ℓ) such that Σ_a w_a g(‖q − c_a‖²) = m·e^ℓ: positive and negative weights apart, by
-    logarithms.
+    """(m, ℓ) such that Σ_a w_a g(‖q − c_a‖²) = m·e^ℓ.
+
+    Positive and negative weights are summed apart, by logarithms.
     """
     logs = [cloud.log_kernel_sum(radial, Q, np.maximum(side, 0.0)) for side in sides(w)]
     level = common_level(logs)

@@ -107,8 +107,9 @@ def clustering_hausdorff(labels_a: ArrayLike, labels_b: ArrayLike) -> float:
 
 
 def _farthest(table: coo_array, axis: int) -> float:
-    """max over one clustering of min over the other of |A Δ B|; of those that do not meet, the
-    smallest is the nearest.
+    """max over one clustering of min over the other of |A Δ B|.
+
+    Of the clusters that do not meet, the smallest is the nearest.
     """
     sizes = np.bincount(table.coords[axis], table.data)
     others = np.bincount(table.coords[1 - axis], table.data)

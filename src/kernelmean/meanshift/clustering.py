@@ -63,8 +63,9 @@ class Clustering:
     anchor_labels: IntVector  # (m,)
 
     def predict(self, X: Points) -> IntVector:
-        """Labels of new points, by climbing from each to where it ends; ends off the known ones
-        join the nearest.
+        """Labels of new points, by climbing from each to where it ends.
+
+        Ends off the known ones join the nearest.
         """
         expansion = self.mean.expansion
         queries = engines.queries(X, expansion.engine, "X", expansion.dimension)
@@ -72,8 +73,9 @@ class Clustering:
         return labels
 
     def with_absent(self, X: Points, rows: IntVector) -> Clustering:
-        """The clustering of all rows of X, known for some: the others get a label and an end, and
-        have no part in the rest.
+        """The clustering of all rows of X, where it is known for some.
+
+        The others get a label and an end, and have no part in the rest.
         """
         absent = np.setdiff1d(np.arange(len(X)), rows)
         ascent = _ascent(self.mean.expansion, engines.keep(X, absent), self.rules)
@@ -192,8 +194,9 @@ def _in_data(expansion: KernelMean, ends: Points) -> Points:
 def _peaks(
     density_to_climb: DensityToClimb, ascent: Ascent, links: Links, radius: float
 ) -> tuple[Ascent, IntVector]:
-    """Refined peaks from the highest first, and the peak of each group: groups whose peaks meet are
-    one.
+    """Refined peaks from the highest first, and the peak of each group.
+
+    Groups whose peaks meet are one.
     """
     group = links.groups[links.cells]
     order = np.lexsort((-ascent.log_values, group))
@@ -216,8 +219,9 @@ def _peaks(
 
 
 def _absorbed(peaks: Points, owner: IntVector, sizes: IntVector, least: int) -> IntVector:
-    """Groups of too small clusters go to the nearest peak of a large one; the largest cluster
-    always stays.
+    """Groups of too small clusters go to the nearest peak of a large one.
+
+    The largest cluster always stays.
     """
     total = np.bincount(owner, sizes, minlength=len(peaks))
     large = np.flatnonzero((total >= least) | (total == total.max()))

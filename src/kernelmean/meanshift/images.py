@@ -1,4 +1,4 @@
-"""Segments of an image: pixels that climb to the same peak of the density of colour and position."""
+"""Segments of an image: pixels that climb to the same peak in colour and position."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Single linkage at one radius: points belong together if a chain of steps no longer than the
-radius joins them.
+"""Single linkage at one radius: points belong together if a chain of short steps joins them.
 
-A grid makes it cheap: points that share a cell belong together without looking, since a cell is
-half a radius wide from corner to corner. One point stands for each cell; where two of these are too
-far apart to join but their cells might not be, the points themselves decide.
+A short step is no longer than the radius. A grid makes it cheap: points that share a cell belong
+together without looking, since a cell is half a radius wide from corner to corner. One point stands
+for each cell; where two of these are too far apart to join but their cells might not be, the points
+themselves decide.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ class Links(NamedTuple):
 
 
 def link(Y: Points, radius: float) -> Links:
-    """The connected components of the graph ‖y_i − y_j‖ ≤ radius: near-linear time where points
-    crowd, memory O(n).
+    """The connected components of the graph ‖y_i − y_j‖ ≤ radius.
+
+    Near-linear time where points crowd, memory O(n).
     """
     cells, firsts = _in_cells(Y, radius / (2.0 * math.sqrt(Y.shape[1])))
     groups: IntVector = np.arange(len(firsts))

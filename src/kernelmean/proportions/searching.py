@@ -1,9 +1,9 @@
-"""The bandwidth that recovers simulated mixtures best: centres selected once, coefficients anew for
-each bandwidth.
+"""The bandwidth that recovers simulated mixtures best.
 
-Every class is split in two halves. The means of one half are asked for the proportions of mixtures
-drawn from the other, whose truth is known; then the halves change places. For one bandwidth the
-values z_c(x) of all points are computed once, and every mixture is an average of their rows.
+Centres are selected once, and coefficients found anew for each bandwidth. Every class is split in
+two halves. The means of one half are asked for the proportions of mixtures drawn from the other,
+whose truth is known; then the halves change places. For one bandwidth the values z_c(x) of all
+points are computed once, and every mixture is an average of their rows.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ BLOCK = 2**15
 
 
 class Search(NamedTuple):
-    """What was tried: Gaussian σ (other kernels have its half-maximum radius), and the mean ℓ1
-    error of each.
+    """What was tried: Gaussian σ, and the mean ℓ1 error of each.
+
+    Other kernels have the half-maximum radius of that Gaussian.
     """
 
     best: float
@@ -214,8 +215,9 @@ class _SparseMeans:
 
 
 class Pairs:
-    """Σ_j g(‖q_i − x_j‖²)W_j for one bandwidth after the other; distances are kept where they cost
-    more than g and fit.
+    """Σ_j g(‖q_i − x_j‖²)W_j for one bandwidth after the other.
+
+    Distances are kept where they cost more than g and fit.
     """
 
     def __init__(self, Q: Points, X: Points, engine: str | Engine, budget: int) -> None:
@@ -238,8 +240,9 @@ class Pairs:
 
 
 def squared_distances(Q: Points, X: Points) -> Matrix:
-    """‖q − x‖² = ‖q‖² + ‖x‖² − 2q·x about the mean of X: a matrix product, precise enough to choose
-    a bandwidth by.
+    """‖q − x‖² = ‖q‖² + ‖x‖² − 2q·x about the mean of X.
+
+    As a matrix product it is precise enough to choose a bandwidth by.
     """
     centre = X.mean(axis=0)
     Q = Q - centre
@@ -252,8 +255,9 @@ def squared_distances(Q: Points, X: Points) -> Matrix:
 
 
 def _weights(K: Matrix, V: Matrix, kappa: Matrix) -> tuple[Matrix, float]:
-    """(K⁻¹κ, mean of vᵀK⁻¹v over the columns of V): optimum and leverage, with as little jitter as
-    the factor needs.
+    """(K⁻¹κ, mean of vᵀK⁻¹v over the columns of V): optimum and leverage.
+
+    There is as little jitter as the factor needs.
     """
     jitter = 4 * EPS * len(K)
     while True:
@@ -267,7 +271,10 @@ def _weights(K: Matrix, V: Matrix, kappa: Matrix) -> tuple[Matrix, float]:
 
 
 def _solved(L: Matrix, side: Vector) -> Vector:
-    """L⁻ᵀL⁻¹ of one side: for a few hundred unknowns, waking the threads of BLAS would cost more."""
+    """L⁻ᵀL⁻¹ of one side.
+
+    For a few hundred unknowns, waking the threads of BLAS would cost more.
+    """
     from kernelmean.compiled.triangular import backward, forward
 
     x = side.copy()
@@ -284,8 +291,9 @@ def _normalised(chosen: Vector, labels: IntVector) -> Vector:
 
 
 def _mixtures(labels: IntVector, pool: Vector, rng: np.random.Generator) -> tuple[Matrix, Matrix]:
-    """(weights of the pool's points in each mixture (s, n), true proportions (s, C)); proportions
-    are Dirichlet(1).
+    """Weights of the pool's points in each mixture (s, n), and true proportions (s, C).
+
+    Proportions are Dirichlet(1).
     """
     C = int(labels[-1]) + 1
     size = min(int(np.count_nonzero(pool)), LARGEST_MIXTURE)
