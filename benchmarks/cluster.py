@@ -1,10 +1,11 @@
-"""``python -m benchmarks.cluster PIECE``: fits beyond one process and beyond memory, each piece
-measured on its own.
+"""Fits beyond one process and beyond memory: ``python -m benchmarks.cluster PIECE``.
 
-speed    the plain engine with one thread against clusters of one and of two processes of one thread
-each memory   a fit from a folder of Parquet files on two workers with a limit each, and their
-memory while it runs rounds   how many questions a fit asks, and how many bytes each sends page
-docs/scaling.md and its picture from what was measured
+Each piece is measured on its own:
+
+    speed    the plain engine with one thread against clusters of one and two processes
+    memory   a fit from a folder of Parquet files on two workers with a limit each
+    rounds   how many questions a fit asks, and how many bytes each sends
+    page     docs/scaling.md and its picture from what was measured
 
 Figures are kept in ``docs/scaling.json``: a piece that is measured again replaces its own.
 """

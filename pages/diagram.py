@@ -1,5 +1,6 @@
-"""The architecture as a drawing, from the import contracts that the build enforces: it cannot
-disagree with them.
+"""The architecture as a drawing, from the import contracts that the build enforces.
+
+So it cannot disagree with them.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ WORDS = {  # what each layer is for, in a few words; a new layer without words f
 
 
 def contracts() -> tuple[list[list[str]], list[str]]:
-    """(layers from the top, each a list of modules side by side; packages kept in their point clouds)."""
+    """(layers from the top, each a list of modules side by side; packages kept apart)."""
     settings = tomllib.loads(PYPROJECT.read_text())["tool"]["importlinter"]["contracts"]
     layers = next(contract["layers"] for contract in settings if contract["type"] == "layers")
     kept = [
@@ -54,9 +55,7 @@ def contracts() -> tuple[list[list[str]], list[str]]:
 
 
 def svg() -> str:
-    """Rows of boxes; whatever is above may import what is below, never the reverse and never
-    sideways.
-    """
+    """Rows of boxes: whatever is above may import what is below, never the reverse or sideways."""
     layers, kept = contracts()
     height = ROW * len(layers) + 30
     parts = [_layer(i, modules) for i, modules in enumerate(layers)]

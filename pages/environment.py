@@ -1,8 +1,7 @@
-"""The environment that a page promises: what its ``pip install`` lines bring, and nothing else that
-happens to be installed.
+"""The environment that a page promises: what its ``pip install`` lines bring.
 
-A folder with a ``sitecustomize`` that hides every other package goes first on the path of the
-processes that run the page.
+Nothing else that happens to be installed is there: a folder with a ``sitecustomize`` that hides
+every other package goes first on the path of the processes that run the page.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Formulas as MathML when the site is built: a page needs neither a script nor a network to show
-them.
-"""
+"""Formulas as MathML when the site is built: a page needs neither script nor network for them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""``python -m paper [names] [--data DIR] [--fresh] [--quick] [--page]``: run experiments, write
-results and docs/paper.md.
+"""Run experiments, write results and docs/paper.md.
+
+python -m paper [names] [--data DIR] [--fresh] [--quick] [--page]
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Euclidean embedding of distributions by Kullback–Leibler divergences of densities (Table 2, Figs.
-3 and 4).
-"""
+"""Embedding of distributions by Kullback–Leibler divergences (Table 2, Figs. 3 and 4)."""
 
 from __future__ import annotations
 
@@ -59,8 +57,9 @@ def made(samples: Sequence[np.ndarray], setting: str) -> Recipe:
 def fit(
     samples: Sequence[np.ndarray], recipe: Recipe, most: int | None = None
 ) -> tuple[float, float, list[Any], np.ndarray]:
-    """Densities on the first halves, then d(p, q) = D(p|q) + D(q|p) over (some points of) the
-    second halves.
+    """Densities on the first halves, then d(p, q) = D(p|q) + D(q|p) over the second halves.
+
+    Of these it may be some points only.
     """
     first, second = split(samples)
     second = [X[:most] for X in second]
@@ -89,9 +88,7 @@ def full_logs(name: str, piece: int, desk: Desk) -> Values:
 
 
 def full_matrix(name: str, parts: Parts) -> tuple[np.ndarray, float]:
-    """D(a|b) = mean over a of log f_a − log f_b, both directions added; and the seconds of all
-    pieces.
-    """
+    """D(a|b) = mean over a of log f_a − log f_b, both directions added, and the seconds of all."""
     names = [f"{name}_full_{piece}" for piece in range(PIECES[name])]
     if absent := [part for part in names if part not in parts]:
         raise Missing(f"{name} needs its part {absent[0]} first.")
@@ -104,8 +101,9 @@ def full_matrix(name: str, parts: Parts) -> tuple[np.ndarray, float]:
 
 
 def sparse(name: str, desk: Desk) -> Values:
-    """Sparse densities by projection as in the paper, by exact weights, and with best settings;
-    against the full matrix.
+    """Sparse densities by projection as in the paper, by exact weights, and with best settings.
+
+    They are compared with the full matrix.
     """
     flow = desk.source.flow(name)
     D, _ = full_matrix(name, values_of("embedding_kl", desk.results))
@@ -123,8 +121,9 @@ def sparse(name: str, desk: Desk) -> Values:
 
 
 def sweep(name: str, setting: str, piece: int, desk: Desk) -> Values:
-    """Ten runs for every ε, fewer with best settings; D₀ times are scaled from the points that are
-    averaged over to all.
+    """Ten runs for every ε, fewer with best settings.
+
+    D₀ times are scaled from the points that are averaged over to all.
     """
     samples = desk.source.flow(name).samples
     recipe, sizes = made(samples, setting), [(len(X) + 1) // 2 for X in samples]
@@ -146,8 +145,9 @@ def rows(parts: Parts) -> list[Row]:
 
 
 def table_rows(table: str, name: str, parts: Parts) -> list[Row]:
-    """Times, their ratio, the embedding's faithfulness; k-centre with exact weights in the
-    sentences.
+    """Times, their ratio, the embedding's faithfulness.
+
+    k-centre with exact weights is in the sentences.
     """
     part, (_, seconds) = parts[f"{name}_sparse"], full_matrix(name, parts)
     paper, exact, best, many = (part[setting] for setting in SETTINGS)

@@ -1,6 +1,4 @@
-"""Euclidean embedding of distributions by distances of kernel mean embeddings (Table 1, Figs. 1 and
-2).
-"""
+"""Embedding of distributions by distances of kernel mean embeddings (Table 1, Figs. 1 and 2)."""
 
 from __future__ import annotations
 
@@ -45,8 +43,9 @@ def fit(samples: Sequence[np.ndarray], made: Recipe) -> tuple[float, float, list
 
 
 def full_products(name: str, piece: int, desk: Desk) -> Values:
-    """⟨z̄_a, z̄_b⟩ for b ≤ a over all pairs of points: the rows a of one piece, dealt out so that
-    pieces cost about the same.
+    """⟨z̄_a, z̄_b⟩ for b ≤ a over all pairs of points: the rows a of one piece.
+
+    Rows are dealt out so that pieces cost about the same.
     """
     samples = desk.source.flow(name).samples
     means = Recipe(embedding.recipe(samples).kernel, None, sparse=False).means(samples)
@@ -114,8 +113,9 @@ def rows(parts: Parts) -> list[Row]:
 
 
 def table_rows(table: str, name: str, parts: Parts) -> list[Row]:
-    """Times, their ratio, the embedding's faithfulness; best settings with up to 3√n centres in the
-    sentences.
+    """Times, their ratio, the embedding's faithfulness.
+
+    Best settings with up to 3√n centres are in the sentences.
     """
     part, (_, seconds) = parts[f"{name}_sparse"], full_matrix(name, parts)
     paper, best, many = (part[label] for label in ("paper", "best", "many"))

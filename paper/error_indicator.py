@@ -1,5 +1,6 @@
-"""Figure 6: the error indicator E_k against k on the banana set, k-centre against random, and where
-each stops.
+"""Figure 6: the error indicator E_k against k on the banana set, and where each selection stops.
+
+The selections are k-centre and random.
 """
 
 from __future__ import annotations
@@ -142,7 +143,7 @@ def spread(k_0: np.ndarray) -> str:
 
 
 def overtaking(found: Values) -> list[int]:
-    """Every k at which the mean E of k-centre falls below that of random, or rises above it again."""
+    """Every k at which the mean E of k-centre falls below that of random, or rises above it."""
     below = np.array(found["k-centre"]["indicator"]) < np.array(found["random"]["indicator"])
     return (np.flatnonzero(np.diff(below)) + 2).tolist()
 

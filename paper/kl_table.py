@@ -1,5 +1,6 @@
-"""Table 5: how far a sparse density is from the full one, k-centre against random, on eleven
-benchmark sets.
+"""Table 5: how far a sparse density is from the full one, on eleven benchmark sets.
+
+k-centre is compared with random.
 """
 
 from __future__ import annotations
@@ -83,8 +84,9 @@ def sparse(
 
 
 def table(X: np.ndarray, sigma: float, reading: Reading, runs: int) -> Values:
-    """Divergences of every run, for both selections; in the primary reading for both ways to make
-    the weights a density.
+    """Divergences of every run, for both selections.
+
+    In the primary reading it is for both ways to make the weights a density.
     """
     full, values = km.kernel_mean(X, bandwidth=sigma), {}
     for name, selection in SELECTIONS.items():
@@ -130,9 +132,7 @@ def medians(parts: Parts, reading: Reading, selection: str, way: str) -> np.ndar
 
 
 def rows(parts: Parts) -> list[Row]:
-    """The paper's table, its test under every reading, and what the library does with as many
-    centres.
-    """
+    """The paper's table, its test under every reading, and the library with as many centres."""
     return (
         [
             *figures(parts),

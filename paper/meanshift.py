@@ -1,5 +1,6 @@
-"""Mean shift of the pixels of an image: full density, sparse density, locality-sensitive hashing
-(Table 4).
+"""Mean shift of the pixels of an image by full density, sparse density and LSH (Table 4).
+
+LSH is locality-sensitive hashing.
 """
 
 from __future__ import annotations
@@ -90,9 +91,7 @@ def labels(ends: np.ndarray, radius: float) -> np.ndarray:
 
 
 class Reference(NamedTuple):
-    """Where the full density takes each pixel, and the clusters of these ends for each merge
-    radius.
-    """
+    """Where the full density takes each pixel, and the clusters of these ends by merge radius."""
 
     ends: np.ndarray
     length: float  # the bandwidth

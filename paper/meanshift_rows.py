@@ -132,9 +132,7 @@ def hashing_rows(whole: float, found: Values) -> list[Row]:
 
 
 def all_rows(whole: float, found: Values) -> list[Row]:
-    """k-centre without a stop: all 493 centres, projected as in the paper, and with the exact
-    weights.
-    """
+    """k-centre without a stop: all 493 centres, with projected and with exact weights."""
     table = "Table 4, all 493 centres of k-centre: projected weights, and exact ones as best"
     ours, exact, free = found["all_projected"], found["all_exact"], found["best_auto_k"]
     quality = quality_rows(table, FIGURES["skm"][2:], ours, exact, goals=False)

@@ -83,8 +83,9 @@ SEARCH = {
 
 
 def library_seconds(parts: Parts, kind: str) -> tuple[float | None, float | None]:
-    """Search and estimate with default settings; the search with full means sees fewer images and
-    is not compared.
+    """Search and estimate with default settings.
+
+    The search with full means sees fewer images and is not compared.
     """
     found = parts.get("best_qp", {}).get(kind)
     if found is None:
