@@ -35,6 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The arguments of the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m paper", description=f"Experiments: {', '.join(NAMES)}."
     )

@@ -136,6 +136,7 @@ def rows(parts: Parts) -> list[Row]:
 
 
 def spread(k_0: np.ndarray) -> str:
+    """How many runs, the range of k_0 and its standard deviation, as a sentence."""
     return (
         f"{len(k_0)} runs from {k_0.min()} to {k_0.max()}, standard deviation "
         f"{k_0.std(ddof=1):.0f}."
@@ -149,6 +150,7 @@ def overtaking(found: Values) -> list[int]:
 
 
 def returning(ahead: list[int], found: Values) -> str:
+    """Where k-centre falls behind again, as a sentence; empty where it does not."""
     if len(ahead) < 2:
         return ""
     early = sorted(found["k-centre"]["k_0"])[:3]

@@ -145,6 +145,7 @@ def rows(parts: Parts) -> list[Row]:
 
 
 def figures(parts: Parts) -> Iterator[Row]:
+    """One row per direction, set and selection: the mean divergence of all runs."""
     for direction, words in enumerate(DIRECTIONS):
         for name, found in parts.items():
             for column, selection in enumerate(SELECTIONS):
@@ -219,6 +220,7 @@ def compared(
 
 
 def said(found: Mapping[str, tuple[Any, Any]]) -> str:
+    """Whether the advantage of k-centre is significant, as a sentence."""
     (_, projected), (_, optimal) = found.values()
     if optimal > projected and projected < 0.05 <= optimal:
         return (
@@ -236,6 +238,7 @@ def p_value(random: np.ndarray, centres: np.ndarray) -> float:
 
 
 def ours(parts: Parts) -> Iterator[Row]:
+    """What the library reaches with as many centres, row by row."""
     for direction, words in enumerate(DIRECTIONS):
         for name, found in parts.items():
             mine = np.median(np.array(found["best"]["runs"])[:, direction])
@@ -345,6 +348,7 @@ def claims() -> list[Claim]:
 
 
 def part(name: str) -> Callable[[Desk], Values]:
+    """The computation of one set."""
     return partial(one_set, name)
 
 

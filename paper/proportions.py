@@ -37,15 +37,18 @@ BEST: dict[str, dict[str, Any]] = {
 
 
 def mnist(desk: Desk) -> tuple[Half, Half]:
+    """The digits in two halves, from the folder of the data."""
     digits = desk.source.mnist()
     return halves(digits.X, digits.y, digits.X_test, digits.y_test)
 
 
 def classes_of(half: Half, method: str, seed: int) -> Classes:
+    """The kernel means of the classes of one half."""
     return Classes([mean_of(X, METHODS[method], seed) for X in half.groups])
 
 
 def task(classes: Classes, half: Half, rows: np.ndarray, method: str, seed: int) -> Task:
+    """One mixture, given by its rows of the pool, with the class means."""
     return Task(classes, mean_of(half.pool[rows], METHODS[method], seed))
 
 
@@ -248,6 +251,7 @@ def claims() -> list[Claim]:
 
 
 def part(function: Callable[[str, Desk], Values], name: str) -> Callable[[Desk], Values]:
+    """A computation for one method."""
     return partial(function, name)
 
 
