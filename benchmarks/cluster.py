@@ -136,7 +136,7 @@ def speed(n: int, d: int, k: int, repeats: int) -> dict[str, Any]:
 
 
 # --- memory
-# -----------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def write_parquet(folder: Path, n: int, d: int) -> None:
@@ -179,7 +179,7 @@ class Watch(threading.Thread):
 
 
 def memory(n: int, d: int, k: int, folder: Path, limit: float) -> dict[str, Any]:
-    """From Parquet to the fit on two workers of one thread, each with a limit that Dask enforces."""
+    """From Parquet to the fit on two workers of one thread, each limited by Dask."""
     import dask.dataframe as dd
     import distributed
 
@@ -206,9 +206,18 @@ def memory(n: int, d: int, k: int, folder: Path, limit: float) -> dict[str, Any]
     step = max(1, len(curve) // 200)
     peak = [max(row[1 + i] for row in curve) for i in range(3)]
     return {
-        "n": n, "d": d, "k": k, "limit": limit, "seconds": total, "indices": found["indices"], "peaks": peak[:2],
-        "client": peak[2], "spilled": sum(spilled.values()), "survived": survived, "curve": curve[::step],
-    }  # fmt: skip
+        "n": n,
+        "d": d,
+        "k": k,
+        "limit": limit,
+        "seconds": total,
+        "indices": found["indices"],
+        "peaks": peak[:2],
+        "client": peak[2],
+        "spilled": sum(spilled.values()),
+        "survived": survived,
+        "curve": curve[::step],
+    }
 
 
 def _spilled(dask_worker: Any) -> int:
@@ -238,7 +247,7 @@ def stream(n: int, d: int, k: int, folder: Path) -> dict[str, Any]:
 
 
 # --- rounds
-# -----------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def rounds(n: int, d: int, k: int, counts: list[int]) -> dict[str, Any]:
@@ -312,7 +321,7 @@ def latency(processes: int) -> dict[str, Any]:
 
 
 # --- the command
-# ------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def keep(name: str, figures: dict[str, Any]) -> None:

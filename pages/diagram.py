@@ -61,7 +61,8 @@ def svg() -> str:
     parts = [_layer(i, modules) for i, modules in enumerate(layers)]
     foot = f"{', '.join(kept)}: imported inside their own engine only"
     parts.append(
-        f'<text x="{WIDTH / 2}" y="{height - 8}" text-anchor="middle" font-size="13">{escape(foot)}</text>'
+        f'<text x="{WIDTH / 2}" y="{height - 8}" text-anchor="middle" font-size="13">'
+        f"{escape(foot)}</text>"
     )
     label = "Layers of the package, from the command line at the top to types at the bottom"
     return (
@@ -94,6 +95,12 @@ def _box(x: float, y: float, width: float, module: str) -> str:
         if width < 240
         else f'<tspan dx="10" font-size="12" opacity="0.75">{escape(WORDS[module])}</tspan>'
     )
-    text = f'<text x="{x + width / 2:.0f}" y="{y + 21:.0f}" text-anchor="middle" font-size="14"><tspan font-weight="600">'
-    frame = f'<rect x="{x + 1:.0f}" y="{y:.0f}" width="{width - 2:.0f}" height="{BOX}" rx="5" fill="none" stroke="currentColor"/>'
+    text = (
+        f'<text x="{x + width / 2:.0f}" y="{y + 21:.0f}" text-anchor="middle" font-size="14">'
+        '<tspan font-weight="600">'
+    )
+    frame = (
+        f'<rect x="{x + 1:.0f}" y="{y:.0f}" width="{width - 2:.0f}" height="{BOX}" rx="5" '
+        'fill="none" stroke="currentColor"/>'
+    )
     return f"{frame}{text}{escape(module)}</tspan>{words}</text>"

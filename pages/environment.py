@@ -29,7 +29,9 @@ class Finder(PathFinder):
 
     @classmethod
     def find_spec(cls, fullname, path=None, target=None):
-        return None if fullname.partition(".")[0] in HIDDEN else PathFinder.find_spec(fullname, path, target)
+        if fullname.partition(".")[0] in HIDDEN:
+            return None
+        return PathFinder.find_spec(fullname, path, target)
 
 
 sys.meta_path[:] = [Finder if finder is PathFinder else finder for finder in sys.meta_path]

@@ -1,6 +1,6 @@
 """Run experiments, write results and docs/paper.md.
 
-python -m paper [names] [--data DIR] [--fresh] [--quick] [--page]
+Call it by ``python -m paper [names] [--data DIR] [--fresh] [--quick] [--page]``.
 """
 
 from __future__ import annotations

@@ -16,8 +16,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 BENCHMARKS = (
-    "banana", "image", "ringnorm", "breast-cancer", "heart", "thyroid", "diabetes", "german", "twonorm", "waveform", "iris",
-)  # fmt: skip
+    "banana",
+    "image",
+    "ringnorm",
+    "breast-cancer",
+    "heart",
+    "thyroid",
+    "diabetes",
+    "german",
+    "twonorm",
+    "waveform",
+    "iris",
+)
 OPENML = {  # name and version there
     "banana": ("banana", 1),
     "ringnorm": ("ringnorm", 1),

@@ -204,7 +204,7 @@ def test_numbers_in_printed_text_may_round_but_not_change():
 
 
 # --- the gallery
-# ------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def test_the_gallery_has_enough_examples_with_titles_of_their_own():
@@ -219,7 +219,8 @@ def test_the_gallery_has_enough_examples_with_titles_of_their_own():
 def test_a_script_is_cut_into_cells(tmp_path):
     path = tmp_path / "plot_x.py"
     path.write_text(
-        '"""Title.\n\nWhat it shows.\n"""\nimport math\n\n# %%\n# Some text.\nx = math.pi\nprint(round(x, 2))\n'
+        '"""Title.\n\nWhat it shows.\n"""\nimport math\n\n# %%\n# Some text.\n'
+        "x = math.pi\nprint(round(x, 2))\n"
     )
     script = examples.parse(path)
     assert (script.title, script.introduction) == ("Title", "What it shows.")
@@ -234,7 +235,8 @@ def test_a_script_leaves_its_output_and_its_pictures(tmp_path):
     pytest.importorskip("matplotlib")
     path = tmp_path / "plot_x.py"
     path.write_text(
-        '"""T.\n\nI.\n"""\nimport matplotlib.pyplot as plt\nprint("one")\n# %%\nplt.plot([0, 1])\nplt.show()\n'
+        '"""T.\n\nI.\n"""\nimport matplotlib.pyplot as plt\nprint("one")\n'
+        "# %%\nplt.plot([0, 1])\nplt.show()\n"
     )
     env = os.environ | {"PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "pages.examples", str(path), str(tmp_path)]
@@ -306,7 +308,10 @@ def test_formulas_become_mathml():
     pytest.importorskip("latex2mathml", reason="needs latex2mathml: pip install 'kernelmean[docs]'")
     from pages import formulas
 
-    page = r'<p><span class="arithmatex">\(\mathbb R, \mathcal A\)</span></p><div class="arithmatex">\[\lVert x \rVert \ge 1\]</div>'
+    page = (
+        r'<p><span class="arithmatex">\(\mathbb R, \mathcal A\)</span></p>'
+        r'<div class="arithmatex">\[\lVert x \rVert \ge 1\]</div>'
+    )
     shown = formulas.typeset(page)
     assert "<mi>ℝ</mi>" in shown
     assert "<mi>𝒜</mi>" in shown

@@ -1,4 +1,4 @@
-"""Every command on small files, in this process: what it computes, what it prints, what it refuses."""
+"""Every command on small files, in this process: what it computes, prints and refuses."""
 
 from __future__ import annotations
 
@@ -317,7 +317,7 @@ def test_compare_two_samples(run, tmp_path):
 
 
 def test_columns_are_matched_by_name(run, tmp_path):
-    """A file with its columns in another order holds the same sample; without names, places count."""
+    """Columns in another order hold the same sample; without names, places count."""
     X = cloud(100, 0) * [1.0, 5.0]
     for name, points, header in (
         ("p", X, "x,y"),
@@ -422,8 +422,11 @@ def test_embed_groups_with_a_column_to_colour_by(run, tmp_path):
         run("embed", "cells.parquet", "--group", "patient", "--color", "site", *options)
     )["coordinates"]
     assert [(row["name"], row["site"]) for row in found] == [
-        ("anna", "north"), ("bert", "north"), ("carl", "south"), ("dora", "south"),
-    ]  # fmt: skip
+        ("anna", "north"),
+        ("bert", "north"),
+        ("carl", "south"),
+        ("dora", "south"),
+    ]
     assert written("c.parquet")["site"].tolist() == ["north", "north", "south", "south"]
     done = run("embed", "cells.parquet", "--group", "site", "--color", "patient", *options)
     assert done.code == 2
@@ -773,6 +776,11 @@ def test_numbers_are_whole_where_they_are_whole():
 
 
 def test_json_has_no_nan():
-    assert results._plain({"a": float("nan"), "b": np.float64("inf"), "c": np.arange(2), "d": (True, None, SPECIES)}) == {
-        "a": None, "b": None, "c": [0, 1], "d": [True, None, SPECIES.tolist()],
-    }  # fmt: skip
+    assert results._plain(
+        {"a": float("nan"), "b": np.float64("inf"), "c": np.arange(2), "d": (True, None, SPECIES)}
+    ) == {
+        "a": None,
+        "b": None,
+        "c": [0, 1],
+        "d": [True, None, SPECIES.tolist()],
+    }

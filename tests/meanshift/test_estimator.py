@@ -81,7 +81,7 @@ def test_one_step_is_the_weighted_mean(name):
 
 
 def test_the_climb_of_a_laplacian_density_ends_on_its_peaks():
-    """No point nearby is higher, and only peaks of the density at the data, or between, are ends."""
+    """No point nearby is higher, and only peaks of the density, at data or between, are ends."""
     X = blobs(40)
     mean = full(X, KERNELS["laplacian"])
     found = climb(DensityToClimb.of(mean), X, 1e-6, 10_000)
@@ -94,7 +94,7 @@ def test_the_climb_of_a_laplacian_density_ends_on_its_peaks():
 
 
 # --- promises
-# ---------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def density_at(mean, Y):
@@ -215,7 +215,7 @@ def test_a_mean_that_is_no_density_is_refused():
 
 
 # --- linkage
-# ----------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @given(
@@ -255,7 +255,7 @@ def test_linkage_of_pairs_in_bounded_portions(monkeypatch):
 
 
 # --- clusters
-# ---------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("sparse", [True, False])

@@ -147,7 +147,7 @@ def test_the_mean_is_the_optimum_on_distinct_rows_and_the_same_in_every_engine(s
 
 
 def small_pools(monkeypatch):
-    """Constants that make a few hundred rows a large sample: stages, draws and a draft all happen."""
+    """Constants that make a few hundred rows a large sample: stages, draws, a draft all happen."""
     for name, value in {
         "EVERYTHING": 8,
         "FIRST_STAGE": 8,

@@ -101,9 +101,8 @@ def _by_group(table: Any, groups: ArrayLike, engine: Any) -> list[tuple[Any, Any
         raise ValueError(
             f"groups has shape {labels.shape}, but one group per row is needed: ({len(X)},)."
         )
-    if any(
-        label is None or label != label for label in (labels if labels.dtype.kind in "Of" else ())
-    ):
+    named = labels if labels.dtype.kind in "Of" else ()  # only these kinds can hold None or NaN
+    if any(label is None or label != label for label in named):  # noqa: PLR0124
         raise ValueError("some groups are missing (None or NaN); drop those rows or name them.")
     unique, inverse = np.unique(labels, return_inverse=True)
     order = np.argsort(inverse, kind="stable")

@@ -19,18 +19,18 @@ from kernelmean.files import faults
 from kernelmean.files.faults import Faults
 from kernelmean.files.reader import Labels
 
-MISSING = frozenset(
-    b"|#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|N/A|NA|NULL|NaN|n/a|nan|null".split(
-        b"|"
-    )
-)  # pyarrow's
+MISSING = frozenset(  # what pyarrow takes for a missing value
+    b"|#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN"
+    b"|N/A|NA|NULL|NaN|n/a|nan|null".split(b"|")
+)
 NUMBER = re.compile(
     rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|(?P<inf>inf(?:inity)?)|(?P<nan>nan(?:\([a-z0-9_]*\))?))",
     re.IGNORECASE,
 )
 PLAIN = b"0123456789+-.eE"  # of these alone, float() takes what pyarrow takes
 BOM = b"\xef\xbb\xbf"
-PARTS = 4  # blocks read for one of pyarrow's: the cells of a block take ten times its point cloud, or more
+# Blocks read for one of pyarrow's: the cells of a block take ten times its memory, or more.
+PARTS = 4
 
 
 class Stream(Protocol):

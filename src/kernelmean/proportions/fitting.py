@@ -182,7 +182,8 @@ def _warn_if_indistinct(system: System, names: Sequence[Any]) -> None:
         warnings.warn(
             f"the kernel means of classes {which} coincide, or one is a mixture of others: their "
             "proportions cannot be told "
-            "apart, and the solution of least norm is given; merge classes or change the bandwidth.",
+            "apart, and the solution of least norm is given; merge classes or change the "
+            "bandwidth.",
             stacklevel=4,
         )
 
