@@ -20,9 +20,8 @@ from threadpoolctl import ThreadpoolController
 Saved = list[tuple[Any, int]]  # libraries, and their numbers of threads from before
 
 _lock = threading.RLock()
-_own = (
-    threading.local()
-)  # depth: how often this thread is inside; saved: of libraries that count for each thread
+# ``depth``: how often this thread is inside; ``saved``: of libraries that count for each thread.
+_own = threading.local()
 _inside = 0  # threads
 _saved: Saved = []  # of libraries that count for the process
 

@@ -14,9 +14,8 @@ from kernelmean._random import Streams
 from kernelmean._types import ArrayLike, Batches, IntVector, Matrix, Points, RandomState, Vector
 
 LARGEST = 1e150  # squares of larger numbers overflow
-LARGEST_COUNT = (
-    2.0**53
-)  # of repeated rows; beyond, every float is an integer and none is meant as a count
+# Repeated rows that a weight can mean: beyond, every float is an integer and none is a count.
+LARGEST_COUNT = 2.0**53
 MAPPED = 1 << 23  # numbers: up to 64 MiB in float64, a mapped file is simply read
 HOST_MEMORY = (1, 3, 11)  # DLPack: plain, and pinned for CUDA or ROCm
 

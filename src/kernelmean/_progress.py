@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-DELAY = 1.0  # seconds: shorter work needs no bar
+DELAY_SECONDS = 1.0  # shorter work needs no bar
 SHARE = "{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 
 _stopping = threading.Event()
@@ -107,4 +107,4 @@ def bar(name: str, **options: Any) -> Any:
     """A bar that appears after a second and leaves nothing behind."""
     from tqdm import tqdm
 
-    return tqdm(desc=name, unit="", delay=DELAY, leave=False, **options)
+    return tqdm(desc=name, unit="", delay=DELAY_SECONDS, leave=False, **options)

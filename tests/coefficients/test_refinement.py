@@ -463,7 +463,7 @@ def test_large_samples_take_early_steps_on_a_subsample(monkeypatch):
         )
 
     whole = squared_error(fit(), X, w)
-    monkeypatch.setattr(refinement, "SUBSAMPLE", 500)
+    monkeypatch.setattr(refinement, "SUBSAMPLE_POINTS", 500)
     part = squared_error(fit(), X, w)
     assert part != whole
     assert part < 1.3**2 * whole

@@ -99,9 +99,9 @@ def test_columns_are_chosen_by_name_in_the_order_asked_for(files, kind):
 
 def test_batches_do_not_depend_on_the_blocks_of_the_file(files, monkeypatch):
     whole = [batch.tolist() for batch in km.read(files["npy"]).batches(64)]
-    monkeypatch.setattr("kernelmean.files.reader.BLOCK", 21)
-    monkeypatch.setattr("kernelmean.files.faults.BYTES", 1000)
-    monkeypatch.setattr("kernelmean.files.tables.ROWS", 13)
+    monkeypatch.setattr("kernelmean.files.reader.BLOCK_NUMBERS", 21)
+    monkeypatch.setattr("kernelmean.files.faults.BLOCK_BYTES", 1000)
+    monkeypatch.setattr("kernelmean.files.tables.BLOCK_ROWS", 13)
     for kind in ("npy", "csv", "csv.gz", "parquet", "folder", "stream"):
         found = km.read(files[kind])
         assert [batch.tolist() for batch in found.batches(64)] == whole

@@ -115,7 +115,7 @@ def test_a_quote_that_is_never_closed_loses_no_rows(tmp_path, parser):
 
 
 def test_a_row_without_end_is_not_read_whole(tmp_path, parser, monkeypatch):
-    monkeypatch.setattr(faults, "BYTES", 1000)
+    monkeypatch.setattr(faults, "BLOCK_BYTES", 1000)
     path = written(tmp_path / "x.csv", "a,b\n1,2\n" + "1" * 5000 + ",2\n")
     with pytest.raises(ValueError, match=r"x\.csv cannot be read: a row is longer than 1000 bytes"):
         np.asarray(km.read(path))
@@ -125,7 +125,7 @@ def test_a_row_without_end_is_not_read_whole(tmp_path, parser, monkeypatch):
 
 
 def test_values_with_newlines_straddle_blocks(tmp_path, parser, monkeypatch):
-    monkeypatch.setattr(faults, "BYTES", 64)
+    monkeypatch.setattr(faults, "BLOCK_BYTES", 64)
     path = written(tmp_path / "x.csv", "x,y\n" + "".join(f'{i},"l\n{i % 7}"\n' for i in range(300)))
     points, _, labels = km.read(path, labels="y").load()
     assert points.ravel().tolist() == list(range(300))
@@ -134,7 +134,7 @@ def test_values_with_newlines_straddle_blocks(tmp_path, parser, monkeypatch):
 
 def test_the_core_parser_holds_some_blocks_only(tmp_path, monkeypatch):
     monkeypatch.setattr(text, "has_arrow", lambda: False)
-    monkeypatch.setattr(faults, "BYTES", 1 << 14)
+    monkeypatch.setattr(faults, "BLOCK_BYTES", 1 << 14)
     path = tmp_path / "x.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n" + b"1.25,-3\n" * 200_000))
     import tracemalloc
@@ -166,7 +166,7 @@ def both(path, content, how, size=None):
     written(path, content)
     with pytest.MonkeyPatch.context() as patch:
         if size is not None:
-            patch.setattr(faults, "BYTES", size)
+            patch.setattr(faults, "BLOCK_BYTES", size)
         for parser in PARSERS:
             patch.setattr(text, "has_arrow", lambda parser=parser: parser == "arrow")
             yield outcome(path, how)

@@ -247,8 +247,8 @@ def test_linkage_of_pairs_in_bounded_portions(monkeypatch):
 
     Y = np.random.default_rng(0).uniform(size=(500, 3))
     whole = link(Y, 0.09)
-    monkeypatch.setattr(module, "PAIRS", 7)
-    monkeypatch.setattr(module, "ROWS", 13)
+    monkeypatch.setattr(module, "BLOCK_PAIRS", 7)
+    monkeypatch.setattr(module, "BLOCK_ROWS", 13)
     parts = link(Y, 0.09)
     assert whole.groups.max() > 3
     assert all((a == b).all() for a, b in zip(whole, parts, strict=True))

@@ -92,7 +92,7 @@ def test_picks_by_the_block_are_as_good_as_one_by_one(unit_sum, monkeypatch):
         X, K, kappa = problem(n=900, d=3, seed=seed)
         by_block = pursuit(X, kappa, unit_sum).take(200)
         with monkeypatch.context() as single:
-            single.setattr("kernelmean.linalg.pursuit.LARGEST_BLOCK", 1)
+            single.setattr("kernelmean.linalg.pursuit.LARGEST_BLOCK_PICKS", 1)
             one_by_one = pursuit(X, kappa, unit_sum).take(200)
         assert len(np.unique(by_block)) == 200
         errors = [

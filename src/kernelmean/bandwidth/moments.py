@@ -8,7 +8,7 @@ from scipy.spatial.distance import pdist
 from kernelmean._types import Vector
 from kernelmean.engines import PointCloud
 
-MEDIAN_POINTS = 1000
+MEDIAN_POINTS = 1000  # whose pairwise distances have the median, at most
 
 
 def scott(cloud: PointCloud) -> float:

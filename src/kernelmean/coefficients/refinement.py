@@ -33,20 +33,17 @@ from kernelmean.kernels import RadialFunction, Slope
 from kernelmean.linalg.factor import Factor, cholesky, gram, product
 from kernelmean.linalg.pursuit import GreedyPursuit
 
-MEMORY = 20  # triples of a step s, the change y of the gradient, and sᵀy
-SUFFICIENT = 1e-4  # share of the linear decrease that a step must reach
-TRIALS = 10  # shorter steps tried along one direction
-# of the kernel's half-value radius: the farthest that a centre goes before curvature is known
-FIRST_STEP = 0.3
-LONGEST_STEP = 2.0  # the same, at any time
-LEAST = (
-    0.003  # of the mean α², added to that of a centre alone and of one that coincides with another
-)
-SHARED = (
-    0.5  # of the mean α², added to that of a centre alone and of one that coincides with another
-)
-SUBSAMPLE = 65536  # points that early steps look at, where there are more than twice as many
-LATE = 0.2  # share of the steps that look at all of them
+MEMORY_PAIRS = 20  # of a step s and the change y of the gradient, kept with sᵀy
+SUFFICIENT_DECREASE = 1e-4  # share of the linear decrease that a step must reach
+MAX_TRIALS = 10  # shorter steps tried along one direction
+# How far a centre goes, in half-value radii of the kernel: before curvature is known, and ever.
+FIRST_STEP_RADII = 0.3
+LONGEST_STEP_RADII = 2.0
+# Share of the mean α² that is added to the α² of a centre: of one alone, of one that coincides.
+ALONE_SHARE = 0.003
+COINCIDENT_SHARE = 0.5
+SUBSAMPLE_POINTS = 65536  # that early steps look at, where there are more than twice as many
+LATE_SHARE = 0.2  # of the steps, which look at all points
 
 Solve = Callable[[Factor, Vector | None], Vector]
 
@@ -178,10 +175,10 @@ def _stages(
     objective: Objective, engine: Engine, iterations: int, rng: np.random.Generator
 ) -> Iterator[tuple[Objective, int]]:
     """What the steps look at, and how many of them: the last stage is always the whole sample."""
-    many = objective.cloud.summary.size > 2 * SUBSAMPLE
-    late = max(1, round(LATE * iterations)) if many else iterations
+    many = objective.cloud.summary.size > 2 * SUBSAMPLE_POINTS
+    late = max(1, round(LATE_SHARE * iterations)) if many else iterations
     if late < iterations:
-        u = (np.arange(SUBSAMPLE) + rng.random(SUBSAMPLE)) / SUBSAMPLE
+        u = (np.arange(SUBSAMPLE_POINTS) + rng.random(SUBSAMPLE_POINTS)) / SUBSAMPLE_POINTS
         few = engine.load(objective.cloud.rows(objective.cloud.locate(u)))
         yield Objective(few, objective.radial, objective.slope, objective.solve), iterations - late
     yield objective, late
@@ -215,10 +212,10 @@ def _step(objective: Objective, state: State, direction: Points) -> State | None
     farthest = _longest(direction)
     if not slope < 0.0 or not farthest < np.inf:
         return None
-    t = min(1.0, LONGEST_STEP * objective.length / farthest)
-    for _ in range(TRIALS):
+    t = min(1.0, LONGEST_STEP_RADII * objective.length / farthest)
+    for _ in range(MAX_TRIALS):
         trial = objective.at(state.centers + objective.unit * (t * direction), state.alpha)
-        if trial is not None and trial.value <= state.value + SUFFICIENT * t * slope:
+        if trial is not None and trial.value <= state.value + SUFFICIENT_DECREASE * t * slope:
             return trial if trial.value < state.value else None
         rise = np.inf if trial is None else trial.value - state.value - t * slope
         t *= float(np.clip(-0.5 * t * slope / rise, 0.1, 0.5))
@@ -229,7 +226,9 @@ def _step(objective: Objective, state: State, direction: Points) -> State | None
 class Memory:
     """What L-BFGS remembers of the curvature (Nocedal 1980)."""
 
-    pairs: deque[tuple[Points, Points, float]] = field(default_factory=lambda: deque(maxlen=MEMORY))
+    pairs: deque[tuple[Points, Points, float]] = field(
+        default_factory=lambda: deque(maxlen=MEMORY_PAIRS)
+    )
 
     def direction(self, state: State, length: float) -> Points:
         """−H∇E by the two loops over the pairs (s, y), from H_0 = γD⁻¹.
@@ -244,13 +243,13 @@ class Memory:
             shares.append(dot(s, q) / sy)
             q -= shares[-1] * y
         squares = (state.alpha[:, None] / np.abs(state.alpha).max()) ** 2
-        D = squares + (LEAST + SHARED * state.overlap[:, None]) * squares.mean()
+        D = squares + (ALONE_SHARE + COINCIDENT_SHARE * state.overlap[:, None]) * squares.mean()
         if self.pairs:
             _, y, sy = self.pairs[-1]
             q *= sy / dot(y, y / D) / D
         else:
             q /= D * np.abs(q).max()
-            q *= FIRST_STEP * length / _longest(q)
+            q *= FIRST_STEP_RADII * length / _longest(q)
         for (s, y, sy), share in zip(self.pairs, reversed(shares), strict=True):
             q += s * (share - dot(y, q) / sy)
         return -q

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kernelmean._types import Vector
 
-SHORTEST_RUN = 10  # pivots at the floor that show numerical rank
+SHORTEST_RUN_PIVOTS = 10  # at the floor, in a row: they show numerical rank
 
 
 def first_run(flags: NDArray[np.bool_], length: int) -> int | None:
@@ -47,6 +47,6 @@ def exhausted_at(pivots: Vector, jitters: Vector, patience: int) -> int | None:
     The rest add nothing that float64 can see. A few low pivots are no evidence: they may be centres
     that nearly coincide.
     """
-    length = max(patience, SHORTEST_RUN)
+    length = max(patience, SHORTEST_RUN_PIVOTS)
     end = first_run(pivots <= 4.0 * jitters, length)
     return None if end is None else end - length

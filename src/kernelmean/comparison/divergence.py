@@ -20,8 +20,8 @@ from kernelmean.mean import sampling
 from kernelmean.mean.divergence import divergences, log_density
 from kernelmean.mean.expansion import AnyMean, KernelMean
 
-SLACK = 1e-6  # of Σα = 1
-GAIN = 0.5  # the unbiased correction is kept where it at least halves the spread of the terms
+SUM_SLACK = 1e-6  # by which Σα of a density may differ from 1
+WORTHWHILE_SPREAD = 0.5  # of the terms: the unbiased correction is kept where it at least halves it
 
 
 class Divergence(NamedTuple):
@@ -175,7 +175,7 @@ def kl_divergence(
 def _density(mean: KernelMean, name: str) -> KernelMean:
     """A mean as a density; a ValueError where it is none."""
     total = float(mean.weights.sum())
-    if (mean.weights < 0).any() or abs(total - 1.0) > SLACK:
+    if (mean.weights < 0).any() or abs(total - 1.0) > SUM_SLACK:
         what = (
             "has negative weights"
             if (mean.weights < 0).any()
@@ -221,7 +221,7 @@ def _terms(log_ratio: Vector) -> Vector:
     """expm1(l) − l, or −l where E expm1(l) = 0 is seen by too few points to help."""
     with np.errstate(over="ignore"):
         corrected: Vector = np.expm1(log_ratio) - log_ratio
-    return corrected if np.std(corrected) < GAIN * np.std(log_ratio) else -log_ratio
+    return corrected if np.std(corrected) < WORTHWHILE_SPREAD * np.std(log_ratio) else -log_ratio
 
 
 def _log_ratio(p: KernelMean, q: KernelMean, X: Points) -> Vector:

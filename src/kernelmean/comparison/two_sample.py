@@ -37,9 +37,9 @@ from kernelmean.linalg.factor import Factor, gram, product
 
 RULE = "median"
 SMALLER_SHARE = 4  # the smaller sample has at least bins/4 bins, however much larger the other
-MOST = 8  # times bins: more are not permuted
-BLOCK = 4096  # permutations at a time
-ROUNDING = 1e-12  # statistics this close, relative to the bins' own, are ties
+MAX_BINS_FACTOR = 8  # more than so many times ``bins`` are not permuted
+BLOCK_PERMUTATIONS = 4096  # computed at a time
+TIE_TOLERANCE = 1e-12  # statistics this close, relative to the bins' own, are ties
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,15 +208,14 @@ def mmd_test(
     squares = np.concatenate(
         [_squares(G, V) for V in _signs(cut, draws, chance.of("test permutations"))]
     )
-    squares[np.abs(squares - squares[0]) <= ROUNDING * np.diagonal(G).max()] = squares[
-        0
-    ]  # ties count, rounding or not
+    # Ties count, rounding or not.
+    squares[np.abs(squares - squares[0]) <= TIE_TOLERANCE * np.diagonal(G).max()] = squares[0]
     null = np.sqrt(np.sort(squares[1:]))
     null.flags.writeable = False
     return TwoSampleTest(
         statistic=math.sqrt(squares[0]),
-        p_value=np.count_nonzero(squares >= squares[0])
-        / len(squares),  # (1 + #{T_π ≥ T}) / (1 + permutations)
+        # (1 + #{T_π ≥ T}) / (1 + permutations): the first square is T itself.
+        p_value=np.count_nonzero(squares >= squares[0]) / len(squares),
         null=null,
         bins=cut.bins,
         bin_size=cut.size,
@@ -280,7 +279,7 @@ def _cut(
     n = (len(rows[0]), len(rows[1]))
     m = _bin_size(len(rows[0]), len(rows[1]), bins)
     smaller = min(n) // m
-    most = MOST * bins
+    most = MAX_BINS_FACTOR * bins
     a, b = (min(count // m, max(most - smaller, smaller)) for count in n)
     parts = [
         own[i * m : (i + 1) * m]
@@ -364,16 +363,15 @@ def _signs(cut: _Cut, draws: int, rng: np.random.Generator) -> Iterator[Matrix]:
     observed = np.arange(count) < chosen
     total = math.comb(count, chosen)
     if total <= draws + 1:
-        subsets = np.array(
-            list(combinations(range(count), chosen))
-        )  # the first is what was observed
+        # The first is what was observed.
+        subsets = np.array(list(combinations(range(count), chosen)))
         in_first = np.zeros((total, count), dtype=bool)
         np.put_along_axis(in_first, subsets, True, axis=1)
         yield _as_signs(cut, in_first)
         return
     yield _as_signs(cut, observed[None])
-    for start in range(0, draws, BLOCK):
-        shape = min(BLOCK, draws - start), count
+    for start in range(0, draws, BLOCK_PERMUTATIONS):
+        shape = min(BLOCK_PERMUTATIONS, draws - start), count
         yield _as_signs(cut, rng.permuted(np.broadcast_to(observed, shape), axis=1))
 
 

@@ -25,9 +25,8 @@ class Comparison:
     metric: str
     recipe: Recipe
     means: list[AnyMean]
-    held_out: (
-        list[Points] | None
-    )  # second halves, which the Kullback–Leibler divergence is averaged over
+    # Second halves, which the Kullback–Leibler divergence is averaged over.
+    held_out: list[Points] | None
 
     def distances(self) -> tuple[Matrix, Divergences | None]:
         """(N, N) distances between the samples, and the divergences they are made of, if so."""

@@ -29,8 +29,8 @@ NUMBER = re.compile(
 )
 PLAIN = b"0123456789+-.eE"  # of these alone, float() takes what pyarrow takes
 BOM = b"\xef\xbb\xbf"
-# Blocks read for one of pyarrow's: the cells of a block take ten times its memory, or more.
-PARTS = 4
+# Blocks read where pyarrow reads one: the cells of a block take ten times its memory, or more.
+BLOCKS_PER_READ = 4
 
 
 class Stream(Protocol):
@@ -45,17 +45,17 @@ def blocks(
 ) -> Iterator[tuple[Points, Labels | None]]:
     """The numbers of these columns and the values of that one, block by block.
 
-    A row is no longer than ``faults.BYTES``.
+    A row is no longer than ``faults.BLOCK_BYTES``.
     """
     rest = b""
-    size = max(1, faults.BYTES // PARTS)
+    size = max(1, faults.BLOCK_BYTES // BLOCKS_PER_READ)
     start = True
     while data := stream.read(size):
         block = rest + (data.removeprefix(BOM) if start else data)
         values, used = _parsed(block, fault, columns, label, final=False)
         rest = block[used:]
         start = False
-        if len(rest) > faults.BYTES:
+        if len(rest) > faults.BLOCK_BYTES:
             raise fault.long()
         yield values
     if rest:

@@ -6,11 +6,9 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-BYTES = 1 << 23  # of a text file per block: no row may be longer
-COMMAS = re.compile(
-    r"\s*[+-]?\d[\d.,' ]*\s*"
-)  # a number as some countries and spreadsheets write it
-SHOWN = 60  # characters of a row or a value in a sentence
+BLOCK_BYTES = 1 << 23  # of a text file, read at a time: no row may be longer
+COMMAS = re.compile(r"\s*[+-]?\d[\d.,' ]*\s*")  # numbers of some countries and spreadsheets
+SHOWN_CHARACTERS = 60  # of a row or a value in a message
 
 
 class Faults(NamedTuple):
@@ -30,7 +28,7 @@ class Faults(NamedTuple):
 
     def ragged(self, found: int, row: str) -> ValueError:
         """A row of another length."""
-        shown = (row.splitlines() or [""])[0][:SHOWN]
+        shown = (row.splitlines() or [""])[0][:SHOWN_CHARACTERS]
         return ValueError(
             f"{self.path} cannot be read: Expected {len(self.names)} columns, got {found}: "
             f"{shown!r}."
@@ -40,7 +38,7 @@ class Faults(NamedTuple):
         """A value of a coordinate that is no number."""
         if value.endswith(self.closing):
             return self.unclosed()
-        what = f"column {self.names[column]!r} holds {value[:SHOWN]!r}"
+        what = f"column {self.names[column]!r} holds {value[:SHOWN_CHARACTERS]!r}"
         if COMMAS.fullmatch(value):
             return ValueError(
                 f"{self.path}: {what}; numbers need a point for the decimals and no other mark."
@@ -56,7 +54,7 @@ class Faults(NamedTuple):
     def long(self) -> ValueError:
         """A row without an end."""
         return ValueError(
-            f"{self.path} cannot be read: a row is longer than {BYTES} bytes, or a quote is "
+            f"{self.path} cannot be read: a row is longer than {BLOCK_BYTES} bytes, or a quote is "
             "never closed."
         )
 

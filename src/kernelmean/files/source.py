@@ -18,12 +18,11 @@ from kernelmean.files.transforms import Transform
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]  # (m,)
 
-BATCH = 1 << 21  # numbers in a batch, by default: 16 MiB
-LEAST = 1024  # rows in a batch, however wide
-WIDTH = (
-    1 << 24
-)  # characters that labels may take as an array of text, however unequal their lengths
-EXPANSION = 16  # how much larger than its file a table may be in memory, compressed or in few bits
+BATCH_NUMBERS = 1 << 21  # by default: 16 MiB
+MIN_BATCH_ROWS = 1024  # however wide they are
+MAX_TEXT_CHARACTERS = 1 << 24  # of labels as an array of text, however unequal their lengths
+# Bytes of a table in memory for each byte of its file, at most: compressed, or in few bits.
+MAX_EXPANSION = 16
 
 
 class Batch(NamedTuple):
@@ -219,10 +218,8 @@ class Source:
         ...     [batch.rows.tolist() for batch in source.numbered(3)]
         [[0, 1, 2], [3, 4]]
         """
-        size = (
-            max(LEAST, BATCH // len(self.wanted)) if rows is None else _checks.count(rows, "rows")
-        )
-        return _regrouped(self._kept(), size)
+        default = max(MIN_BATCH_ROWS, BATCH_NUMBERS // len(self.wanted))
+        return _regrouped(self._kept(), default if rows is None else _checks.count(rows, "rows"))
 
     def load(self) -> Table:
         """Read all rows in one pass.
@@ -292,7 +289,7 @@ class Source:
         """
         limit = _free_memory() // 4
         if (
-            _bytes_on_disk(self.path) * EXPANSION > limit
+            _bytes_on_disk(self.path) * MAX_EXPANSION > limit
             and 8 * self.shape[0] * self.shape[1] > limit
         ):
             return self, self.weights
@@ -464,9 +461,10 @@ def _natural(labels: Labels) -> Labels:
     if labels.dtype.kind != "O":
         return labels
     words = list(map(str, labels.tolist()))
+    # Each would take the room of the longest.
     if len(words) * max(map(len, words), default=0) > max(
-        WIDTH, 4 * sum(map(len, set(words)))
-    ):  # each would take the room of the longest
+        MAX_TEXT_CHARACTERS, 4 * sum(map(len, set(words)))
+    ):
         return np.array(words, dtype=object)
     text = np.array(words)
     try:

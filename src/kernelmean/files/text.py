@@ -27,12 +27,10 @@ COMPRESSIONS = (".gz", ".bz2", ".zst")
 ENDINGS = (".csv", ".tsv", ".txt")  # of text, also compressed
 DELIMITERS = ",;\t|"
 DECIMAL_COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:[.' ]\d{3})+),\d+")
-COLUMNS = (
-    4096  # that pyarrow is given: each takes kilobytes, though the file may have a byte for it
-)
-LINE = re.compile(
-    rb"[^\r\n]+"
-)  # as pyarrow and the standard library cut them: nothing else ends a line
+# Columns that pyarrow is given: each takes kilobytes, though the file may have a byte for it.
+MAX_PYARROW_COLUMNS = 4096
+# Lines as pyarrow and the standard library cut them: nothing else ends a line.
+LINE = re.compile(rb"[^\r\n]+")
 WIDE = (b"\xff\xfe", b"\xfe\xff")  # UTF-16
 
 Parsed = tuple[Points, Labels | None]
@@ -68,7 +66,11 @@ class TextReader:
         with _damaged(self.path), self.path.open("rb") as raw:
             stream = decompressed(raw, self.path)
             stream.read(self.offset)
-            parse = _by_arrow if len(self.names) <= COLUMNS and has_arrow() else cells.blocks
+            parse = (
+                _by_arrow
+                if len(self.names) <= MAX_PYARROW_COLUMNS and has_arrow()
+                else cells.blocks
+            )
             for numbers, labels in _to_the_end(
                 parse(_Closed(stream, fault.closing.encode()), fault, places, place), fault
             ):
@@ -78,10 +80,10 @@ class TextReader:
 def read_text(path: Path) -> TextReader:
     """Delimiter and header from the first line that is not empty."""
     with _damaged(path), path.open("rb") as raw:
-        head = decompressed(raw, path).read(faults.BYTES)
+        head = decompressed(raw, path).read(faults.BLOCK_BYTES)
     if head.startswith(WIDE):
         raise ValueError(f"{path} cannot be read: it is in UTF-16; save it as UTF-8.")
-    final = len(head) < faults.BYTES
+    final = len(head) < faults.BLOCK_BYTES
     start = _first_line(head, path, final)
     tabs = (
         path.name.lower()
@@ -212,7 +214,7 @@ def _by_arrow(
         {} if label is None else {names[label]: arrow.string()}
     )
     how = (
-        text.ReadOptions(column_names=names, block_size=faults.BYTES),
+        text.ReadOptions(column_names=names, block_size=faults.BLOCK_BYTES),
         text.ParseOptions(delimiter=fault.delimiter, newlines_in_values=True),
         text.ConvertOptions(
             column_types=types, include_columns=list(types), strings_can_be_null=True

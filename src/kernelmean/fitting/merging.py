@@ -23,9 +23,9 @@ from kernelmean.selection import KCenter, Listed
 from kernelmean.selection.auto import Selected
 from kernelmean.selection.listed import distinct_rows
 
-# per centre of the merged mean, those of largest weight: its algebra takes O(k³), whatever is
-# merged
-CANDIDATES = 4
+# Candidates for each centre of the merged mean, those of largest weight: its algebra then takes
+# O(k³), whatever is merged.
+CANDIDATES_PER_CENTER = 4
 
 
 def merge(
@@ -111,7 +111,8 @@ class _Union:
         """Farthest-first, and the greedy selection where there are more centres than wanted."""
         yield KCenter(self.cloud, int(np.argmax(np.abs(self.weights))))
         rows = np.fromiter(
-            distinct_rows(self.cloud, [self._heaviest(CANDIDATES * limit)]), dtype=np.intp
+            distinct_rows(self.cloud, [self._heaviest(CANDIDATES_PER_CENTER * limit)]),
+            dtype=np.intp,
         )
         if limit < len(rows):
             kappa = self.cloud.kernel_sum(self.radial, self.points[rows], self.weights)

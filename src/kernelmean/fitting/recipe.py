@@ -40,12 +40,10 @@ class Recipe:
     valid: bool = False  # densities: nonnegative weights that sum to one
     sparse: bool = True
     engine: str | Engine = "cpu"
-    streams: Streams = field(
-        default_factory=lambda: Streams(0)
-    )  # the same for every sample: equal samples get equal means
-    options: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # of sparse_kernel_mean: k, k_max, tol, patience, selection
+    # The same for every sample: equal samples get equal means.
+    streams: Streams = field(default_factory=lambda: Streams(0))
+    # Of sparse_kernel_mean: k, k_max, tol, patience, selection.
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def for_densities(self) -> Recipe:
         """The same with valid densities: weights on the simplex, optimal in L2."""

@@ -16,11 +16,10 @@ from kernelmean.compiled.triangular import backward, delete_row, forward
 from kernelmean.linalg.factor import cholesky, product, solve_lower, square
 
 # a weight enters when it violates optimality by more, in units of ‖y‖²; below, rounding decides
-ENTRY_GAP = 1e-13
-CANDIDATES = 32  # entering candidates kept between two pricings of all weights
-ENTRIES_PER_WEIGHT = (
-    20  # more than this on average (usually about 1): rounding has stopped the descent
-)
+ENTRY_GAP = 1e-13  # in units of the objective: a gradient below it lets no weight enter
+KEPT_CANDIDATES = 32  # to enter, kept between two pricings of all weights
+# On average, usually about 1; where there are more, rounding has stopped the descent.
+ENTRIES_PER_WEIGHT = 20
 
 
 def minimise(L: Matrix, y: Vector, guess: Vector | None = None) -> Vector:
@@ -218,5 +217,5 @@ class _Descent:
         """The weights at zero with the smallest (Kα − κ)_j below ν, worst first."""
         slack = self._slack(self._K, self._kappa)
         slack[self._barred | (self.weights > 0.0)] = np.inf
-        worst = np.argsort(slack, kind="stable")[:CANDIDATES]
+        worst = np.argsort(slack, kind="stable")[:KEPT_CANDIDATES]
         return worst[slack[worst] < -self._threshold]

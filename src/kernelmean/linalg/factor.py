@@ -22,8 +22,8 @@ from kernelmean.compiled.tables import profile
 from kernelmean.engines import Elimination
 from kernelmean.kernels import RadialFunction
 
-LARGEST_BOOST = 1e12
-NOTABLE_JITTER = 1e-8
+LARGEST_BOOST = 1e12  # of the least jitter, by factors of ten; then there is no factor
+NOTABLE_JITTER = 1e-8  # in units of g(0): above it a warning tells
 
 
 def product(A: Matrix, B: Matrix) -> Matrix:

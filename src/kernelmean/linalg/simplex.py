@@ -10,7 +10,7 @@ from scipy.linalg import LinAlgError
 from kernelmean._types import Matrix, Vector
 from kernelmean.linalg.factor import product
 
-GAP_TOLERANCE = 1e-11
+GAP_TOLERANCE = 1e-11  # relative Frank–Wolfe gap up to which a minimiser counts as certified
 
 
 def project(v: Vector) -> Vector:

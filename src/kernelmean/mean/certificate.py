@@ -19,9 +19,9 @@ from kernelmean.kernels import Kernel, RadialFunction
 from kernelmean.linalg.factor import gram
 
 METHODS = ("auto", "exact", "rows", "spectral")
-EXACT_LIMIT = 20_000  # points up to which n²/2 kernel values take about a second
-ROWS = 2000
-FREQUENCIES = 4000
+MAX_EXACT_POINTS = 20_000  # up to which n²/2 kernel values take about a second
+DEFAULT_ROWS = 2000  # at which the residual is measured
+DEFAULT_FREQUENCIES = 4000  # at which the spectra are compared
 
 
 class Certificate(NamedTuple):
@@ -137,15 +137,19 @@ def measure(
     residual = kappa - K @ case.alpha
     spectrum = case.kernel.has_spectrum(case.space)
     half = float(kappa @ case.alpha) + float(residual @ case.alpha)  # 2κᵀα − αᵀKα = ‖z̄‖² − err²
-    if method == "exact" or (method == "auto" and case.cloud.summary.count <= EXACT_LIMIT):
+    if method == "exact" or (method == "auto" and case.cloud.summary.count <= MAX_EXACT_POINTS):
         exact = _exact(case, half)
         if method == "exact" or not exact.below_floor or not spectrum:
             return exact
     if method == "rows" or (method == "auto" and not spectrum):
         return _rows(
-            case, float(residual @ case.alpha), half, streams.of("certificate rows"), size or ROWS
+            case,
+            float(residual @ case.alpha),
+            half,
+            streams.of("certificate rows"),
+            size or DEFAULT_ROWS,
         )
-    return _spectral(case, half, streams.of("certificate frequencies"), size or FREQUENCIES)
+    return _spectral(case, half, streams.of("certificate frequencies"), size or DEFAULT_FREQUENCIES)
 
 
 def _exact(case: Comparison, half: float) -> Certificate:
@@ -229,9 +233,8 @@ def spectral_draw(
     scales = kernel.spectral_scales(size, d, space, rng)
     z = rng.standard_normal((size, d)) * widths[rng.integers(3, size=size)][:, None]
     r2 = (z**2).sum(axis=1)[:, None]
-    log_ratio = 0.5 * r2 * (1.0 - widths**-2.0) - d * np.log(
-        widths
-    )  # log N(z; c)/N(z; 1) for each width c
+    # log N(z; c)/N(z; 1) for each width c.
+    log_ratio = 0.5 * r2 * (1.0 - widths**-2.0) - d * np.log(widths)
     importance: Vector = 1.0 / np.exp(log_ratio).mean(axis=1)
     return z * scales[:, None], importance
 

@@ -27,11 +27,11 @@ from kernelmean.mean.expansion import KernelMean
 
 Mask: TypeAlias = NDArray[np.bool_]
 
-CREEPING = 0.1  # bandwidths: shorter steps may be replaced by leaps
-LEAP = 0.25  # bandwidths: the longest leap, short enough to stay on the same slope
+CREEPING_BANDWIDTHS = 0.1  # shorter steps may be replaced by leaps
+LEAP_BANDWIDTHS = 0.25  # the longest leap, short enough to stay on the same slope
 ROUNDING = 4 * EPS  # of a logarithm: as much as a plain step may seem to fall
 TINY = float(np.finfo(np.float64).tiny)
-BATCH = 2**16  # numbers per batch of points that climb together
+BATCH_NUMBERS = 2**16  # in a batch of points that climb together
 
 
 class Ascent(NamedTuple):
@@ -154,7 +154,7 @@ def climb(density: DensityToClimb, starts: Points, tol: float, max_iter: int) ->
     log_values = np.empty(n)
     n_iter = 0
     left = 0
-    size = min(max(BATCH // d, 1024), 8192)
+    size = min(max(BATCH_NUMBERS // d, 1024), 8192)
     for first in _progress.track(range(0, n, size), "climbing", -(-n // size)):
         batch = slice(first, first + size)
         steps = 0
@@ -235,8 +235,13 @@ def _leaps(length: float, iterate: Iterate, before: Iterate) -> Points:
         iterate.step[longer] * (iterate.size / np.maximum(norms, TINY) - 1.0)[longer, None]
     )
     size = _norms(leap)
-    shrink = np.divide(LEAP * length, size, out=np.ones_like(size), where=size > LEAP * length)
-    return np.where((norms < CREEPING * length)[:, None], shrink[:, None] * leap, 0.0)
+    shrink = np.divide(
+        LEAP_BANDWIDTHS * length,
+        size,
+        out=np.ones_like(size),
+        where=size > LEAP_BANDWIDTHS * length,
+    )
+    return np.where((norms < CREEPING_BANDWIDTHS * length)[:, None], shrink[:, None] * leap, 0.0)
 
 
 def _at_kinks(density: DensityToClimb, iterate: Iterate, tol: float) -> Iterate:
@@ -250,7 +255,7 @@ def _at_kinks(density: DensityToClimb, iterate: Iterate, tol: float) -> Iterate:
     if not len(stuck):
         return iterate
     distance, nearest = (np.asarray(found) for found in density.tree.query(iterate.x[stuck]))
-    near = (distance > 0.0) & (distance <= LEAP * density.length)
+    near = (distance > 0.0) & (distance <= LEAP_BANDWIDTHS * density.length)
     there = density.at(density.centers[nearest[near]])
     higher = there.log_value >= iterate.log_value[stuck[near]]
     return iterate.put(stuck[near][higher], there.of(higher))

@@ -13,9 +13,8 @@ from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.mean import scaling
 from kernelmean.mean.expansion import AnyMean, KernelMean, expansion_of
 
-CANCELLED = (
-    1e-6  # of ‖z_a‖² + ‖z_b‖²: below this a difference of products keeps fewer than ten digits
-)
+# Of ‖z_a‖² + ‖z_b‖²: below this a difference of products keeps fewer than ten digits.
+CANCELLED_SHARE = 1e-6
 
 
 def distance_matrix(means: Sequence[AnyMean], others: Sequence[AnyMean] | None = None) -> Matrix:
@@ -64,9 +63,8 @@ def distance_matrix(means: Sequence[AnyMean], others: Sequence[AnyMean] | None =
         return _distances(rows, rows, G, (np.diag(G), np.diag(G)), log_unit)
     columns = expansions(others)
     G, log_unit = _products(rows, columns)
-    top = max(
-        log_unit, *(mean.log_unit for mean in (*rows, *columns))
-    )  # the norm of a narrow kernel, in units of a wide one
+    # The norm of a narrow kernel, in units of a wide one.
+    top = max(log_unit, *(mean.log_unit for mean in (*rows, *columns)))
     own = [_squared_norms(side, top) for side in (rows, columns)]
     return _distances(rows, columns, G * np.exp(log_unit - top), (own[0], own[1]), top)
 
@@ -154,7 +152,7 @@ def _distances(
     total = own[0][:, None] + own[1][None, :]
     squared = total - 2 * G
     D: Matrix = scaling.times_exp(np.sqrt(np.maximum(squared, 0.0)), 0.5 * log_unit)
-    for a, b in np.argwhere(squared < CANCELLED * total):
+    for a, b in np.argwhere(squared < CANCELLED_SHARE * total):
         if rows is not columns or a < b:
             D[a, b] = rows[a].distance(columns[b])
     if rows is columns:

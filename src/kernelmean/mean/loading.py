@@ -88,9 +88,8 @@ def unpacked(
         raise ValueError("there is not one name per column")
     restored = kernels.restore(described, kernel)
     if fields["space"] == "l2" and kernel is None:
-        restored.l2_log_peak(
-            fields["centers"].shape[1]
-        )  # an error where its parameters have no inner product there
+        # An error where its parameters have no inner product there.
+        restored.l2_log_peak(fields["centers"].shape[1])
     transforms.parse(fields["transform"])
     return SparseKernelMean(**fields, kernel=restored)
 
@@ -102,9 +101,8 @@ def _words(header: dict[str, Any]) -> dict[str, Any]:
             raise ValueError(f"unknown {name} {words[name]!r}")
     if not isinstance(words["selection"], str):
         raise ValueError("selection is not a word")
-    nested = header.get(
-        "nested", False
-    )  # absent in files of the first release, as are the next two
+    # Absent in files of the first release, as are the next two.
+    nested = header.get("nested", False)
     if not isinstance(nested, bool):
         raise ValueError("nested is neither true nor false")
     cost = header.get("merging_error")

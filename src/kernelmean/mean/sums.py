@@ -14,8 +14,8 @@ from kernelmean.engines import PointCloud
 from kernelmean.kernels import Formula, RadialFunction
 from kernelmean.mean import scaling
 
-LEAST = 1e-280  # of max(1, Σ|w|): a sum above it has lost nothing to underflow
-TINY = 100.0  # constants below e^−TINY take what is smaller than that to zero
+LEAST_SUM = 1e-280  # in units of max(1, Σ|w|): a sum above it has lost nothing to underflow
+NEGLIGIBLE_LOG = 100.0  # a constant below e^−100 takes what is smaller than that to zero
 
 
 def density_sum(
@@ -37,9 +37,9 @@ def lost(radial: RadialFunction, plain: Vector, mass: float, log_constant: float
     Σ|w| is their mass. What is lost as a whole stays below the smallest normal number unless the
     constant is above one. A user's profile has no logarithm to take the sum again by.
     """
-    if log_constant < -TINY or hasattr(getattr(radial, "factor", None), "scalar"):
+    if log_constant < -NEGLIGIBLE_LOG or hasattr(getattr(radial, "factor", None), "scalar"):
         return np.empty(0, dtype=np.intp)
-    small = np.flatnonzero(np.abs(plain) < LEAST * max(1.0, mass))
+    small = np.flatnonzero(np.abs(plain) < LEAST_SUM * max(1.0, mass))
     return small if log_constant > 0.0 else small[plain[small] != 0.0]
 
 

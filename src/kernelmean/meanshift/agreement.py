@@ -113,9 +113,8 @@ def _farthest(table: coo_array, axis: int) -> float:
     """
     sizes = np.bincount(table.coords[axis], table.data)
     others = np.bincount(table.coords[1 - axis], table.data)
-    least = (
-        sizes + others.min()
-    )  # |A| + |B| bounds |A Δ B| from above, so an overlap only lowers it
+    # |A| + |B| bounds |A Δ B| from above, so an overlap only lowers it.
+    least = sizes + others.min()
     difference = sizes[table.coords[axis]] + others[table.coords[1 - axis]] - 2.0 * table.data
     np.minimum.at(least, table.coords[axis], difference)
     return float(least.max())

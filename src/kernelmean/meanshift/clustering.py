@@ -22,8 +22,8 @@ from kernelmean.mean.expansion import AnyMean, KernelMean
 from kernelmean.meanshift.linkage import Links, link
 
 RULE = "mode"  # the default rule for the bandwidth
-REFINED = 1e-9  # bandwidths: the last step of a refined peak
-REFINING_STEPS = 2000
+REFINED_STEP_BANDWIDTHS = 1e-9  # the last step of a refined peak
+MAX_REFINING_STEPS = 2000  # of a peak
 
 
 class Rules(NamedTuple):
@@ -119,9 +119,8 @@ def density(
     and it is set to 1.
     """
     if isinstance(kernel, Kernel):
-        bandwidth = (
-            "scott" if isinstance(bandwidth, str) and bandwidth == RULE else bandwidth
-        )  # both: the kernel's own
+        # Either default stands for the kernel's own length.
+        bandwidth = "scott" if isinstance(bandwidth, str) and bandwidth == RULE else bandwidth
     elif (
         isinstance(bandwidth, str)
         and not engines.in_parts(X)
@@ -202,17 +201,17 @@ def _peaks(
     order = np.lexsort((-ascent.log_values, group))
     best = order[np.searchsorted(group[order], np.arange(links.groups.max() + 1))]
     ends = ascent.ends[best]
+    # Rounding moves points too.
     tol = max(
-        REFINED, 8 * EPS * float(np.abs(ends).max()) / density_to_climb.length
-    )  # rounding moves points too
-    refined = climb(density_to_climb, ends, tol, REFINING_STEPS)
+        REFINED_STEP_BANDWIDTHS, 8 * EPS * float(np.abs(ends).max()) / density_to_climb.length
+    )
+    refined = climb(density_to_climb, ends, tol, MAX_REFINING_STEPS)
     values = density_to_climb.at(refined.ends).log_value
     by_height = np.lexsort((best, -values))
     peaks = refined._replace(ends=refined.ends[by_height], log_values=values[by_height])
     met = link(peaks.ends, radius)
-    highest = met.firsts[
-        np.unique(met.groups, return_index=True)[1]
-    ]  # groups are numbered from the highest peak on
+    # Groups are numbered from the highest peak on.
+    highest = met.firsts[np.unique(met.groups, return_index=True)[1]]
     owner = np.empty(len(best), dtype=np.intp)
     owner[by_height] = met.groups[met.cells]
     return peaks._replace(ends=peaks.ends[highest], log_values=peaks.log_values[highest]), owner

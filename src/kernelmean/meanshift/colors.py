@@ -17,7 +17,7 @@ TO_XYZ = np.array(
         [0.0193339, 0.1191920, 0.9503041],
     ]
 )
-DELTA = 6 / 29
+DELTA = 6 / 29  # CIE: below DELTA³ a line takes the place of the cube root
 
 
 def as_unit_values(image: ArrayLike) -> NDArray[np.float64]:
@@ -76,7 +76,7 @@ def lab(rgb: Points) -> Points:
 
     Distances are about those that the eye sees.
     """
-    # linear light: c/12.92 up to .04045, then ((c + .055)/1.055)^2.4
+    # Linear light: c/12.92 up to .04045, then ((c + .055)/1.055)^2.4.
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     # f(t) = t^{1/3} above δ³, below it the tangent t/(3δ²) + 4/29
     t = linear @ TO_XYZ.T / TO_XYZ.sum(axis=1)

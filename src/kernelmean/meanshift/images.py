@@ -47,11 +47,7 @@ class Segmentation(NamedTuple):
     """
 
     labels: IntVector  # (rows, columns), from 0
-    image: NDArray[
-        Any
-        # each pixel in the mean colour of its segment; type and shape of the image given, without
-        # alpha
-    ]
+    image: NDArray[Any]  # each pixel in the mean colour of its segment, without alpha
     colors: Points  # (segments, channels) the mean colours, from 0 to 1
     sizes: IntVector  # (segments,) pixels of each
     clustering: Clustering  # peaks, density and shifted points behind it

@@ -11,7 +11,7 @@ from kernelmean._random import Streams
 from kernelmean._types import Matrix, Vector
 from kernelmean.proportions.solving import System, undetermined
 
-CHUNK = 2**22  # counts drawn at a time
+CHUNK_COUNTS = 2**22  # drawn at a time
 
 
 class ProportionIntervals(NamedTuple):
@@ -93,7 +93,7 @@ def _tails(level: float, n: int) -> tuple[float, float]:
 def _resampled_means(F: Matrix, size: int, rng: np.random.Generator) -> Matrix:
     """(size, C) means over n rows drawn with replacement, by counts, a few replicates at a time."""
     n = len(F)
-    step = max(1, CHUNK // n)
+    step = max(1, CHUNK_COUNTS // n)
     parts = [
         rng.multinomial(n, np.full(n, 1.0 / n), size=min(step, size - b)) @ F / n
         for b in range(0, size, step)

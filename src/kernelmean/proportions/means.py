@@ -21,7 +21,7 @@ from kernelmean.mean.value import SparseKernelMean
 from kernelmean.proportions.solving import System
 
 MEASURED_ROWS = 10_000  # training points per class at which the means are evaluated
-LEVERAGE_ROWS = 500
+LEVERAGE_ROWS = 500  # training points per class at which the leverage is averaged
 
 
 @dataclass(frozen=True)

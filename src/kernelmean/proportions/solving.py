@@ -18,9 +18,9 @@ from kernelmean._types import Matrix, Vector
 from kernelmean.linalg import simplex
 
 SOLVERS = ("qp", "paper", "moments")
-# squared distances of class means below this, in units of the largest norm, are no difference
+# Squared distances of class means below this, in units of the largest norm, are no difference.
 SINGULAR = 1e-10
-# pulls towards the least norm where the data does not decide; small beside what the data decides
+# Pulls towards the least norm where the data does not decide; small beside what the data decides.
 NULL_WEIGHT = 1e-6
 
 
