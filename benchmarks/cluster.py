@@ -1,10 +1,11 @@
-"""``python -m benchmarks.cluster PIECE``: fits beyond one process and beyond memory, each piece
-measured on its own.
+"""Fits beyond one process and beyond memory: ``python -m benchmarks.cluster PIECE``.
 
-speed    the plain engine with one thread against clusters of one and of two processes of one thread
-each memory   a fit from a folder of Parquet files on two workers with a limit each, and their
-memory while it runs rounds   how many questions a fit asks, and how many bytes each sends page
-docs/scaling.md and its picture from what was measured
+Each piece is measured on its own:
+
+    speed    the plain engine with one thread against clusters of one and two processes
+    memory   a fit from a folder of Parquet files on two workers with a limit each
+    rounds   how many questions a fit asks, and how many bytes each sends
+    page     docs/scaling.md and its picture from what was measured
 
 Figures are kept in ``docs/scaling.json``: a piece that is measured again replaces its own.
 """
@@ -135,7 +136,7 @@ def speed(n: int, d: int, k: int, repeats: int) -> dict[str, Any]:
 
 
 # --- memory
-# -----------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def write_parquet(folder: Path, n: int, d: int) -> None:
@@ -178,7 +179,7 @@ class Watch(threading.Thread):
 
 
 def memory(n: int, d: int, k: int, folder: Path, limit: float) -> dict[str, Any]:
-    """From Parquet to the fit on two workers of one thread, each with a limit that Dask enforces."""
+    """From Parquet to the fit on two workers of one thread, each limited by Dask."""
     import dask.dataframe as dd
     import distributed
 
@@ -205,9 +206,18 @@ def memory(n: int, d: int, k: int, folder: Path, limit: float) -> dict[str, Any]
     step = max(1, len(curve) // 200)
     peak = [max(row[1 + i] for row in curve) for i in range(3)]
     return {
-        "n": n, "d": d, "k": k, "limit": limit, "seconds": total, "indices": found["indices"], "peaks": peak[:2],
-        "client": peak[2], "spilled": sum(spilled.values()), "survived": survived, "curve": curve[::step],
-    }  # fmt: skip
+        "n": n,
+        "d": d,
+        "k": k,
+        "limit": limit,
+        "seconds": total,
+        "indices": found["indices"],
+        "peaks": peak[:2],
+        "client": peak[2],
+        "spilled": sum(spilled.values()),
+        "survived": survived,
+        "curve": curve[::step],
+    }
 
 
 def _spilled(dask_worker: Any) -> int:
@@ -237,7 +247,7 @@ def stream(n: int, d: int, k: int, folder: Path) -> dict[str, Any]:
 
 
 # --- rounds
-# -----------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def rounds(n: int, d: int, k: int, counts: list[int]) -> dict[str, Any]:
@@ -311,7 +321,7 @@ def latency(processes: int) -> dict[str, Any]:
 
 
 # --- the command
-# ------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def keep(name: str, figures: dict[str, Any]) -> None:

@@ -71,7 +71,7 @@ class Case:
         """The best weights on given centres."""
         radial = self.ours.radial(self.X.shape[1], self.space)
         factor = Factor(radial)
-        factor.append(C, self.cloud.kernel_sum(radial, C))
+        factor.append(C, self.loaded.kernel_sum(radial, C))
         return coefficients.weights(factor, len(C), CONSTRAINTS[constraint], "cholesky")
 
 

@@ -1,9 +1,9 @@
-"""The exact error of any centres with any weights: all pairs in NumPy, apart from every contender,
-kernelmean included.
+"""The exact error of any centres with any weights: all pairs in NumPy.
 
-With g the inner product of the space, z̄ the mean of the points and z that of the centres,
+It is apart from every contender, kernelmean included. With g the inner product of the space, z̄ the
+mean of the points and z that of the centres,
 
-err² = ⟨z̄ − z, z̄⟩ − ⟨z̄ − z, z⟩ = mean_j r(x_j) − Σ_a α_a r(c_a),   r = z̄ − z,
+    err² = ⟨z̄ − z, z̄⟩ − ⟨z̄ − z, z⟩ = mean_j r(x_j) − Σ_a α_a r(c_a),   r = z̄ − z,
 
 residuals first, so that little cancels. Where float64 still leaves no more than a few digits,
 extended precision follows.

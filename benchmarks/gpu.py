@@ -22,8 +22,9 @@ from kernelmean import engines
 
 HEADER = """## Measured
 
-By `python -m benchmarks.gpu`; the roofline counts what the multiprocessors could do at their highest clock if every unit were
-always busy (float32: d differences, d squares, weight and one exponential per pair).
+By `python -m benchmarks.gpu`; the roofline counts what the multiprocessors could do at their
+highest clock if every unit were always busy (float32: d differences, d squares, weight and one
+exponential per pair).
 """
 SPECIAL, SINGLE, DOUBLE = (
     16,
@@ -103,7 +104,7 @@ def cloud(n: int, d: int, seed: int) -> Any:
 
 
 def error(precision: str, d: int) -> float:
-    """Largest error over queries, relative to Σ|w|φ, with signed weights, against NumPy in float64."""
+    """Largest error over queries, relative to Σ|w|φ, with signed weights, against float64."""
     rng = np.random.default_rng(d)
     X, Q, w = rng.normal(size=(20_000, d)), rng.normal(size=(200, d)), rng.normal(size=20_000)
     radial, naive = km.Gaussian(0.5 * math.sqrt(d)).radial(d, "rkhs"), engines.open("naive").load(X)
@@ -207,13 +208,13 @@ def kernels() -> str:
         for precision in ("float32", "float64"):
             loaded = engines.open("gpu", precision=precision).load(X)
             rates.append(
-                f"{len(X) * len(Q) / seconds(lambda: room.kernel_sum(radial, Q)) / 1e12:.3f}"
+                f"{len(X) * len(Q) / seconds(lambda: loaded.kernel_sum(radial, Q)) / 1e12:.3f}"
             )
         rows.append(" | ".join([name, *rates]))
     log = [engines.open("gpu", precision=p).load(X) for p in ("float32", "float64")]
     radial = km.Gaussian(2.0).radial(5, "rkhs")
     rates = [
-        f"{len(X) * len(Q) / seconds(lambda: room.log_kernel_sum(radial, Q)) / 1e12:.3f}"
+        f"{len(X) * len(Q) / seconds(lambda: loaded.log_kernel_sum(radial, Q)) / 1e12:.3f}"
         for loaded in log
     ]
     return table(
@@ -278,7 +279,7 @@ def hardest() -> str:
         )
         rows.append(
             f"{name} | – | – | "
-            f"{len(Y) * q / seconds(lambda: room.kernel_sum(radial, Q, w)) / 1e12:.3f}"
+            f"{len(Y) * q / seconds(lambda: loaded.kernel_sum(radial, Q, w)) / 1e12:.3f}"
         )
     head = (
         "case | error in float32, of the absolute terms (goal 1e-6) | in float64 (goal 1e-13) "

@@ -325,27 +325,33 @@ def failures(results: dict) -> list[str]:
     return results.get("failed", []) + peers
 
 
-HOW = f"""Relative errors ‖z̄ − z‖/‖z̄‖ in the RKHS and in L2, by `benchmarks/exact.py`: all pairs in NumPy, in extended precision
-where the error is below 1e-5; it shares no code with any contender. Up to 4096 distinct rows of each set, standardised (lakes:
-arcsinh of one sample; itn: log10 of the markers), because all pairs must be cheap. Bandwidths: Scott's rule (narrow) and half
-the median distance (wide, up to k = 512); Laplacian with the same half-maximum radius. The mixture is normal in five dimensions, the heavy
-mixture Student's t(3) in two.
+HOW = f"""Relative errors ‖z̄ − z‖/‖z̄‖ in the RKHS and in L2, by `benchmarks/exact.py`: all
+pairs in NumPy, in extended precision where the error is below 1e-5; it shares no code with any
+contender. Up to 4096 distinct rows of each set, standardised (lakes: arcsinh of one sample; itn:
+log10 of the markers), because all pairs must be cheap. Bandwidths: Scott's rule (narrow) and
+half the median distance (wide, up to k = 512); Laplacian with the same half-maximum radius. The
+mixture is normal in five dimensions, the heavy mixture Student's t(3) in two.
 
-- **auto**: `sparse_kernel_mean(X, k=k)`; **refine**: the same with `refine={STEPS}`, beyond {FEW} centres `refine={FEWER_STEPS}`, for the
-  Gaussian.
-- **coreax**: `KernelHerding` and `RPCholesky`, jitted, in float64 (its default, float32, is somewhat faster and leaves its
-  weights few digits). Its kernels are the inner product of the space, but for the Laplacian in L2 with even d, where it has none
-  and gets the Matérn kernel of the nearest order.
-- **goodpoints**: `compresspp_kt` with g = {OVERSAMPLING} yields √n′ points, n′ the largest power of four up to n: 64 for 4096, and
-  that is the k it is compared at (Gaussian only, since it knows no Laplacian). {THINNING}: `kt.thin_K` yields ⌊n/2^m⌋ points;
-  all k here are such sizes. Nothing was truncated.
-- **k-means++**, **MiniBatchKMeans** (`n_init=3`): scikit-learn. **random**: uniform, without replacement.
+- **auto**: `sparse_kernel_mean(X, k=k)`; **refine**: the same with `refine={STEPS}`, beyond
+  {FEW} centres `refine={FEWER_STEPS}`, for the Gaussian.
+- **coreax**: `KernelHerding` and `RPCholesky`, jitted, in float64 (its default, float32, is
+  somewhat faster and leaves its weights few digits). Its kernels are the inner product of the
+  space, but for the Laplacian in L2 with even d, where it has none and gets the Matérn kernel of
+  the nearest order.
+- **goodpoints**: `compresspp_kt` with g = {OVERSAMPLING} yields √n′ points, n′ the largest power
+  of four up to n: 64 for 4096, and that is the k it is compared at (Gaussian only, since it
+  knows no Laplacian). {THINNING}: `kt.thin_K` yields ⌊n/2^m⌋ points; all k here are such sizes.
+  Nothing was truncated.
+- **k-means++**, **MiniBatchKMeans** (`n_init=3`): scikit-learn. **random**: uniform, without
+  replacement.
 
-All peers' points get the exact optimal weights in float64, signed or on the simplex, by the solver of this library: at least as
-good as their own (below). Everybody runs alone on the same cores, with its own default number of threads; times are warm."""
+All peers' points get the exact optimal weights in float64, signed or on the simplex, by the
+solver of this library: at least as good as their own (below). Everybody runs alone on the same
+cores, with its own default number of threads; times are warm."""
 
-CELLS = """Error of `auto` ÷ error of the best peer, then that of `refine` for the Gaussian; ✗ marks a missed goal (for the Laplacian:
-`auto` worse than the best peer); "rounding" where the best peer is below 1e-6."""
+CELLS = """Error of `auto` ÷ error of the best peer, then that of `refine` for the Gaussian; ✗
+marks a missed goal (for the Laplacian: `auto` worse than the best peer); "rounding" where the
+best peer is below 1e-6."""
 
 
 def draw(cells: list[dict], path: Path) -> None:

@@ -114,7 +114,7 @@ def density(quick: bool) -> list[Row]:
 
 
 def discrepancy(quick: bool) -> list[Row]:
-    """MMD by sparse means against all pairs; the error is certified by the two means' own errors."""
+    """MMD by sparse means against all pairs; the two means' own errors certify it."""
     rows = []
     for n, d in (
         ((5000, 3), (5000, 10))

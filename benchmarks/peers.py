@@ -243,7 +243,7 @@ def _beginning(quick: bool) -> dict:
 
 
 def _saved(folder: Path, quick: bool) -> dict | None:
-    """What an earlier run of the same kind, on the same machine with the same versions, has saved."""
+    """What an earlier run of the same kind, machine and versions has saved."""
     path = folder / "benchmarks.json"
     if not path.exists():
         return None

@@ -95,7 +95,8 @@ def stream_table(found: dict[str, Any] | None) -> str:
         return ""
     return "\n".join(
         [
-            f'`km.sparse_kernel_mean(km.read(folder), k={found["k"]}, selection="kcenter")` on n = {power(found["n"])}, d = {found["d"]}: '
+            f'`km.sparse_kernel_mean(km.read(folder), k={found["k"]}, selection="kcenter")` '
+            f"on n = {power(found['n'])}, d = {found['d']}: "
             f"{found['seconds']:.0f} s, and the resident set grew by {size(found['growth'])}, "
             f"{found['growth'] / found['n']:.1f} bytes a point.",
             "",

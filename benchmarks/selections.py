@@ -45,32 +45,40 @@ COSTS = (  # d, k, bandwidth in units of Scott's
 )
 MOST = 8.0  # kernel sums that the choice may cost
 
-WORDS = f"""`selection="auto"`, the default, tries several selections, compares what they achieve at equal k (‖z̄‖² is common to all,
-so E_k is comparable; with constrained weights the objective they reach), and keeps the best. Each can be asked for by name.
+WORDS = f"""`selection="auto"`, the default, tries several selections, compares what they achieve
+at equal k (‖z̄‖² is common to all, so E_k is comparable; with constrained weights the objective
+they reach), and keeps the best. Each can be asked for by name.
 
-- **`"kcenter"`**: farthest-first, the paper's. It covers the support evenly, knows no bandwidth, and its first m centres are
-  right for every m. In two dimensions it comes second to greedy rows once k covers the support many times over (wide kernels,
-  k = 256); with few centres, and from five dimensions on at any k below, it picks outliers first and uniform random rows beat it. It
+- **`"kcenter"`**: farthest-first, the paper's. It covers the support evenly, knows no bandwidth,
+  and its first m centres are right for every m. In two dimensions it comes second to greedy rows
+  once k covers the support many times over (wide kernels, k = 256); with few centres, and from
+  five dimensions on at any k below, it picks outliers first and uniform random rows beat it. It
   alone carries the bound of Theorem 1.
-- **`"greedy"`**: each next row is the one that lowers the error most, from a pool of candidates. Its centres are rows of X, and
-  it is the best of the five in most cells below, with signed and with valid weights, for both kernels.
-- **`"kmeans"`**: Lloyd's centroids, off the data (`indices` is None). Ahead of greedy rows with few centres and a wide kernel (k = 32);
-  behind with more, and far behind for narrow kernels in high dimension. Not nested.
+- **`"greedy"`**: each next row is the one that lowers the error most, from a pool of candidates.
+  Its centres are rows of X, and it is the best of the five in most cells below, with signed and
+  with valid weights, for both kernels.
+- **`"kmeans"`**: Lloyd's centroids, off the data (`indices` is None). Ahead of greedy rows with
+  few centres and a wide kernel (k = 32); behind with more, and far behind for narrow kernels in
+  high dimension. Not nested.
 - **`"kmeans++"`**, **`"random"`**: draws. Fast, and what others are measured by.
-- **`"auto"`** with k given: centroids, and the greedy selection with centroids among its candidates (up to three dimensions only
-  for k ≤ 1024, where its algebra costs less than the sums); where the last centres gain next to nothing also rows alone,
-  greedy and, at the border of rounding, farthest-first (up to three dimensions). Centres off the data then take a few steps of
-  `refine`, where points and centres are few. With k open: farthest-first and greedy grow side by side, and the worse is dropped
-  after 128 centres.
-- **`refine=N`** moves the centres down the error itself. For a smooth kernel nothing on the data comes near it; a Laplacian gains
-  little.
-- **Densities** (`SparseKDE`, KL, mean shift) are compared by the mean log-density of rows, because the error hardly sees the tails: a
-  selection that leaves them empty may win by L2 error and lose whole units of likelihood. So `SparseKDE(selection="auto")`
-  need not take what `sparse_kernel_mean(space="l2", constraint="simplex")` takes.
+- **`"auto"`** with k given: centroids, and the greedy selection with centroids among its
+  candidates (up to three dimensions only for k ≤ 1024, where its algebra costs less than the
+  sums); where the last centres gain next to nothing also rows alone, greedy and, at the border
+  of rounding, farthest-first (up to three dimensions). Centres off the data then take a few
+  steps of `refine`, where points and centres are few. With k open: farthest-first and greedy
+  grow side by side, and the worse is dropped after 128 centres.
+- **`refine=N`** moves the centres down the error itself. For a smooth kernel nothing on the data
+  comes near it; a Laplacian gains little.
+- **Densities** (`SparseKDE`, KL, mean shift) are compared by the mean log-density of rows,
+  because the error hardly sees the tails: a selection that leaves them empty may win by L2 error
+  and lose whole units of likelihood. So `SparseKDE(selection="auto")` need not take what
+  `sparse_kernel_mean(space="l2", constraint="simplex")` takes.
 
-Below, relative errors ‖z̄ − z‖/‖z̄‖ of up to {POINTS} standardised rows, RKHS; narrow: Scott's bandwidth, wide: half the median
-distance. Bold: the least of the five selections. `auto` ÷ best is `auto` over that least one. The last table is the cost of `auto` in
-units of one n × k kernel sum over the same points, which the engine sums faster the narrower the kernel and the lower the dimension."""
+Below, relative errors ‖z̄ − z‖/‖z̄‖ of up to {POINTS} standardised rows, RKHS; narrow: Scott's
+bandwidth, wide: half the median distance. Bold: the least of the five selections. `auto` ÷ best
+is `auto` over that least one. The last table is the cost of `auto` in units of one n × k kernel
+sum over the same points, which the engine sums faster the narrower the kernel and the lower the
+dimension."""
 
 
 def errors(kernel: str, constraint: str | None) -> list[str]:

@@ -1,3 +1,1 @@
-"""How the documentation site is made: examples that run, figures read from generated pages,
-docstrings as reference.
-"""
+"""How the site is made: examples that run, figures from generated pages, the reference."""

@@ -1,5 +1,6 @@
-"""The architecture as a drawing, from the import contracts that the build enforces: it cannot
-disagree with them.
+"""The architecture as a drawing, from the import contracts that the build enforces.
+
+So it cannot disagree with them.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ WORDS = {  # what each layer is for, in a few words; a new layer without words f
 
 
 def contracts() -> tuple[list[list[str]], list[str]]:
-    """(layers from the top, each a list of modules side by side; packages kept in their point clouds)."""
+    """(layers from the top, each a list of modules side by side; packages kept apart)."""
     settings = tomllib.loads(PYPROJECT.read_text())["tool"]["importlinter"]["contracts"]
     layers = next(contract["layers"] for contract in settings if contract["type"] == "layers")
     kept = [
@@ -54,15 +55,14 @@ def contracts() -> tuple[list[list[str]], list[str]]:
 
 
 def svg() -> str:
-    """Rows of boxes; whatever is above may import what is below, never the reverse and never
-    sideways.
-    """
+    """Rows of boxes: whatever is above may import what is below, never the reverse or sideways."""
     layers, kept = contracts()
     height = ROW * len(layers) + 30
     parts = [_layer(i, modules) for i, modules in enumerate(layers)]
     foot = f"{', '.join(kept)}: imported inside their own engine only"
     parts.append(
-        f'<text x="{WIDTH / 2}" y="{height - 8}" text-anchor="middle" font-size="13">{escape(foot)}</text>'
+        f'<text x="{WIDTH / 2}" y="{height - 8}" text-anchor="middle" font-size="13">'
+        f"{escape(foot)}</text>"
     )
     label = "Layers of the package, from the command line at the top to types at the bottom"
     return (
@@ -95,6 +95,12 @@ def _box(x: float, y: float, width: float, module: str) -> str:
         if width < 240
         else f'<tspan dx="10" font-size="12" opacity="0.75">{escape(WORDS[module])}</tspan>'
     )
-    text = f'<text x="{x + width / 2:.0f}" y="{y + 21:.0f}" text-anchor="middle" font-size="14"><tspan font-weight="600">'
-    frame = f'<rect x="{x + 1:.0f}" y="{y:.0f}" width="{width - 2:.0f}" height="{BOX}" rx="5" fill="none" stroke="currentColor"/>'
+    text = (
+        f'<text x="{x + width / 2:.0f}" y="{y + 21:.0f}" text-anchor="middle" font-size="14">'
+        '<tspan font-weight="600">'
+    )
+    frame = (
+        f'<rect x="{x + 1:.0f}" y="{y:.0f}" width="{width - 2:.0f}" height="{BOX}" rx="5" '
+        'fill="none" stroke="currentColor"/>'
+    )
     return f"{frame}{text}{escape(module)}</tspan>{words}</text>"

@@ -1,9 +1,8 @@
 """Docstrings as reference pages: a Griffe extension.
 
-The source writes ``name : what it is`` under Parameters and Attributes; types are in the signature.
-NumPy's format would take the text for a type, so it is moved one line down before it is parsed.
-Sphinx roles become links. A public object without a docstring is a warning, which strict mode turns
-into an error.
+The renderer reads numpydoc's sections, but not the Sphinx markup in them: roles, the names under
+See Also and numbered references become Markdown before it is parsed. A public object without a
+docstring is a warning, which strict mode turns into an error.
 """
 
 from __future__ import annotations
@@ -51,6 +50,7 @@ def _rewrite(parent: griffe.Object, public: set[str]) -> None:
                 *(p for p in member.parameters if p.name == "_" or p.name[0] != "_")
             )
         if member.docstring is not None:
-            member.docstring.value = rewritten(member.docstring.value, public, inside)
+            text = member.docstring.value
+            member.docstring.value = rewritten(text, public, inside, of_class=member.is_class)
         if member.is_module or member.is_class:
             _rewrite(member, public)

@@ -1,8 +1,7 @@
-"""The environment that a page promises: what its ``pip install`` lines bring, and nothing else that
-happens to be installed.
+"""The environment that a page promises: what its ``pip install`` lines bring.
 
-A folder with a ``sitecustomize`` that hides every other package goes first on the path of the
-processes that run the page.
+Nothing else that happens to be installed is there: a folder with a ``sitecustomize`` that hides
+every other package goes first on the path of the processes that run the page.
 """
 
 from __future__ import annotations
@@ -30,7 +29,9 @@ class Finder(PathFinder):
 
     @classmethod
     def find_spec(cls, fullname, path=None, target=None):
-        return None if fullname.partition(".")[0] in HIDDEN else PathFinder.find_spec(fullname, path, target)
+        if fullname.partition(".")[0] in HIDDEN:
+            return None
+        return PathFinder.find_spec(fullname, path, target)
 
 
 sys.meta_path[:] = [Finder if finder is PathFinder else finder for finder in sys.meta_path]

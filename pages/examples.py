@@ -1,5 +1,4 @@
-"""Examples as pages: a script in cells is run cell by cell, and what it prints and draws is kept
-beside its source.
+"""Examples as pages: a script is run cell by cell, and what it prints and draws is kept.
 
 The module docstring begins with the title; the rest of it is the introduction, in Markdown. A line
 ``# %%`` begins a new cell, and the comment right below it is the text of that cell.
@@ -93,8 +92,9 @@ def _cells(lines: list[str], start: int) -> Iterator[Cell]:
 
 
 def results(script: Script) -> tuple[Path, list[Ran]]:
-    """The folder with the pictures of a script, and what its cells did: run now, or remembered
-    while nothing changed.
+    """The folder with the pictures of a script, and what its cells did.
+
+    It is run now, or remembered while nothing has changed.
     """
     folder = CACHE / f"{script.name}-{_fingerprint(script)}"
     record = folder / "cells.json"
@@ -126,8 +126,9 @@ def _fingerprint(script: Script) -> str:
 
 
 def run(path: Path, folder: Path) -> None:
-    """Run a script cell by cell in one namespace, and write pictures and ``cells.json``; warnings
-    are errors.
+    """Run a script cell by cell in one namespace, and write pictures and ``cells.json``.
+
+    Warnings are errors.
     """
     import warnings
 

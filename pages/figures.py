@@ -1,7 +1,7 @@
-"""Figures in prose come from generated pages: {{ page | section | case | column }} is replaced by
-that cell of that table.
+"""Figures in prose come from generated pages, by {{ page | section | case | column }}.
 
-A fifth part picks the n-th number of a cell that has several.
+This is replaced by that cell of that table; a fifth part picks the n-th number of a cell that has
+several.
 
 A page is written by a script (``make bench``), so a figure quoted elsewhere follows it; one that is
 gone fails the build. Pictures that lie elsewhere in the repository, beside the results they show,

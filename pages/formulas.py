@@ -1,6 +1,4 @@
-"""Formulas as MathML when the site is built: a page needs neither a script nor a network to show
-them.
-"""
+"""Formulas as MathML when the site is built: a page needs neither script nor network for them."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ ELSEWHERE = {
     "double-struck": dict(zip("CHNPQRZ", "ℂℍℕℙℚℝℤ", strict=True)),
     "script": dict(zip("BEFHILMR", "ℬℰℱℋℐℒℳℛ", strict=True)),
 }
-# of the converter, and what browsers need: bars of one height, relations with their space
+# Of the converter, and what browsers need: bars of one height, relations with their space.
 SIGNS = {
     "<mo>&#x02016;</mo>": '<mo stretchy="false">&#x02016;</mo>',
     "<mi>&#x02016;</mi>": '<mo stretchy="false">&#x02016;</mo>',

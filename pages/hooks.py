@@ -32,8 +32,9 @@ EVIDENCE = [
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """The gallery's part of the navigation follows the examples; pages that a script has written
-    are the evidence.
+    """The gallery's part of the navigation follows the examples.
+
+    Pages that a script has written are the evidence.
     """
     listed = set(re.findall(r"[\w/.-]+\.md", str(config.nav)))
     written = [

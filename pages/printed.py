@@ -1,5 +1,6 @@
-"""Bring what pages show as printed up to date: run their Python blocks, and write the output into
-the text block below each.
+"""Bring what pages show as printed up to date.
+
+Their Python blocks are run, and the output is written into the text block below each.
 
     python -m pages.printed docs/quickstart.md docs/guides/streaming.md
 
@@ -19,8 +20,9 @@ from pages.blocks import FENCE
 
 
 def refreshed(text: str) -> str:
-    """The page with every output in its place; blocks run in one namespace, in a folder of their
-    own.
+    """The page with every output in its place.
+
+    Blocks run in one namespace, in a folder of their own.
     """
     parts, last, printed = [], 0, ""
     space: dict[str, object] = {"__name__": "page"}

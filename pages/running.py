@@ -1,7 +1,8 @@
-"""Run the blocks of a page, one after the other, and write what each printed: ``python -m
-pages.running PAGE OUTPUT.json``.
+"""Run the blocks of a page, one after the other, and write what each printed.
 
-A process of its own, so that it can be given the environment that the page promises.
+    python -m pages.running PAGE OUTPUT.json
+
+It is a process of its own, so that it can be given the environment that the page promises.
 """
 
 from __future__ import annotations
@@ -39,9 +40,7 @@ def run(page: Path) -> list[str]:
 
 
 def shell(text: str) -> None:
-    """Lines of a shell block: what is installed is there already, make targets are planned, the
-    rest is run.
-    """
+    """Lines of a shell block: installations are skipped, make targets planned, the rest is run."""
     for line in text.replace("\\\n", " ").splitlines():
         if INSTALL.match(line):
             continue

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 
-SECTION = re.compile(
-    r"^(Parameters|Attributes|Returns|Notes|Examples|References)\n-+$", flags=re.MULTILINE
-)
-ENTRY = re.compile(r"^(\*{0,2}\w+(?:, \w+)*) : (.+(?:\n[ ]+.+)*)$", flags=re.MULTILINE)
-ROLE = re.compile(r":(?:class|func|meth|attr):`([\w.]+)`")
+SECTION = re.compile(r"^([A-Z][A-Za-z ]+)\n-+$", flags=re.MULTILINE)
+RELATED = re.compile(r"^([\w.]+) : (.+)$", flags=re.MULTILINE)
+REFERENCE = re.compile(r"^\.\. \[(\d+)\] ", flags=re.MULTILINE)
+CITATION = re.compile(r"\[(\d+)\]_")
+ROLE = re.compile(r":(class|func|meth|attr):`([\w.]+)`")
 FENCED = re.compile(r"(^```.*?^```$)", flags=re.DOTALL | re.MULTILINE)
 LIST_AT_ONCE = re.compile(r"^((?![-*+] |[#|>\s]|\d+\. ).+)\n(?=[-*] )", flags=re.MULTILINE)
 
 
 def lists_apart(text: str) -> str:
-    """A list right below a paragraph, as repositories show it: this converter of Markdown wants an
-    empty line between.
+    """Markdown with an empty line between a paragraph and a list right below it.
+
+    Repositories show such a list as one, but the converter of this site wants the empty line.
     """
     parts = FENCED.split(text)
     return "".join(
@@ -23,32 +24,35 @@ def lists_apart(text: str) -> str:
     )
 
 
-def rewritten(text: str, public: set[str], members: dict[str, str]) -> str:
-    """A docstring with its entries as name and description, and its roles as links.
+def rewritten(
+    text: str, public: set[str], members: dict[str, str], *, of_class: bool = False
+) -> str:
+    """A docstring with its roles, its related names and its references as Markdown.
 
     ``public`` are names of the package, ``members`` the names around the docstring with their full
-    paths.
+    paths. What a method relates to are first of all the other methods of its class.
     """
+
+    def related(match: re.Match[str]) -> str:
+        return f"- {_link(match[1], public, members, own_first=not of_class)}: {match[2]}"
+
+    def role(match: re.Match[str]) -> str:
+        return _link(match[2], public, members, own_first=match[1] in ("meth", "attr"))
+
     parts = SECTION.split(text)
-    head, sections = parts[0], list(zip(parts[1::2], parts[2::2], strict=True))
-    done = [head]
-    for title, body in sections:
-        moved = ENTRY.sub(_described, body) if title in ("Parameters", "Attributes") else body
-        done.append(f"{title}\n{'-' * len(title)}{moved}")
-    return ROLE.sub(lambda match: _link(match[1], public, members), "".join(done))
+    done = [parts[0]]
+    for title, body in zip(parts[1::2], parts[2::2], strict=True):
+        entries = RELATED.sub(related, body) if title == "See Also" else body
+        if title == "References":
+            entries = REFERENCE.sub(r"\1. ", body)
+        done.append(f"{title}\n{'-' * len(title)}{entries}")
+    return CITATION.sub(r"[\1]", ROLE.sub(role, "".join(done)))
 
 
-def _described(match: re.Match[str]) -> str:
-    """Each of the names that share a description, with it: the renderer gives a group the type of
-    its first member.
-    """
-    return "\n".join(f"{name}\n    {match[2]}" for name in match[1].split(", "))
-
-
-def _link(name: str, public: set[str], members: dict[str, str]) -> str:
-    last = name.rpartition(".")[2]
-    if last in public:
-        return f"[`{last}`][kernelmean.{last}]"
-    if last in members:
-        return f"[`{last}`][{members[last]}]"
-    return f"`{name.removeprefix('kernelmean.')}`"
+def _link(name: str, public: set[str], members: dict[str, str], *, own_first: bool) -> str:
+    """A link to a name around the docstring or of the package; plain code for any other name."""
+    short = name.removeprefix("kernelmean.")
+    own = f"[`{short}`][{members[short]}]" if short in members and short == name else None
+    known = f"[`{short}`][kernelmean.{short}]" if short.partition(".")[0] in public else None
+    preferred = (own, known) if own_first else (known, own)
+    return preferred[0] or preferred[1] or f"`{short}`"

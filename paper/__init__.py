@@ -1,3 +1,1 @@
-"""The paper's experiments (section 6), run with this library: one module each, short because the
-library does the work.
-"""
+"""The paper's experiments (section 6), run with this library: one short module each."""

@@ -1,5 +1,6 @@
-"""``python -m paper [names] [--data DIR] [--fresh] [--quick] [--page]``: run experiments, write
-results and docs/paper.md.
+"""Run experiments, write results and docs/paper.md.
+
+Call it by ``python -m paper [names] [--data DIR] [--fresh] [--quick] [--page]``.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The arguments of the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m paper", description=f"Experiments: {', '.join(NAMES)}."
     )

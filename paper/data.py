@@ -1,5 +1,4 @@
-"""The data sets of the paper and their stand-ins: from a folder, else from OpenML where they are
-public.
+"""The data sets of the paper and their stand-ins: from a folder, or from OpenML if public.
 
 Folder: ``benchmark11/<name>.npz`` (X, y), ``mnist/*.gz`` (the four idx files),
 ``flow_<name>/flow_<name>.npz`` (X, offsets and labels) and
@@ -17,8 +16,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 BENCHMARKS = (
-    "banana", "image", "ringnorm", "breast-cancer", "heart", "thyroid", "diabetes", "german", "twonorm", "waveform", "iris",
-)  # fmt: skip
+    "banana",
+    "image",
+    "ringnorm",
+    "breast-cancer",
+    "heart",
+    "thyroid",
+    "diabetes",
+    "german",
+    "twonorm",
+    "waveform",
+    "iris",
+)
 OPENML = {  # name and version there
     "banana": ("banana", 1),
     "ringnorm": ("ringnorm", 1),
@@ -87,8 +96,9 @@ class Source:
         return Digits(X[:60_000], y[:60_000], X[60_000:], y[60_000:])
 
     def flow(self, name: str) -> Flow:
-        """``lakes36`` by arcsinh; ``itn15`` by log10 of the markers, light scatter by 256 channels,
-        as many as a decade has.
+        """``lakes36`` by arcsinh; ``itn15`` by log10 of the markers.
+
+        Light scatter is divided by 256 channels, as many as a decade has.
         """
         path = self._file(f"flow_{name}", f"flow_{name}.npz")
         if path is None:
@@ -136,7 +146,10 @@ class Source:
 
 
 def fetched(name: str, version: int) -> tuple[np.ndarray, np.ndarray]:
-    """A set from OpenML as numbers, rows with gaps dropped; what is text is coded in sorted order."""
+    """A set from OpenML as numbers, rows with gaps dropped.
+
+    What is text is coded in sorted order.
+    """
     from sklearn.datasets import fetch_openml
 
     try:
@@ -165,6 +178,9 @@ def codes(column: Any) -> np.ndarray:
 
 
 def scored(X: np.ndarray) -> np.ndarray:
-    """Mean 0 and sample standard deviation 1, as the benchmark has them; constant columns dropped."""
+    """Mean 0 and sample standard deviation 1, as the benchmark has them.
+
+    Constant columns are dropped.
+    """
     spread = X.std(axis=0, ddof=1)
     return ((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0))[:, spread > 0]

@@ -1,6 +1,4 @@
-"""What the two embedding experiments have in common: data, settings, ISOMAP and Procrustes, the
-sweep over ε, pictures.
-"""
+"""What the two embedding experiments share: data, settings, ISOMAP, Procrustes, sweep, pictures."""
 
 from __future__ import annotations
 
@@ -47,11 +45,10 @@ def timed(action: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def timed_on_all_cores(action: Callable[[], Any]) -> tuple[float, Any]:
-    """CPU seconds of all threads ÷ cores, for long work that keeps every core busy: what an idle
-    machine would take at least.
+    """CPU seconds of all threads ÷ cores, for long work that keeps every core busy.
 
-    Other work on the machine lengthens the wall clock of such a run, and would flatter whatever is
-    compared with it.
+    That is what an idle machine would take at least. Other work on the machine lengthens the wall
+    clock of such a run, and would flatter whatever is compared with it.
     """
     cpu, wall = time.process_time(), time.perf_counter()
     found = action()
@@ -84,8 +81,9 @@ def replicates(D: np.ndarray, groups: Sequence[str]) -> float:
 
 
 def judged(D: np.ndarray, D0: np.ndarray, groups: Sequence[str]) -> Values:
-    """How near sparse distances and their embedding come to the full ones, after translation,
-    rotation and scale.
+    """How near sparse distances and their embedding come to the full ones.
+
+    Embeddings are compared after translation, rotation and scale.
     """
     reference = embedded(D)
     laid = km.procrustes(reference, embedded(D0))
@@ -98,8 +96,9 @@ def judged(D: np.ndarray, D0: np.ndarray, groups: Sequence[str]) -> Values:
 
 
 def repeated(fit: Fit, made: Recipe, D: np.ndarray, groups: Sequence[str], runs: int = 3) -> Values:
-    """A few runs with different first centres: the times of the fastest, the quality of the first
-    and its range.
+    """A few runs with different first centres.
+
+    The times are those of the fastest, the quality is that of the first, with its range.
     """
     found = [fit(seeded(made, seed)) for seed in range(runs)]
     means = found[0][2]
@@ -228,8 +227,9 @@ def sweep_rows(
 def draw_all(
     parts: Parts, folder: Path, words: tuple[str, str, str], figures: tuple[str, str]
 ) -> list[Picture]:
-    """Both figures of an experiment, as far as its parts are there; ``words``: file, title of the
-    first and of the second.
+    """Both figures of an experiment, as far as its parts are there.
+
+    ``words`` are the file, the title of the first figure and that of the second.
     """
     pictures, (file, title, other) = [], words
     settings = {"paper": "the paper's settings", "best": "best settings"}

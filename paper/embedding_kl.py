@@ -1,6 +1,4 @@
-"""Euclidean embedding of distributions by Kullback–Leibler divergences of densities (Table 2, Figs.
-3 and 4).
-"""
+"""Embedding of distributions by Kullback–Leibler divergences (Table 2, Figs. 3 and 4)."""
 
 from __future__ import annotations
 
@@ -59,8 +57,9 @@ def made(samples: Sequence[np.ndarray], setting: str) -> Recipe:
 def fit(
     samples: Sequence[np.ndarray], recipe: Recipe, most: int | None = None
 ) -> tuple[float, float, list[Any], np.ndarray]:
-    """Densities on the first halves, then d(p, q) = D(p|q) + D(q|p) over (some points of) the
-    second halves.
+    """Densities on the first halves, then d(p, q) = D(p|q) + D(q|p) over the second halves.
+
+    Of these it may be some points only.
     """
     first, second = split(samples)
     second = [X[:most] for X in second]
@@ -89,9 +88,7 @@ def full_logs(name: str, piece: int, desk: Desk) -> Values:
 
 
 def full_matrix(name: str, parts: Parts) -> tuple[np.ndarray, float]:
-    """D(a|b) = mean over a of log f_a − log f_b, both directions added; and the seconds of all
-    pieces.
-    """
+    """D(a|b) = mean over a of log f_a − log f_b, both directions added, and the seconds of all."""
     names = [f"{name}_full_{piece}" for piece in range(PIECES[name])]
     if absent := [part for part in names if part not in parts]:
         raise Missing(f"{name} needs its part {absent[0]} first.")
@@ -104,8 +101,9 @@ def full_matrix(name: str, parts: Parts) -> tuple[np.ndarray, float]:
 
 
 def sparse(name: str, desk: Desk) -> Values:
-    """Sparse densities by projection as in the paper, by exact weights, and with best settings;
-    against the full matrix.
+    """Sparse densities by projection as in the paper, by exact weights, and with best settings.
+
+    They are compared with the full matrix.
     """
     flow = desk.source.flow(name)
     D, _ = full_matrix(name, values_of("embedding_kl", desk.results))
@@ -123,8 +121,9 @@ def sparse(name: str, desk: Desk) -> Values:
 
 
 def sweep(name: str, setting: str, piece: int, desk: Desk) -> Values:
-    """Ten runs for every ε, fewer with best settings; D₀ times are scaled from the points that are
-    averaged over to all.
+    """Ten runs for every ε, fewer with best settings.
+
+    D₀ times are scaled from the points that are averaged over to all.
     """
     samples = desk.source.flow(name).samples
     recipe, sizes = made(samples, setting), [(len(X) + 1) // 2 for X in samples]
@@ -146,8 +145,9 @@ def rows(parts: Parts) -> list[Row]:
 
 
 def table_rows(table: str, name: str, parts: Parts) -> list[Row]:
-    """Times, their ratio, the embedding's faithfulness; k-centre with exact weights in the
-    sentences.
+    """Times, their ratio, the embedding's faithfulness.
+
+    k-centre with exact weights is in the sentences.
     """
     part, (_, seconds) = parts[f"{name}_sparse"], full_matrix(name, parts)
     paper, exact, best, many = (part[setting] for setting in SETTINGS)
@@ -160,16 +160,75 @@ def table_rows(table: str, name: str, parts: Parts) -> list[Row]:
         for key in ("relative_error", "unexplained", "same_group")
     }
     return [
-        Row(table, "full: D", FIGURES["full"], seconds, None, "s", "densities on one half of " f"{sum(part['sizes'])} points, averaged over the other; σ = {parts[f'{name}_full_0']['bandwidth']:.3g}"),
-        Row(table, "sparse: selection and weights", FIGURES["selection"], paper["selection_s"], best["selection_s"], "s", "fastest of three runs"),
-        Row(table, "sparse: D", FIGURES["distances"], paper["distances_s"], best["distances_s"], "s"),
+        Row(
+            table,
+            "full: D",
+            FIGURES["full"],
+            seconds,
+            None,
+            "s",
+            "densities on one half of "
+            f"{sum(part['sizes'])} points, averaged over the other; "
+            f"σ = {parts[f'{name}_full_0']['bandwidth']:.3g}",
+        ),
+        Row(
+            table,
+            "sparse: selection and weights",
+            FIGURES["selection"],
+            paper["selection_s"],
+            best["selection_s"],
+            "s",
+            "fastest of three runs",
+        ),
+        Row(
+            table, "sparse: D", FIGURES["distances"], paper["distances_s"], best["distances_s"], "s"
+        ),
         Row(table, "sparse: total", theirs, *totals, "s"),
-        Row(table, "full ÷ sparse", 18.7, seconds / totals[0], seconds / totals[1], "×", f"{REMARKS[name]}best settings with up to 3√n centres: {slower:.3g}×", Goal("≥ 20×", seconds / totals[1] >= 20)),
-        Row(table, "k₀ over the samples", None, *(f"{min(each['k'])} to {max(each['k'])}" for each in (paper, best)), sentence="centres with weight: {} to {}; {} to {}".format(*(edge(each["with_weight"]) for each in (paper, best) for edge in (min, max)))),
-        Row(table, "‖D − D₀‖/‖D‖", None, paper["relative_error"], best["relative_error"], sentence=beside["relative_error"]),
-        Row(table, "1 − R² after Procrustes", None, paper["unexplained"], best["unexplained"], sentence=beside["unexplained"]),
-        Row(table, "nearest sample is of the same group", None, paper["same_group"], best["same_group"], sentence=f"{part['full']['same_group']:.3g} with full densities; {beside['same_group']}"),
-    ]  # fmt: skip
+        Row(
+            table,
+            "full ÷ sparse",
+            18.7,
+            seconds / totals[0],
+            seconds / totals[1],
+            "×",
+            f"{REMARKS[name]}best settings with up to 3√n centres: {slower:.3g}×",
+            Goal("≥ 20×", seconds / totals[1] >= 20),
+        ),
+        Row(
+            table,
+            "k₀ over the samples",
+            None,
+            *(f"{min(each['k'])} to {max(each['k'])}" for each in (paper, best)),
+            sentence="centres with weight: {} to {}; {} to {}".format(
+                *(edge(each["with_weight"]) for each in (paper, best) for edge in (min, max))
+            ),
+        ),
+        Row(
+            table,
+            "‖D − D₀‖/‖D‖",
+            None,
+            paper["relative_error"],
+            best["relative_error"],
+            sentence=beside["relative_error"],
+        ),
+        Row(
+            table,
+            "1 − R² after Procrustes",
+            None,
+            paper["unexplained"],
+            best["unexplained"],
+            sentence=beside["unexplained"],
+        ),
+        Row(
+            table,
+            "nearest sample is of the same group",
+            None,
+            paper["same_group"],
+            best["same_group"],
+            sentence=f"{part['full']['same_group']:.3g} with full densities; "
+            f"{beside['same_group']}",
+        ),
+    ]
 
 
 def draw(parts: Parts, folder: Path) -> list[Picture]:
@@ -192,21 +251,36 @@ def claims() -> list[Claim]:
     )
     errors = [each["relative_error"] for each in (paper, exact, best)]
     return [
-        Claim("sparse divergences are near the full ones with best settings", errors[2] < 0.05, f"{errors[2]:.2g}"),
-        Claim("exact simplex weights come nearer than projected ones", errors[1] < errors[0], f"{errors[1]:.2g} against {errors[0]:.2g}"),
-        Claim("the sparse embedding is the full one, 1 − R² < 1 %", best["unexplained"] < 0.01, f"{best['unexplained']:.2g}"),
-    ]  # fmt: skip
+        Claim(
+            "sparse divergences are near the full ones with best settings",
+            errors[2] < 0.05,
+            f"{errors[2]:.2g}",
+        ),
+        Claim(
+            "exact simplex weights come nearer than projected ones",
+            errors[1] < errors[0],
+            f"{errors[1]:.2g} against {errors[0]:.2g}",
+        ),
+        Claim(
+            "the sparse embedding is the full one, 1 − R² < 1 %",
+            best["unexplained"] < 0.01,
+            f"{best['unexplained']:.2g}",
+        ),
+    ]
 
 
 EXPERIMENT = Experiment(
     "embedding_kl",
     "Euclidean embedding of distributions, Kullback–Leibler divergence of densities",
-    """As before, with the symmetrised Kullback–Leibler divergence between kernel density estimates in place of the distance in the
-RKHS: every sample is split at random, densities are fitted on the first halves and log-ratios averaged over the second. Centres:
-at most the largest integer below 3√n of the half that is fitted, ε = 1e-10. The paper's settings: k-centre, stop at the first small
-step, coefficients (optimal in L2) projected on the simplex. Best settings: `selection="auto"`, `patience=10`, exact nonnegative
-weights in L2, at most 150 centres as before (not tried with other limits); the defaults, up to 3√n centres, and k-centre with exact weights, are named in the last column. The
-sweep over ε averages over 1000 points of each second half of `flow_lakes36`; its D₀ times are scaled to all of them.""",
+    """As before, with the symmetrised Kullback–Leibler divergence between kernel density
+estimates in place of the distance in the RKHS: every sample is split at random, densities are
+fitted on the first halves and log-ratios averaged over the second. Centres: at most the largest
+integer below 3√n of the half that is fitted, ε = 1e-10. The paper's settings: k-centre, stop at
+the first small step, coefficients (optimal in L2) projected on the simplex. Best settings:
+`selection="auto"`, `patience=10`, exact nonnegative weights in L2, at most 150 centres as before
+(not tried with other limits); the defaults, up to 3√n centres, and k-centre with exact weights,
+are named in the last column. The sweep over ε averages over 1000 points of each second half of
+`flow_lakes36`; its D₀ times are scaled to all of them.""",
     {
         **{
             f"{name}_full_{piece}": partial(full_logs, name, piece)

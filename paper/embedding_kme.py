@@ -1,6 +1,4 @@
-"""Euclidean embedding of distributions by distances of kernel mean embeddings (Table 1, Figs. 1 and
-2).
-"""
+"""Embedding of distributions by distances of kernel mean embeddings (Table 1, Figs. 1 and 2)."""
 
 from __future__ import annotations
 
@@ -45,8 +43,9 @@ def fit(samples: Sequence[np.ndarray], made: Recipe) -> tuple[float, float, list
 
 
 def full_products(name: str, piece: int, desk: Desk) -> Values:
-    """⟨z̄_a, z̄_b⟩ for b ≤ a over all pairs of points: the rows a of one piece, dealt out so that
-    pieces cost about the same.
+    """⟨z̄_a, z̄_b⟩ for b ≤ a over all pairs of points: the rows a of one piece.
+
+    Rows are dealt out so that pieces cost about the same.
     """
     samples = desk.source.flow(name).samples
     means = Recipe(embedding.recipe(samples).kernel, None, sparse=False).means(samples)
@@ -114,8 +113,9 @@ def rows(parts: Parts) -> list[Row]:
 
 
 def table_rows(table: str, name: str, parts: Parts) -> list[Row]:
-    """Times, their ratio, the embedding's faithfulness; best settings with up to 3√n centres in the
-    sentences.
+    """Times, their ratio, the embedding's faithfulness.
+
+    Best settings with up to 3√n centres are in the sentences.
     """
     part, (_, seconds) = parts[f"{name}_sparse"], full_matrix(name, parts)
     paper, best, many = (part[label] for label in ("paper", "best", "many"))
@@ -128,16 +128,72 @@ def table_rows(table: str, name: str, parts: Parts) -> list[Row]:
     beside = "best settings with up to 3√n centres: "
     sizes = [f"{min(each['k'])} to {max(each['k'])}" for each in (paper, best, many)]
     return [
-        Row(table, "full: D", FIGURES["full"], seconds, None, "s", "all pairs of " f"{sum(part['sizes'])} points, σ = {parts[f'{name}_full_0']['bandwidth']:.3g}"),
-        Row(table, "sparse: selection and weights", FIGURES["selection"], paper["selection_s"], best["selection_s"], "s", "fastest of three runs"),
-        Row(table, "sparse: D", FIGURES["distances"], paper["distances_s"], best["distances_s"], "s"),
-        Row(table, "sparse: total", FIGURES["selection"] + FIGURES["distances"], *totals[:2], "s", f"{beside}{totals[2]:.3g} s"),
-        Row(table, "full ÷ sparse", 22.4, *ratios[:2], "×", f"{REMARKS[name][0]}{beside}{ratios[2]:.3g}×", Goal("≥ 100×", ratios[1] >= 100)),
+        Row(
+            table,
+            "full: D",
+            FIGURES["full"],
+            seconds,
+            None,
+            "s",
+            "all pairs of "
+            f"{sum(part['sizes'])} points, σ = {parts[f'{name}_full_0']['bandwidth']:.3g}",
+        ),
+        Row(
+            table,
+            "sparse: selection and weights",
+            FIGURES["selection"],
+            paper["selection_s"],
+            best["selection_s"],
+            "s",
+            "fastest of three runs",
+        ),
+        Row(
+            table, "sparse: D", FIGURES["distances"], paper["distances_s"], best["distances_s"], "s"
+        ),
+        Row(
+            table,
+            "sparse: total",
+            FIGURES["selection"] + FIGURES["distances"],
+            *totals[:2],
+            "s",
+            f"{beside}{totals[2]:.3g} s",
+        ),
+        Row(
+            table,
+            "full ÷ sparse",
+            22.4,
+            *ratios[:2],
+            "×",
+            f"{REMARKS[name][0]}{beside}{ratios[2]:.3g}×",
+            Goal("≥ 100×", ratios[1] >= 100),
+        ),
         Row(table, "k₀ over the samples", None, *sizes[:2], sentence=f"{beside}{sizes[2]}"),
-        Row(table, "‖D − D₀‖/‖D‖", None, paper["relative_error"], best["relative_error"], sentence=f"{REMARKS[name][1]}{beside}{many['relative_error']:.2g}"),
-        Row(table, "1 − R² after Procrustes", None, *unexplained, sentence="three runs: " f"{spans[0]}; {spans[1]}; {beside}{spans[2]}", goal=Goal("< 0.01", unexplained[1] < 0.01)),
-        Row(table, "nearest sample is of the same group", None, paper["same_group"], best["same_group"], sentence=f"{part['full']['same_group']:.3g} with full means; {beside}{many['same_group']:.3g}"),
-    ]  # fmt: skip
+        Row(
+            table,
+            "‖D − D₀‖/‖D‖",
+            None,
+            paper["relative_error"],
+            best["relative_error"],
+            sentence=f"{REMARKS[name][1]}{beside}{many['relative_error']:.2g}",
+        ),
+        Row(
+            table,
+            "1 − R² after Procrustes",
+            None,
+            *unexplained,
+            sentence=f"three runs: {spans[0]}; {spans[1]}; {beside}{spans[2]}",
+            goal=Goal("< 0.01", unexplained[1] < 0.01),
+        ),
+        Row(
+            table,
+            "nearest sample is of the same group",
+            None,
+            paper["same_group"],
+            best["same_group"],
+            sentence=f"{part['full']['same_group']:.3g} with full means; "
+            f"{beside}{many['same_group']:.3g}",
+        ),
+    ]
 
 
 def draw(parts: Parts, folder: Path) -> list[Picture]:
@@ -163,25 +219,43 @@ def claims() -> list[Claim]:
         for tol in (1e-2, 1e-12)
     )
     return [
-        Claim("the sparse embedding is the full one, 1 − R² < 1 %", best["unexplained"] < 0.01, f"{best['unexplained']:.2g}"),
-        Claim("samples of one law lie together, as with full means", best["same_group"] == embedding.replicates(D, groups), f"{best['same_group']:.2g}"),
-        Claim("in three dimensions a smaller ε gives a smaller error with the paper's settings", fine < coarse, f"{coarse:.2g} to {fine:.2g}"),
-        Claim("best settings are nearer than the paper's", best["relative_error"] < fine, f"{best['relative_error']:.2g} against {fine:.2g}"),
-    ]  # fmt: skip
+        Claim(
+            "the sparse embedding is the full one, 1 − R² < 1 %",
+            best["unexplained"] < 0.01,
+            f"{best['unexplained']:.2g}",
+        ),
+        Claim(
+            "samples of one law lie together, as with full means",
+            best["same_group"] == embedding.replicates(D, groups),
+            f"{best['same_group']:.2g}",
+        ),
+        Claim(
+            "in three dimensions a smaller ε gives a smaller error with the paper's settings",
+            fine < coarse,
+            f"{coarse:.2g} to {fine:.2g}",
+        ),
+        Claim(
+            "best settings are nearer than the paper's",
+            best["relative_error"] < fine,
+            f"{best['relative_error']:.2g} against {fine:.2g}",
+        ),
+    ]
 
 
 EXPERIMENT = Experiment(
     "embedding_kme",
     "Euclidean embedding of distributions, kernel mean embeddings",
-    """The paper embeds 37 cancer patients, samples of 8181 to 108 343 cells each, by ISOMAP of the distances between their kernel
-means in the RKHS. Its data are not public. `flow_lakes36` stands in: 36 samples of lake water, 12 waters in three replicates,
-11 338 to 43 841 events, four channels by arcsinh; and `flow_itn15`: blood of 15 patients in three groups, 10 000 events, seven
-channels. Gaussian kernel, `iqr` bandwidth, at most the largest integer below 3√n centres, ε = 1e-10. The paper's settings:
-k-centre, stop at the first small step. Best settings: this library's defaults, `selection="auto"` and `patience=10`, with at most 150
-centres. That limit was chosen for the goal for speed, which the defaults, up to 3√n centres, miss on `flow_lakes36` (their figures
-are in the last column): 64, 100, 150 and 200 were tried there.
-The sweep over ε with best settings has up to 3√n centres; its times were taken beside other work and are too long.
-ISOMAP has five neighbours (the paper gives none).""",
+    """The paper embeds 37 cancer patients, samples of 8181 to 108 343 cells each, by ISOMAP of
+the distances between their kernel means in the RKHS. Its data are not public. `flow_lakes36`
+stands in: 36 samples of lake water, 12 waters in three replicates, 11 338 to 43 841 events, four
+channels by arcsinh; and `flow_itn15`: blood of 15 patients in three groups, 10 000 events, seven
+channels. Gaussian kernel, `iqr` bandwidth, at most the largest integer below 3√n centres, ε =
+1e-10. The paper's settings: k-centre, stop at the first small step. Best settings: this
+library's defaults, `selection="auto"` and `patience=10`, with at most 150 centres. That limit
+was chosen for the goal for speed, which the defaults, up to 3√n centres, miss on `flow_lakes36`
+(their figures are in the last column): 64, 100, 150 and 200 were tried there. The sweep over ε
+with best settings has up to 3√n centres; its times were taken beside other work and are too
+long. ISOMAP has five neighbours (the paper gives none).""",
     {
         **{
             f"{name}_full_{piece}": partial(full_products, name, piece)

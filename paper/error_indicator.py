@@ -1,5 +1,6 @@
-"""Figure 6: the error indicator E_k against k on the banana set, k-centre against random, and where
-each stops.
+"""Figure 6: the error indicator E_k against k on the banana set, and where each selection stops.
+
+The selections are k-centre and random.
 """
 
 from __future__ import annotations
@@ -135,6 +136,7 @@ def rows(parts: Parts) -> list[Row]:
 
 
 def spread(k_0: np.ndarray) -> str:
+    """How many runs, the range of k_0 and its standard deviation, as a sentence."""
     return (
         f"{len(k_0)} runs from {k_0.min()} to {k_0.max()}, standard deviation "
         f"{k_0.std(ddof=1):.0f}."
@@ -142,12 +144,13 @@ def spread(k_0: np.ndarray) -> str:
 
 
 def overtaking(found: Values) -> list[int]:
-    """Every k at which the mean E of k-centre falls below that of random, or rises above it again."""
+    """Every k at which the mean E of k-centre falls below that of random, or rises above it."""
     below = np.array(found["k-centre"]["indicator"]) < np.array(found["random"]["indicator"])
     return (np.flatnonzero(np.diff(below)) + 2).tolist()
 
 
 def returning(ahead: list[int], found: Values) -> str:
+    """Where k-centre falls behind again, as a sentence; empty where it does not."""
     if len(ahead) < 2:
         return ""
     early = sorted(found["k-centre"]["k_0"])[:3]

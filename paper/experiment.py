@@ -1,9 +1,8 @@
-"""What an experiment is: named parts that compute, rows that compare with the paper, a picture, and
-claims for a quick check.
+"""What an experiment is: named parts, rows that compare with the paper, a picture, claims.
 
 A part returns plain values (numbers, strings, lists, dictionaries) that are kept in
 ``results/<name>.json`` with the machine they were measured on. Rows and pictures are made from
-these values alone, so a long experiment can be run part by part.
+these values alone, so a long experiment can be run part by part. Claims are for a quick check.
 """
 
 from __future__ import annotations
@@ -96,7 +95,7 @@ class Experiment:
     )  # parts so long that they are computed once
 
     def run(self, desk: Desk, wanted: Sequence[str] = (), fresh: bool = False) -> Result:
-        """Compute some parts, or all that are not kept from an earlier run, and write the result."""
+        """Compute some parts, or all that no earlier run has kept, and write the result."""
         known = stored(self.name, desk.results)
         names = wanted or [
             part for part in self.parts if fresh or part not in self.kept or part not in known

@@ -1,5 +1,6 @@
-"""Breiman's generators (1996, "Bias, variance, and arcing classifiers"): data for the quick check
-that needs no download.
+"""Breiman's generators (1996, "Bias, variance, and arcing classifiers").
+
+They make data for the quick check, which needs no download.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ def ringnorm(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 def waveform(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """21-D: u·h_a + (1 − u)·h_b + N(0, I) for two of three triangular waves; the first pair against
-    the others.
+    """21-D: u·h_a + (1 − u)·h_b + N(0, I) for two of three triangular waves.
+
+    The first pair of waves stands against the others.
     """
     i = np.arange(1, 22)
     waves = np.maximum(6 - np.abs(i - np.array([[11], [15], [7]])), 0)

@@ -1,5 +1,6 @@
-"""Table 5: how far a sparse density is from the full one, k-centre against random, on eleven
-benchmark sets.
+"""Table 5: how far a sparse density is from the full one, on eleven benchmark sets.
+
+k-centre is compared with random.
 """
 
 from __future__ import annotations
@@ -83,8 +84,9 @@ def sparse(
 
 
 def table(X: np.ndarray, sigma: float, reading: Reading, runs: int) -> Values:
-    """Divergences of every run, for both selections; in the primary reading for both ways to make
-    the weights a density.
+    """Divergences of every run, for both selections.
+
+    In the primary reading it is for both ways to make the weights a density.
     """
     full, values = km.kernel_mean(X, bandwidth=sigma), {}
     for name, selection in SELECTIONS.items():
@@ -130,9 +132,7 @@ def medians(parts: Parts, reading: Reading, selection: str, way: str) -> np.ndar
 
 
 def rows(parts: Parts) -> list[Row]:
-    """The paper's table, its test under every reading, and what the library does with as many
-    centres.
-    """
+    """The paper's table, its test under every reading, and the library with as many centres."""
     return (
         [
             *figures(parts),
@@ -145,6 +145,7 @@ def rows(parts: Parts) -> list[Row]:
 
 
 def figures(parts: Parts) -> Iterator[Row]:
+    """One row per direction, set and selection: the mean divergence of all runs."""
     for direction, words in enumerate(DIRECTIONS):
         for name, found in parts.items():
             for column, selection in enumerate(SELECTIONS):
@@ -219,6 +220,7 @@ def compared(
 
 
 def said(found: Mapping[str, tuple[Any, Any]]) -> str:
+    """Whether the advantage of k-centre is significant, as a sentence."""
     (_, projected), (_, optimal) = found.values()
     if optimal > projected and projected < 0.05 <= optimal:
         return (
@@ -236,6 +238,7 @@ def p_value(random: np.ndarray, centres: np.ndarray) -> float:
 
 
 def ours(parts: Parts) -> Iterator[Row]:
+    """What the library reaches with as many centres, row by row."""
     for direction, words in enumerate(DIRECTIONS):
         for name, found in parts.items():
             mine = np.median(np.array(found["best"]["runs"])[:, direction])
@@ -345,6 +348,7 @@ def claims() -> list[Claim]:
 
 
 def part(name: str) -> Callable[[Desk], Values]:
+    """The computation of one set."""
     return partial(one_set, name)
 
 

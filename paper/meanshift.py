@@ -1,5 +1,6 @@
-"""Mean shift of the pixels of an image: full density, sparse density, locality-sensitive hashing
-(Table 4).
+"""Mean shift of the pixels of an image by full density, sparse density and LSH (Table 4).
+
+LSH is locality-sensitive hashing.
 """
 
 from __future__ import annotations
@@ -90,9 +91,7 @@ def labels(ends: np.ndarray, radius: float) -> np.ndarray:
 
 
 class Reference(NamedTuple):
-    """Where the full density takes each pixel, and the clusters of these ends for each merge
-    radius.
-    """
+    """Where the full density takes each pixel, and the clusters of these ends by merge radius."""
 
     ends: np.ndarray
     length: float  # the bandwidth
@@ -208,23 +207,36 @@ def claims() -> list[Claim]:
         return ", ".join(f"d_i {each['d_i']:.3f} d_H {each['d_h'][1]:.3f}" for each in found)
 
     return [
-        Claim("best settings cluster as the full density does, d_i and d_H ≤ 0.05", max(best["d_i"], best["d_h"][1]) <= 0.05, figures(best)),
-        Claim("they come nearer than LSH in d_i", best["d_i"] < hashed["d_i"], figures(best, hashed)),
-        Claim("they come at least as near as the paper's settings in d_i", best["d_i"] <= ours["d_i"], figures(best, ours)),
-    ]  # fmt: skip
+        Claim(
+            "best settings cluster as the full density does, d_i and d_H ≤ 0.05",
+            max(best["d_i"], best["d_h"][1]) <= 0.05,
+            figures(best),
+        ),
+        Claim(
+            "they come nearer than LSH in d_i", best["d_i"] < hashed["d_i"], figures(best, hashed)
+        ),
+        Claim(
+            "they come at least as near as the paper's settings in d_i",
+            best["d_i"] <= ours["d_i"],
+            figures(best, ours),
+        ),
+    ]
 
 
 EXPERIMENT = Experiment(
     "meanshift",
     "Mean-shift clustering",
-    """The paper segments Mondrian's *Composition A* at 500 × 487 pixels: colour and position, Gaussian kernel, bandwidth of Chen,
-Genovese and Wasserman for modes, k_max = 493 (the largest integer below √n), ε = 1e-8. Here a photograph of the same painting,
-colours from 0 to 255 and positions in pixels; a point stops when it moves by less than 1e-3 bandwidths, and ends within a radius
-are one cluster (the paper gives neither). d_i is the share of pixels that end more than 3σ from where the full density takes them,
-d_H the Hausdorff distance of the clusterings. The paper's settings: k-centre, stop at the first small step, projection on the
-simplex. Best settings: `selection="auto"` with exact simplex weights, k = 493 as in the paper; the default, automatic k,
-is nearer to the full density but slower, and has a table of its own. LSH: E2LSH, three tables, five neighbours. The full
-density is climbed by the same compiled code as the sparse ones, its end points are kept in `paper/results`.""",
+    """The paper segments Mondrian's *Composition A* at 500 × 487 pixels: colour and position,
+Gaussian kernel, bandwidth of Chen, Genovese and Wasserman for modes, k_max = 493 (the largest
+integer below √n), ε = 1e-8. Here a photograph of the same painting, colours from 0 to 255 and
+positions in pixels; a point stops when it moves by less than 1e-3 bandwidths, and ends within a
+radius are one cluster (the paper gives neither). d_i is the share of pixels that end more than
+3σ from where the full density takes them, d_H the Hausdorff distance of the clusterings. The
+paper's settings: k-centre, stop at the first small step, projection on the simplex. Best
+settings: `selection="auto"` with exact simplex weights, k = 493 as in the paper; the default,
+automatic k, is nearer to the full density but slower, and has a table of its own. LSH: E2LSH,
+three tables, five neighbours. The full density is climbed by the same compiled code as the
+sparse ones, its end points are kept in `paper/results`.""",
     {
         **{f"full_{piece}": partial(full, piece) for piece in range(PIECES)},
         "sparse": sparse,

@@ -54,8 +54,16 @@ def time_rows(whole: float, found: Values, pieces: list[Values]) -> list[Row]:
         Row(table, "sparse: mean shift", FIGURES["skm"][1], *shift, "s"),
         Row(table, "sparse: total", sum(FIGURES["skm"][:2]), *totals, "s"),
         Row(table, "full ÷ sparse", 57.0, *ratios, "×", goal=Goal("≥ 100×", ratios[1] >= 100)),
-        Row(table, "k", "≤ 493", f"{min(one_step)} to {max(one_step)}", str(runs[1]["k"]), sentence=f"the one-step rule stops by accident: {len(one_step)} first centres gave {', '.join(map(str, one_step))}"),
-    ]  # fmt: skip
+        Row(
+            table,
+            "k",
+            "≤ 493",
+            f"{min(one_step)} to {max(one_step)}",
+            str(runs[1]["k"]),
+            sentence=f"the one-step rule stops by accident: {len(one_step)} first centres gave "
+            f"{', '.join(map(str, one_step))}",
+        ),
+    ]
 
 
 def quality_rows(
@@ -121,20 +129,35 @@ def hashing_rows(whole: float, found: Values) -> list[Row]:
     total = found["prepare_s"] + found["shift_s"]
     return [
         Row(table, "preparation", prepare, found["prepare_s"], None, "s"),
-        Row(table, "mean shift", shift, found["shift_s"], None, "s", "NumPy, one start after " "another: compare its quality, not its time"),
+        Row(
+            table,
+            "mean shift",
+            shift,
+            found["shift_s"],
+            None,
+            "s",
+            "NumPy, one start after another: compare its quality, not its time",
+        ),
         Row(table, "full ÷ LSH", 54.5, whole / total, None, "×"),
         Row(table, "d_i at 3σ", discrepancy, found["d_i"], None),
         *(
-            Row(table, f"d_H, ends merged within {radius:g}σ", distance if radius == 1.0 else None, found["d_h"][i], None, sentence=f"{found['clusters'][i]} clusters, full {found['reference_clusters'][i]}: points that stop between two clusters chain them")
+            Row(
+                table,
+                f"d_H, ends merged within {radius:g}σ",
+                distance if radius == 1.0 else None,
+                found["d_h"][i],
+                None,
+                sentence=f"{found['clusters'][i]} clusters, full "
+                f"{found['reference_clusters'][i]}: points that stop between two clusters "
+                "chain them",
+            )
             for i, radius in enumerate(RADII)
         ),
-    ]  # fmt: skip
+    ]
 
 
 def all_rows(whole: float, found: Values) -> list[Row]:
-    """k-centre without a stop: all 493 centres, projected as in the paper, and with the exact
-    weights.
-    """
+    """k-centre without a stop: all 493 centres, with projected and with exact weights."""
     table = "Table 4, all 493 centres of k-centre: projected weights, and exact ones as best"
     ours, exact, free = found["all_projected"], found["all_exact"], found["best_auto_k"]
     quality = quality_rows(table, FIGURES["skm"][2:], ours, exact, goals=False)

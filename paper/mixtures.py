@@ -1,5 +1,6 @@
-"""Digits in two halves, mixtures of them with known proportions, and Gram matrices of kernel means
-for many bandwidths.
+"""Digits in two halves, mixtures of them, and Gram matrices of kernel means.
+
+The mixtures have known proportions; the matrices are for many bandwidths.
 """
 
 from __future__ import annotations
@@ -51,9 +52,7 @@ class Half(NamedTuple):
 
     @property
     def largest(self) -> int:
-        """Points in a mixture: so many can be drawn without repetition whatever the proportions
-        are.
-        """
+        """Points in a mixture: so many can be drawn without repetition whatever the proportions."""
         return int(np.bincount(self.labels).min())
 
     def mixture(self, omega: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -79,8 +78,9 @@ def halves(
 
 @dataclass(frozen=True)
 class Mean:
-    """One kernel mean whose weights follow the bandwidth: full, or sparse on k-centres selected
-    once.
+    """One kernel mean whose weights follow the bandwidth: full, or sparse on k-centres.
+
+    These are selected once.
     """
 
     centers: np.ndarray
@@ -156,7 +156,7 @@ class Classes:
 
 
 class Task:
-    """The proportions of one mixture as a function of the bandwidth, as the paper estimates them."""
+    """The proportions of one mixture as a function of the bandwidth, as in the paper."""
 
     def __init__(self, classes: Classes, mixture: Mean) -> None:
         self._classes, self._mixture = classes, mixture
@@ -187,8 +187,9 @@ class Task:
 
 
 class Pool:
-    """The proportions of many mixtures of one pool by full means: each ⟨P̂_c, P̂_0⟩ is an average
-    of values z_c(x).
+    """The proportions of many mixtures of one pool by full means.
+
+    Each ⟨P̂_c, P̂_0⟩ is an average of values z_c(x).
     """
 
     def __init__(self, classes: Classes, pool: np.ndarray) -> None:

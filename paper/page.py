@@ -16,12 +16,14 @@ HEAD = (
 )
 INTRODUCTION = """# The paper's experiments
 
-Written by `make paper DATA=...` from `paper/results/*.json`. Every table and figure of section 6 of E. Cruz Cortés and C. Scott,
-*Sparse Approximation of a Kernel Mean* (2015): the paper's figure, ours with the paper's settings (k-centre, one-step stop,
-projection or conjugate gradients where it used them), ours with this library's best settings, and the ratio ours ÷ paper (with
-the paper's settings where both are there). The paper's times are those of MATLAB in 2015; compare ratios of times, not seconds.
-“Full” is always this library's own exact code on all cores; its long runs are timed by CPU seconds ÷ cores where that is less than
-the wall clock, so that other work on the machine cannot flatter the sparse side.
+Written by `make paper DATA=...` from `paper/results/*.json`. Every table and figure of section 6
+of E. Cruz Cortés and C. Scott, *Sparse Approximation of a Kernel Mean* (2015): the paper's
+figure, ours with the paper's settings (k-centre, one-step stop, projection or conjugate
+gradients where it used them), ours with this library's best settings, and the ratio ours ÷ paper
+(with the paper's settings where both are there). The paper's times are those of MATLAB in 2015;
+compare ratios of times, not seconds. “Full” is always this library's own exact code on all
+cores; its long runs are timed by CPU seconds ÷ cores where that is less than the wall clock, so
+that other work on the machine cannot flatter the sparse side.
 """
 
 

@@ -1,6 +1,4 @@
-"""Class proportions (Table 3, Figure 5): MNIST digits 0–4, full means against sparse ones against
-blind guesses.
-"""
+"""Class proportions (Table 3, Figure 5): MNIST digits 0–4, full and sparse means, blind guesses."""
 
 from __future__ import annotations
 
@@ -39,15 +37,18 @@ BEST: dict[str, dict[str, Any]] = {
 
 
 def mnist(desk: Desk) -> tuple[Half, Half]:
+    """The digits in two halves, from the folder of the data."""
     digits = desk.source.mnist()
     return halves(digits.X, digits.y, digits.X_test, digits.y_test)
 
 
 def classes_of(half: Half, method: str, seed: int) -> Classes:
+    """The kernel means of the classes of one half."""
     return Classes([mean_of(X, METHODS[method], seed) for X in half.groups])
 
 
 def task(classes: Classes, half: Half, rows: np.ndarray, method: str, seed: int) -> Task:
+    """One mixture, given by its rows of the pool, with the class means."""
     return Task(classes, mean_of(half.pool[rows], METHODS[method], seed))
 
 
@@ -62,7 +63,10 @@ def training(half: Half, i: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def times(desk: Desk) -> Values:
-    """Seconds for the bandwidth and for the proportions, everything from the images on, for some ω."""
+    """Seconds for the bandwidth and for the proportions, everything from the images on.
+
+    It is measured for some ω.
+    """
     first, second = mnist(desk)
     bounds, found = bounds_for(first.X), {}
     for method in METHODS:  # compiles
@@ -144,8 +148,9 @@ def blind(desk: Desk) -> Values:
 
 
 def best(which: str, desk: Desk) -> Values:
-    """:class:`kernelmean.ClassProportions` with sparse means and with full ones: bandwidth on one
-    half, test on the other.
+    """:class:`kernelmean.ClassProportions` with sparse means and with full ones.
+
+    The bandwidth is found on one half, the test is on the other.
     """
     first, second = mnist(desk)
     options: dict[str, Any] = {**BEST[which], "random_state": 0}
@@ -181,7 +186,7 @@ def best(which: str, desk: Desk) -> Values:
 def tested_at_once(
     model: km.ClassProportions, half: Half, places: Sequence[int]
 ) -> list[list[float]]:
-    """ℓ1 errors of all test mixtures: z_c at every point of the pool once, then averages over rows."""
+    """ℓ1 errors of all test mixtures: z_c at every point of the pool once, then averages."""
     F = means.values(model.means_, model._represented(half.pool))
     system, solver = model._fitted_means.system, model.solver
     found = []
@@ -246,6 +251,7 @@ def claims() -> list[Claim]:
 
 
 def part(function: Callable[[str, Desk], Values], name: str) -> Callable[[Desk], Values]:
+    """A computation for one method."""
     return partial(function, name)
 
 

@@ -23,6 +23,7 @@ def rows(parts: Parts) -> list[Row]:
 
 
 def time_rows(parts: Parts) -> Iterator[Row]:
+    """Seconds for the bandwidth and for the proportions, compared with the paper's."""
     if "times" not in parts:
         return
     spent = {method: parts["times"]["spent"][method] for method in NAMES}
@@ -83,8 +84,9 @@ SEARCH = {
 
 
 def library_seconds(parts: Parts, kind: str) -> tuple[float | None, float | None]:
-    """Search and estimate with default settings; the search with full means sees fewer images and
-    is not compared.
+    """Search and estimate with default settings.
+
+    The search with full means sees fewer images and is not compared.
     """
     found = parts.get("best_qp", {}).get(kind)
     if found is None:
@@ -93,6 +95,7 @@ def library_seconds(parts: Parts, kind: str) -> tuple[float | None, float | None
 
 
 def error_rows(parts: Parts) -> Iterator[Row]:
+    """Mean errors with the paper's settings."""
     if "errors_full" not in parts:
         return
     head, full = (
@@ -137,6 +140,7 @@ def chosen(parts: Parts, sigma: list[float]) -> str:
 
 
 def best_rows(parts: Parts) -> Iterator[Row]:
+    """Mean errors with the best settings of the library."""
     for which, words in WORDS.items():
         if (found := parts.get(f"best_{which}")) is not None:
             head = f"Figure 5: mean ℓ1 error over all ω, best settings: {words}"
@@ -156,6 +160,7 @@ def best_rows(parts: Parts) -> Iterator[Row]:
 
 
 def average(part: Values) -> float:
+    """The mean error over all mixtures."""
     return float(np.mean(part["errors"]))
 
 

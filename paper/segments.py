@@ -1,6 +1,4 @@
-"""Label images: kept compactly beside the results, and drawn side by side in the mean colours of
-their segments.
-"""
+"""Label images: kept compactly beside the results, drawn side by side in mean colours."""
 
 from __future__ import annotations
 

@@ -254,7 +254,7 @@ def _mpf(v: np.longdouble) -> mpmath.mpf:
 
 
 def theorem_1(g: Profile, X: np.ndarray, p: np.ndarray, chosen: np.ndarray) -> float:
-    """Σ_{j∉I} p_j · √(1 − ν²), ν = min_{j∉I} max_{i∈I} g; points equal to a centre count as chosen."""
+    """Σ_{j∉I} p_j · √(1 − ν²), ν = min_{j∉I} max_{i∈I} g; copies of a centre count as chosen."""
     r2 = squared_distances(X, X[chosen]).min(axis=1)
     outside = r2 > 0
     return (

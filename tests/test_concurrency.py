@@ -116,18 +116,20 @@ def test_an_error_in_a_task_reaches_the_caller():
 
 
 # --- processes
-# --------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 PRELUDE = """
 import multiprocessing, os, pickle, select, signal, sys, threading, time, warnings
 import numpy as np
 import kernelmean as km
 
-warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of any fork in a process with threads
+# Python 3.12 warns of any fork in a process with threads.
+warnings.simplefilter("ignore", DeprecationWarning)
 X = np.random.default_rng(0).normal(size=(40_000, 3))
 
 def compute(kernel="gaussian", threads=3):
-    family = {"gaussian": km.Gaussian(0.5), "laplacian": km.Laplacian(0.5), "cauchy": km.Cauchy(0.5), "own": km.Radial(own)}
+    family = {"gaussian": km.Gaussian(0.5), "laplacian": km.Laplacian(0.5)}
+    family |= {"cauchy": km.Cauchy(0.5), "own": km.Radial(own)}
     cloud = km.engines.open("cpu", threads=threads).load(X)
     values = cloud.kernel_sum(family[kernel].radial(3, "rkhs"), X[:20])
     return values.tobytes() + cloud.traverse(0).take(10).radii.tobytes()
@@ -136,7 +138,7 @@ def own(s):
     return 1.0 / (1.0 + s)
 
 def in_a_fork(work, seconds=30):
-    # The child's bytes, or None if it does not answer in time (it needs a second, or some to compile).
+    # The child's bytes, or None if it does not answer in time (a second, or some to compile).
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -231,7 +233,8 @@ def test_a_fork_while_another_thread_compiles(tmp_path):
         stop = threading.Event()
         def compiling():
             while not stop.is_set():
-                kernel = km.Radial(lambda s: 1.0 / (1.0 + s))     # a new function each time: compiled each time
+                # A new function each time is compiled each time.
+                kernel = km.Radial(lambda s: 1.0 / (1.0 + s))
                 km.engines.open("cpu").load(X[:50]).kernel_sum(kernel.radial(3, "rkhs"), X[:2])
         worker = threading.Thread(target=compiling)
         worker.start()
@@ -357,7 +360,8 @@ if __name__ == "__main__":
     with multiprocessing.get_context({method!r}).Pool(2) as pool:
         there = pool.map(fitted, TASKS, chunksize=1)
         told = pool.map(said_there, [packed for packed, _ in here], chunksize=1)
-        their_estimates, their_scores = pool.apply(estimated, (0,)), pool.apply(scored_there, estimates[:1])
+        their_estimates = pool.apply(estimated, (0,))
+        their_scores = pool.apply(scored_there, estimates[:1])
     assert [words for _, words in there] == [words for _, words in here]
     assert told == [(words, words) for _, words in here]
     assert [said(pickle.loads(packed)) for packed, _ in there] == [words for _, words in here]
@@ -382,8 +386,10 @@ if __name__ == "__main__":
     from threadpoolctl import threadpool_limits
 
     def search(jobs):
-        found = GridSearchCV(km.SparseKDE(random_state=0), {"bandwidth": [0.3, 0.7, 1.5]}, cv=2, n_jobs=jobs).fit(Y)
-        return bits(found.cv_results_["mean_test_score"]), found.best_params_, bits(found.best_estimator_.score_samples(Y[:40]))
+        grid = {"bandwidth": [0.3, 0.7, 1.5]}
+        found = GridSearchCV(km.SparseKDE(random_state=0), grid, cv=2, n_jobs=jobs).fit(Y)
+        scores = bits(found.best_estimator_.score_samples(Y[:40]))
+        return bits(found.cv_results_["mean_test_score"]), found.best_params_, scores
 
     with threadpool_limits(1, user_api="blas"), parallel_config("loky", inner_max_num_threads=1):
         assert search(2) == search(1)

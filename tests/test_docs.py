@@ -204,7 +204,7 @@ def test_numbers_in_printed_text_may_round_but_not_change():
 
 
 # --- the gallery
-# ------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def test_the_gallery_has_enough_examples_with_titles_of_their_own():
@@ -219,7 +219,8 @@ def test_the_gallery_has_enough_examples_with_titles_of_their_own():
 def test_a_script_is_cut_into_cells(tmp_path):
     path = tmp_path / "plot_x.py"
     path.write_text(
-        '"""Title.\n\nWhat it shows.\n"""\nimport math\n\n# %%\n# Some text.\nx = math.pi\nprint(round(x, 2))\n'
+        '"""Title.\n\nWhat it shows.\n"""\nimport math\n\n# %%\n# Some text.\n'
+        "x = math.pi\nprint(round(x, 2))\n"
     )
     script = examples.parse(path)
     assert (script.title, script.introduction) == ("Title", "What it shows.")
@@ -234,7 +235,8 @@ def test_a_script_leaves_its_output_and_its_pictures(tmp_path):
     pytest.importorskip("matplotlib")
     path = tmp_path / "plot_x.py"
     path.write_text(
-        '"""T.\n\nI.\n"""\nimport matplotlib.pyplot as plt\nprint("one")\n# %%\nplt.plot([0, 1])\nplt.show()\n'
+        '"""T.\n\nI.\n"""\nimport matplotlib.pyplot as plt\nprint("one")\n'
+        "# %%\nplt.plot([0, 1])\nplt.show()\n"
     )
     env = os.environ | {"PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "pages.examples", str(path), str(tmp_path)]
@@ -306,7 +308,10 @@ def test_formulas_become_mathml():
     pytest.importorskip("latex2mathml", reason="needs latex2mathml: pip install 'kernelmean[docs]'")
     from pages import formulas
 
-    page = r'<p><span class="arithmatex">\(\mathbb R, \mathcal A\)</span></p><div class="arithmatex">\[\lVert x \rVert \ge 1\]</div>'
+    page = (
+        r'<p><span class="arithmatex">\(\mathbb R, \mathcal A\)</span></p>'
+        r'<div class="arithmatex">\[\lVert x \rVert \ge 1\]</div>'
+    )
     shown = formulas.typeset(page)
     assert "<mi>ℝ</mi>" in shown
     assert "<mi>𝒜</mi>" in shown
@@ -340,16 +345,27 @@ def test_every_public_name_has_its_place_in_the_reference():
 
 def test_docstrings_are_reworded_for_the_reference():
     text = (
-        "Claim.\n\nParameters\n----------\na, b : one\n    two "
-        ":func:`mmd`.\n\nReturns\n-------\nX : y\n"
+        "Claim [1]_.\n\nParameters\n----------\na : int\n    One of :func:`mmd`.\n\n"
+        "See Also\n--------\nmmd : A metric.\nsklearn.base : Elsewhere.\n\n"
+        "References\n----------\n.. [1] A. Author.\n"
     )
     expected = (
-        "Parameters\n----------\na\n    one\n    two [`mmd`][kernelmean.mmd].\nb\n    "
-        "one\n    two [`mmd`][kernelmean.mmd].\n"
+        "Claim [1].\n\nParameters\n----------\na : int\n    One of [`mmd`][kernelmean.mmd].\n\n"
+        "See Also\n--------\n- [`mmd`][kernelmean.mmd]: A metric.\n- `sklearn.base`: Elsewhere.\n\n"
+        "References\n----------\n1. A. Author.\n"
     )
-    assert expected in wording.rewritten(text, {"mmd"}, {})
-    assert wording.rewritten(text, {"mmd"}, {}).endswith("Returns\n-------\nX : y\n")
-    assert (
-        wording.rewritten("See :meth:`log`.", set(), {"log": "km.M.log"})
-        == "See [`log`][km.M.log]."
-    )
+    assert wording.rewritten(text, {"mmd"}, {}) == expected
+
+
+def test_names_in_docstrings_link_to_the_class_or_the_package():
+    public, members = {"load", "Mean"}, {"load": "km.M.load", "log": "km.M.log"}
+    own, known = "[`load`][km.M.load]", "[`load`][kernelmean.load]"
+    assert wording.rewritten("See :meth:`log`.", public, members) == "See [`log`][km.M.log]."
+    assert wording.rewritten("See :meth:`load`.", public, members) == f"See {own}."
+    assert wording.rewritten("See :func:`load`.", public, members) == f"See {known}."
+    saved = "[`Mean.save`][kernelmean.Mean.save]"
+    assert wording.rewritten("See :meth:`Mean.save`.", public, members) == f"See {saved}."
+    related = "See Also\n--------\nload : Reads it."
+    assert own in wording.rewritten(related, public, members)
+    assert known in wording.rewritten(related, public, members, of_class=True)
+    assert known in wording.rewritten(related.replace("load", "kernelmean.load"), public, members)

@@ -9,18 +9,41 @@ from benchmarks import cluster, scaling
 
 FIGURES = {
     "speed": {
-        "n": 2e7, "d": 5, "k": 1000, "parts": 2, "repeats": 3, "same": True, "plain": 20.0, "one": 22.0, "two": 12.0,
+        "n": 2e7,
+        "d": 5,
+        "k": 1000,
+        "parts": 2,
+        "repeats": 3,
+        "same": True,
+        "plain": 20.0,
+        "one": 22.0,
+        "two": 12.0,
         "machine": "M.",
     },
     "memory": {
-        "n": 1e6, "d": 3, "k": 1000, "limit": 4e9, "seconds": 9.0, "peaks": [4.5e8, 4.6e8], "client": 3e8, "spilled": 0,
-        "survived": True, "curve": [[0.0, 1e8, 1e8, 1e8], [1.0, 4.5e8, 4.6e8, 3e8]], "machine": "M.",
+        "n": 1e6,
+        "d": 3,
+        "k": 1000,
+        "limit": 4e9,
+        "seconds": 9.0,
+        "peaks": [4.5e8, 4.6e8],
+        "client": 3e8,
+        "spilled": 0,
+        "survived": True,
+        "curve": [[0.0, 1e8, 1e8, 1e8], [1.0, 4.5e8, 4.6e8, 3e8]],
+        "machine": "M.",
     },
     "rounds": {
-        "n": 1e6, "d": 5, "k": 1000, "latency": [{"processes": 1, "median": 0.01}],
-        "table": [{"parts": 1, "rounds": 9, "sent": 5e3, "came": 2e5}, {"parts": 200, "rounds": 12, "sent": 5e3, "came": 3e5}],
+        "n": 1e6,
+        "d": 5,
+        "k": 1000,
+        "latency": [{"processes": 1, "median": 0.01}],
+        "table": [
+            {"parts": 1, "rounds": 9, "sent": 5e3, "came": 2e5},
+            {"parts": 200, "rounds": 12, "sent": 5e3, "came": 3e5},
+        ],
     },
-}  # fmt: skip
+}
 
 
 def test_the_page_says_which_goals_are_met(tmp_path):

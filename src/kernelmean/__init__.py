@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from kernelmean.embedding.procrustes import Procrustes, procrustes
     from kernelmean.files import Source, read
     from kernelmean.fitting.fit import sparse_kernel_mean
-    from kernelmean.fitting.merging import merge
     from kernelmean.fitting.full import kernel_mean
+    from kernelmean.fitting.merging import merge
     from kernelmean.fitting.stream import MeanStream
     from kernelmean.kernels import Cauchy, Gaussian, Laplacian, Radial, Student
     from kernelmean.mean.certificate import Certificate

@@ -20,9 +20,8 @@ from threadpoolctl import ThreadpoolController
 Saved = list[tuple[Any, int]]  # libraries, and their numbers of threads from before
 
 _lock = threading.RLock()
-_own = (
-    threading.local()
-)  # depth: how often this thread is inside; saved: of libraries that count for each thread
+# ``depth``: how often this thread is inside; ``saved``: of libraries that count for each thread.
+_own = threading.local()
 _inside = 0  # threads
 _saved: Saved = []  # of libraries that count for the process
 
@@ -89,8 +88,9 @@ def _restore(saved: Saved) -> None:
 
 
 def _set(library: Any, count: int) -> None:
-    """From any thread: threadpoolctl 3.8 heeds one of them only, but the last one out need not be
-    the first one in.
+    """Set the number of threads, from any thread.
+
+    threadpoolctl 3.8 heeds one of them only, but the last one out need not be the first one in.
     """
     getattr(library, "_real_set_num_threads", library.set_num_threads)(count)
 

@@ -14,9 +14,8 @@ from kernelmean._random import Streams
 from kernelmean._types import ArrayLike, Batches, IntVector, Matrix, Points, RandomState, Vector
 
 LARGEST = 1e150  # squares of larger numbers overflow
-LARGEST_COUNT = (
-    2.0**53
-)  # of repeated rows; beyond, every float is an integer and none is meant as a count
+# Repeated rows that a weight can mean: beyond, every float is an integer and none is a count.
+LARGEST_COUNT = 2.0**53
 MAPPED = 1 << 23  # numbers: up to 64 MiB in float64, a mapped file is simply read
 HOST_MEMORY = (1, 3, 11)  # DLPack: plain, and pinned for CUDA or ROCm
 
@@ -33,8 +32,9 @@ def points(X: ArrayLike, name: str = "X", columns: int | None = None) -> Points:
 
 
 def odd_column(X: object) -> str | None:
-    """The first column of a frame that holds anything but numbers, and what it holds; None for
-    arrays, and where all do.
+    """The first column of a frame that holds anything but numbers, and what it holds.
+
+    None for arrays, and where all columns hold numbers.
     """
     names = getattr(X, "columns", None)
     if names is None or isinstance(X, np.ndarray) or not hasattr(X, "__getitem__"):
@@ -90,10 +90,9 @@ def is_batched(X: object) -> TypeGuard[Batches]:
 
 
 def is_streamed(X: object) -> bool:
-    """Whether X is read from a file as it is needed, and never all at once.
+    """Whether X is read from a file as it is needed.
 
-    So are mapped arrays of more than 64 MiB, whose owner chose not to load them, and sources of
-    batches that :func:`fits_in_memory` refuses. Nothing else decides this.
+    That is a mapped array or a source of batches, too large to be read at once.
     """
     if is_batched(X):
         return not fits_in_memory(X.shape[0] * X.shape[1])
@@ -128,8 +127,9 @@ def weights(sample_weight: ArrayLike | None, n: int) -> Vector | None:
 
 
 def positive_rows(weights: Vector | None) -> tuple[IntVector | None, Vector | None]:
-    """Rows of positive weight (None: all of them) and their weights: a weight of zero means an
-    absent row.
+    """Rows of positive weight (None: all of them) and their weights.
+
+    A weight of zero means an absent row.
     """
     if weights is None or weights.all():
         return None, weights
@@ -138,11 +138,10 @@ def positive_rows(weights: Vector | None) -> tuple[IntVector | None, Vector | No
 
 
 def _in_reach(w: Vector) -> Vector:
-    """Weights that are no counts, in units of the largest, so that their squares and sums neither
-    vanish nor overflow.
+    """Weights that are no counts, in units of the largest of them.
 
-    The unit is a power of two, which changes no digit of any share. Equal weights, whatever their
-    value, are as none.
+    So their squares and sums neither vanish nor overflow. The unit is a power of two, which changes
+    no digit of any share. Equal weights, whatever their value, are as none.
     """
     largest = w.max()
     if ((w == largest) | (w == 0.0)).all():
@@ -152,8 +151,9 @@ def _in_reach(w: Vector) -> Vector:
 
 
 def labels(y: ArrayLike, n: int, rows: IntVector | None = None) -> IntVector:
-    """Class numbers 0, 1, … of n labels of any sortable kind, or of those of some rows; at least
-    two classes.
+    """Class numbers 0, 1, … of n labels of any sortable kind, or of those of some rows.
+
+    There must be at least two classes.
     """
     A = _array(y, "y")
     if A.shape != (n,):
@@ -238,8 +238,9 @@ def choice(value: Any, name: str, options: Collection[Any]) -> Any:
 
 
 def streams(random_state: RandomState) -> Streams:
-    """The one source of chance: None, a seed, a Generator or a scikit-learn style RandomState; the
-    last two move on by this.
+    """The one source of chance: None, a seed, a Generator or a RandomState as in scikit-learn.
+
+    The last two move on by this.
     """
     if isinstance(random_state, Streams):
         return random_state

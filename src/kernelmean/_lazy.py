@@ -1,8 +1,8 @@
 """Attributes computed when first asked for.
 
 Unlike ``functools.cached_property`` of Python 3.11 this holds no lock: a lock shared by all
-instances would make point clouds wait for one another, and a fork while it is held would leave the child
-waiting for ever. Two threads may compute a value twice.
+instances would make point clouds wait for one another, and a fork while it is held would leave the
+child waiting for ever. Two threads may compute a value twice.
 """
 
 from __future__ import annotations
@@ -14,9 +14,7 @@ T = TypeVar("T")
 
 
 class lazy(Generic[T]):  # noqa: N801
-    """``@lazy`` on a method without arguments: computed once, then kept in the instance's
-    ``__dict__``.
-    """
+    """``@lazy`` on a method without arguments: computed once, then kept in ``__dict__``."""
 
     def __init__(self, compute: Callable[[Any], T]) -> None:
         self._compute = compute

@@ -1,9 +1,8 @@
-"""Progress bars on stderr, with the remaining time, for work that takes longer than a second: only
-where they are asked for.
+"""Progress bars on stderr, with the remaining time, only where they are asked for.
 
-``with shown():`` asks, for everything that runs inside it, in this thread. Where progress is told
-is also where work can end: Ctrl-C is lost where it meets compiled code that ignores errors, and is
-remembered until then.
+They appear for work that takes longer than a second. ``with shown():`` asks, for everything that
+runs inside it, in this thread. Where progress is told is also where work can end: Ctrl-C is lost
+where it meets compiled code that ignores errors, and is remembered until then.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-DELAY = 1.0  # seconds: shorter work needs no bar
+DELAY_SECONDS = 1.0  # shorter work needs no bar
 SHARE = "{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 
 _stopping = threading.Event()
@@ -36,8 +35,9 @@ def shown(show: bool = True) -> Iterator[None]:
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Ctrl-C ends the work inside at once, or where it next tells its progress; for the main thread
-    of a program.
+    """Ctrl-C ends the work inside at once, or where it next tells its progress.
+
+    It is for the main thread of a program.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -107,4 +107,4 @@ def bar(name: str, **options: Any) -> Any:
     """A bar that appears after a second and leaves nothing behind."""
     from tqdm import tqdm
 
-    return tqdm(desc=name, unit="", delay=DELAY, leave=False, **options)
+    return tqdm(desc=name, unit="", delay=DELAY_SECONDS, leave=False, **options)

@@ -22,7 +22,7 @@ PURPOSES = {
     "kmeans++": "D² draws that become centres",
     "kmeans": "D² draws at which Lloyd's iteration begins",
     "random centres": "rows drawn by weight that become centres",
-    "centroids": "D² draws at which Lloyd's iteration begins, of the contenders of selection='auto'",
+    "centroids": "D² draws at which Lloyd's iteration begins, for the contenders of 'auto'",
     "centroid rows": "the rows among which these are drawn, where their number was open",
     "judging rows": "the rows whose log-density decides between selections of a density",
     "refining rows": "the rows that the early steps of refinement look at",

@@ -24,11 +24,10 @@ RandomState: TypeAlias = (
 
 
 class Batches(Protocol):
-    """A sample that is read block by block, as often as wanted: the same rows in the same order
-    every time.
+    """A sample that is read block by block, as often as wanted.
 
-    ``kernelmean._checks.is_batched`` tells it from an array. What needs all of it at once takes
-    ``np.asarray``.
+    The rows are the same in the same order every time. ``kernelmean._checks.is_batched`` tells it
+    from an array. What needs all of it at once takes ``np.asarray``.
     """
 
     @property

@@ -231,7 +231,7 @@ def test_likelihood_follows_the_scale_and_ignores_the_origin():
 def test_likelihood_over_fewer_rows_is_near_that_of_all(monkeypatch):
     X = np.random.default_rng(10).normal(size=(6000, 3))
     whole = km.bandwidth.likelihood(X)
-    monkeypatch.setattr(leave_one_out, "FINE_WORK", {True: 1500 * 6000, False: 1500 * 6000})
+    monkeypatch.setattr(leave_one_out, "MAX_KERNEL_VALUES", {True: 1500 * 6000, False: 1500 * 6000})
     part = km.bandwidth.likelihood(X)
     assert part != whole
     assert part == pytest.approx(whole, rel=0.15)
@@ -274,7 +274,7 @@ def test_jaakkola_over_fewer_points_is_near_that_of_all(monkeypatch):
     rng = np.random.default_rng(12)
     X, y = rng.normal(size=(4000, 2)), rng.integers(0, 2, 4000)
     whole = km.bandwidth.jaakkola(X, y)
-    monkeypatch.setattr(labelled, "WORK", 1.0)
+    monkeypatch.setattr(labelled, "MAX_DISTANCES", 1.0)
     assert km.bandwidth.jaakkola(X, y) == pytest.approx(whole, rel=0.1)
 
 
@@ -297,11 +297,11 @@ def test_likelihood_with_uneven_weights_looks_at_a_few_draws_per_row():
     X, w = rng.normal(size=(400, 2)), rng.uniform(0.5, 1.5, 400)
     loaded = km.engines.open("cpu").load(X, w)
     found = leave_one_out.LeftOut.of(loaded, 10_000_000, np.random.default_rng(0))
-    assert len(found.rows) == leave_one_out.DRAWS * 400
+    assert len(found.rows) == leave_one_out.MAX_DRAWS_PER_ROW * 400
     # Each row is drawn about as often as its weight says.
     drawn = np.unique(found.rows, axis=0, return_counts=True)[1]
     assert drawn.sum() == len(found.rows)
-    assert drawn.max() <= np.ceil(leave_one_out.DRAWS * 400 * w.max() / w.sum()) + 1
+    assert drawn.max() <= np.ceil(leave_one_out.MAX_DRAWS_PER_ROW * 400 * w.max() / w.sum()) + 1
     sigma, plain = (
         km.bandwidth.likelihood(X, sample_weight=w, random_state=0),
         km.bandwidth.likelihood(X, random_state=0),

@@ -1,4 +1,4 @@
-"""Every command on small files, in this process: what it computes, what it prints, what it refuses."""
+"""Every command on small files, in this process: what it computes, prints and refuses."""
 
 from __future__ import annotations
 
@@ -166,8 +166,8 @@ def test_fit_does_not_look_at_rows_of_weight_zero(run, tmp_path, monkeypatch):
     for memory in (None, 0):
         if memory is not None:
             monkeypatch.setattr("kernelmean.files.source._free_memory", lambda: 0)
-            monkeypatch.setattr("kernelmean.files.source.BATCH", 16)
-            monkeypatch.setattr("kernelmean.files.source.LEAST", 4)
+            monkeypatch.setattr("kernelmean.files.source.BATCH_NUMBERS", 16)
+            monkeypatch.setattr("kernelmean.files.source.MIN_BATCH_ROWS", 4)
         done = run(
             "fit", "all.csv", "-o", "a.km", "--k", 5, "--weights", "w", "--report", "all.html"
         )
@@ -235,8 +235,8 @@ def test_score_writes_one_line_per_row(run, ending):
 
 def test_score_needs_no_memory_for_the_whole_file(run, monkeypatch):
     """Batch after batch, each written before the next is read."""
-    monkeypatch.setattr("kernelmean.files.source.LEAST", 7)
-    monkeypatch.setattr("kernelmean.files.source.BATCH", 7 * 2)
+    monkeypatch.setattr("kernelmean.files.source.MIN_BATCH_ROWS", 7)
+    monkeypatch.setattr("kernelmean.files.source.BATCH_NUMBERS", 7 * 2)
     run("fit", "new.csv", "-o", "m.km", "--k", 10, "--no-certificate")
     seen = []
     actual = km.SparseKernelMean.log
@@ -317,7 +317,7 @@ def test_compare_two_samples(run, tmp_path):
 
 
 def test_columns_are_matched_by_name(run, tmp_path):
-    """A file with its columns in another order holds the same sample; without names, places count."""
+    """Columns in another order hold the same sample; without names, places count."""
     X = cloud(100, 0) * [1.0, 5.0]
     for name, points, header in (
         ("p", X, "x,y"),
@@ -422,8 +422,11 @@ def test_embed_groups_with_a_column_to_colour_by(run, tmp_path):
         run("embed", "cells.parquet", "--group", "patient", "--color", "site", *options)
     )["coordinates"]
     assert [(row["name"], row["site"]) for row in found] == [
-        ("anna", "north"), ("bert", "north"), ("carl", "south"), ("dora", "south"),
-    ]  # fmt: skip
+        ("anna", "north"),
+        ("bert", "north"),
+        ("carl", "south"),
+        ("dora", "south"),
+    ]
     assert written("c.parquet")["site"].tolist() == ["north", "north", "south", "south"]
     done = run("embed", "cells.parquet", "--group", "site", "--color", "patient", *options)
     assert done.code == 2
@@ -697,8 +700,8 @@ def test_a_missing_library_is_named(run, tmp_path, monkeypatch):
     [KeyboardInterrupt, OSError(28, "No space left on device", "s.parquet"), MemoryError("9 TB")],
 )
 def test_nothing_is_left_half_written(run, tmp_path, monkeypatch, error):
-    monkeypatch.setattr("kernelmean.files.source.LEAST", 50)
-    monkeypatch.setattr("kernelmean.files.source.BATCH", 100)
+    monkeypatch.setattr("kernelmean.files.source.MIN_BATCH_ROWS", 50)
+    monkeypatch.setattr("kernelmean.files.source.BATCH_NUMBERS", 100)
     run("fit", "new.csv", "-o", "m.km", "--k", 10, "--no-certificate")
     (tmp_path / "s.parquet").write_text("what was there before")
     before, calls, actual = set(tmp_path.iterdir()), [], km.SparseKernelMean.log
@@ -741,7 +744,7 @@ def test_ctrl_c_inside_compiled_code_is_ctrl_c(run, tmp_path, monkeypatch):
 
 
 def test_progress_is_shown_on_a_terminal_only(run, monkeypatch):
-    monkeypatch.setattr(_progress, "DELAY", 0.0)
+    monkeypatch.setattr(_progress, "DELAY_SECONDS", 0.0)
     commands = [
         ("fit", "new.csv", "-o", "m.km", "--k", 10),
         ("score", "m.km", "new.csv"),
@@ -773,6 +776,11 @@ def test_numbers_are_whole_where_they_are_whole():
 
 
 def test_json_has_no_nan():
-    assert results._plain({"a": float("nan"), "b": np.float64("inf"), "c": np.arange(2), "d": (True, None, SPECIES)}) == {
-        "a": None, "b": None, "c": [0, 1], "d": [True, None, SPECIES.tolist()],
-    }  # fmt: skip
+    assert results._plain(
+        {"a": float("nan"), "b": np.float64("inf"), "c": np.arange(2), "d": (True, None, SPECIES)}
+    ) == {
+        "a": None,
+        "b": None,
+        "c": [0, 1],
+        "d": [True, None, SPECIES.tolist()],
+    }

@@ -73,7 +73,7 @@ def squared_error(mean, X, weights=None):
 
 
 # --- derivatives
-# ------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 7, 20])
@@ -410,7 +410,7 @@ def test_automatic_k_is_kept_and_given_rows_move():
 
 
 # --- the edges
-# --------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def test_as_many_centres_as_points_stay_exact():
@@ -446,7 +446,7 @@ def test_wide_kernel_with_a_nearly_singular_gram_matrix():
 
 
 def test_states_that_float64_cannot_tell_are_refused():
-    """A kernel that is not positive definite has no factor; a step into such a place is not taken."""
+    """A kernel that is not positive definite has no factor; no step goes into such a place."""
     bad = km.Radial(lambda s: 1.0 - s, decay_function=lambda s: 1.0)
     case = objective(sample(), bad)
     assert case.at(np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 3.0]])) is None
@@ -463,7 +463,7 @@ def test_large_samples_take_early_steps_on_a_subsample(monkeypatch):
         )
 
     whole = squared_error(fit(), X, w)
-    monkeypatch.setattr(refinement, "SUBSAMPLE", 500)
+    monkeypatch.setattr(refinement, "SUBSAMPLE_POINTS", 500)
     part = squared_error(fit(), X, w)
     assert part != whole
     assert part < 1.3**2 * whole

@@ -41,7 +41,7 @@ def test_the_stopping_rule_is_its_definition(y, tol, patience):
 
 
 def test_two_centres_are_never_convergence():
-    """At m = 2 the paper's ratio is 1 by definition, whatever the tolerance (THEORY §2.5, trap 1)."""
+    """At m = 2 the paper's ratio is 1 by definition, whatever the tolerance."""
     assert stopping.converged_at(np.array([1.0, 0.5]), 1.0, 1) is None
     assert stopping.converged_at(np.array([1.0, 0.5, 1e-9]), 1e-3, 1) == 3
 

@@ -32,7 +32,7 @@ def two(n=120, d=2, shift=0.8, seed=0):
 
 
 # --- mmd
-# --------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def brute_mmd(A, B, sigma):
@@ -291,7 +291,7 @@ def test_given_points_are_averaged_over():
 
 
 def test_samples_are_split_in_halves():
-    """Brute force with full densities: fit on the first halves, average over the second half of p."""
+    """Brute force with full densities: fit on first halves, average over the second half of p."""
     A, B = two(41)
     found = km.kl_divergence(A, B, bandwidth=0.5, sparse=False, random_state=3)
     (A1, A2), (B1, B2) = (
@@ -369,7 +369,7 @@ def test_bad_input_of_the_divergence():
 
 
 # --- Procrustes
-# -------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @given(

@@ -256,7 +256,7 @@ def test_bins_partition_the_rows_and_the_signs_sum_to_zero(n_a, n_b, bins, seed)
     assert all(in_first[part].all() for part in cut.parts[:a])
     assert not any(in_first[part].any() for part in cut.parts[a : a + b])
     assert min(a, b) >= 1
-    assert a + b <= two_sample.MOST * bins + 1
+    assert a + b <= two_sample.MAX_BINS_FACTOR * bins + 1
     V = next(two_sample._signs(cut, 1, np.random.default_rng(0)))
     assert np.abs(V.sum(axis=1)).max() <= 1e-12
 

@@ -27,7 +27,8 @@ X = np.random.default_rng(0).normal(size=(500, 2))
 cloud = km.engines.open("cpu", threads=2).load(X)
 values = cloud.kernel_sum(km.Gaussian(0.5).radial(2, "rkhs"), X[:9])
 picks = cloud.traverse(0).take(20)
-print("RESULT", hashlib.sha256(values.tobytes() + picks.radii.tobytes()).hexdigest(), repr(float(values.sum())))
+digest = hashlib.sha256(values.tobytes() + picks.radii.tobytes()).hexdigest()
+print("RESULT", digest, repr(float(values.sum())))
 """
 
 
@@ -188,7 +189,8 @@ import kernelmean as km, numpy as np
 def profile(s):
     return {body}
 X = np.array([[0.0], [1.0]])
-print("RESULT x", float(km.engines.open("cpu").load(X).kernel_sum(km.Radial(profile).radial(1, "rkhs"), X[:1])[0]))
+radial = km.Radial(profile).radial(1, "rkhs")
+print("RESULT x", float(km.engines.open("cpu").load(X).kernel_sum(radial, X[:1])[0]))
 """
 
 

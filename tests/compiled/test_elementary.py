@@ -1,4 +1,4 @@
-"""The elementary functions of the compiled loops against longer arithmetic, over their whole range."""
+"""The elementary functions of the compiled loops against longer arithmetic, on all their range."""
 
 import math
 
@@ -37,7 +37,7 @@ log1p = elementwise(elementary.log1p)
 
 
 def exact(function, x):
-    """Rounded from 50 digits: as float64 and the remainder, so that errors below one unit are seen."""
+    """Rounded from 50 digits: float64 and the remainder, so that errors below one unit are seen."""
     with mp.workdps(50):
         values = [function(mp.mpf(float(v))) for v in x]
         high = np.array([float(v) for v in values])

@@ -117,7 +117,8 @@ def test_memory_is_bounded_over_fresh_functions():
 
         def once():
             kernel = km.Radial(
-                lambda s: 1.0 / (1.0 + s), decay_function=lambda s: 1.0 / (1.0 + s) ** 2, log_constant=lambda d: -1.0,
+                lambda s: 1.0 / (1.0 + s),
+                decay_function=lambda s: 1.0 / (1.0 + s) ** 2, log_constant=lambda d: -1.0,
                 l2_profile=lambda s: 1.0 / (1.0 + 0.25 * s), l2_constant=lambda d: -1.0,
             )
             km.sparse_kernel_mean(X, kernel=kernel, k=4, random_state=0).gradient(X[:5])

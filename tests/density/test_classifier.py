@@ -133,9 +133,12 @@ def test_where_every_density_vanishes_the_priors_decide():
     nothing.
     """
     kernel = km.Radial(
-        lambda s: math.exp(-0.5 * s), 0.5, log_constant=lambda d: -0.5 * d * math.log(2 * math.pi),
-        l2_profile=lambda s: math.exp(-0.25 * s), l2_constant=lambda d: -0.5 * d * math.log(4 * math.pi),
-    )  # fmt: skip
+        lambda s: math.exp(-0.5 * s),
+        0.5,
+        log_constant=lambda d: -0.5 * d * math.log(2 * math.pi),
+        l2_profile=lambda s: math.exp(-0.25 * s),
+        l2_constant=lambda d: -0.5 * d * math.log(4 * math.pi),
+    )
     X, y = np.array([[0.0], [0.5], [1.0], [3.0]]), [0, 0, 0, 1]
     fitted = km.SparseKDEClassifier(kernel=kernel, random_state=0).fit(X, y)
     np.testing.assert_allclose(fitted.predict_proba([[1e3]]), [[0.75, 0.25]])

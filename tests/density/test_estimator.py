@@ -40,7 +40,7 @@ def test_scikit_learn_accepts_it(estimator, check):
 
 
 # --- a valid density
-# ----------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -254,8 +254,12 @@ def test_samples_have_the_right_radius(kernel, cdf):
 
 
 def test_a_kernel_without_sampler_says_so():
-    own = km.Radial(lambda s: np.exp(-s), log_constant=lambda d: -d / 2 * np.log(np.pi), l2_profile=lambda s: np.exp(-s / 2),
-                    l2_constant=lambda d: -d / 2 * np.log(2 * np.pi))  # fmt: skip
+    own = km.Radial(
+        lambda s: np.exp(-s),
+        log_constant=lambda d: -d / 2 * np.log(np.pi),
+        l2_profile=lambda s: np.exp(-s / 2),
+        l2_constant=lambda d: -d / 2 * np.log(2 * np.pi),
+    )
     fitted = km.SparseKDE(kernel=own, k=5, engine="naive", random_state=0).fit(cloud())
     with pytest.raises(ValueError, match="sampler="):
         fitted.sample(3)
@@ -469,7 +473,7 @@ def test_inputs_are_not_modified():
 
 
 # --- model files
-# --------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def test_a_model_file_holds_quantiles_and_names_and_no_data(tmp_path):
@@ -505,7 +509,7 @@ def test_what_is_no_density_cannot_be_loaded_as_one(tmp_path):
 
 
 # --- batches
-# ------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def test_batches_come_near_one_fit():

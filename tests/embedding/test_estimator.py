@@ -45,7 +45,7 @@ def fitted(samples):
 
 
 # --- distances
-# --------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def test_distances_of_full_means_are_the_brute_force(samples):
@@ -122,7 +122,7 @@ def test_error_bars_hold(samples, metric):
 
 
 def test_no_sample_depends_on_the_others(samples):
-    """The same seed for all: samples in another order, or fewer of them, have the same distances."""
+    """The same seed for all: samples in another order, or fewer, have the same distances."""
     settings = {"bandwidth": 0.5, "random_state": 3, "k": 20, "embedding": None}
     D = km.DistributionEmbedding(**settings).fit_transform(samples)
     order = np.random.default_rng(0).permutation(len(samples))[:7]
@@ -169,7 +169,7 @@ def test_other_kernels_work_with_every_metric(samples, kernel, metric):
 
 
 # --- coordinates
-# ------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -261,7 +261,7 @@ def test_equal_samples_fall_on_one_point(samples):
 
 
 # --- new samples
-# ------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("embedding", ["isomap", "mds", None])
@@ -383,7 +383,7 @@ class Frame:
 
 
 def test_any_table_with_columns_will_do(samples):
-    """What pandas and polars have in common, so that the path is tested where neither is installed."""
+    """What pandas and polars have in common: the path is tested where neither is installed."""
     X = np.concatenate(samples[:2])
     table = Frame({"a": X[:, 0], "who": np.repeat(["p", "q"], 300), "b": X[:, 1]})
     found = km.DistributionEmbedding(group="who", random_state=0).fit(table)
@@ -487,7 +487,7 @@ def test_odd_samples_are_embedded(samples):
 
 
 # --- scikit-learn
-# -----------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 ONE_TABLE = (
@@ -619,7 +619,7 @@ def test_it_lives_in_a_pipeline_and_clones(samples):
 
 
 # --- real data
-# --------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -106,7 +106,7 @@ def check(door, X, w, terms, expected=None):
 
 
 # --- kernel sums
-# ------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("name", "d"), PAIRS)
@@ -152,7 +152,7 @@ def test_kernel_moments(name, d):
 
 @pytest.mark.parametrize("engine", [naive, *engines.values()], ids=["naive", *engines])
 def test_kernel_moments_far_from_the_origin(engine):
-    """Differences are taken from the query: an offset of 1e6 costs only what the data lost by it."""
+    """Differences are from the query: an offset of 1e6 costs only what the data lost by it."""
     X, Q, w = cloud(300, 3)
     X, Q = np.round(X * 2**20) / 2**20, np.round(Q * 2**20) / 2**20  # so that the shift is exact
     radial = RADIALS["gaussian-rkhs"](3)
@@ -346,7 +346,7 @@ FAR = {  # log g at 1e3, 1e5 and 1e6 away from a single point at the origin
 @pytest.mark.parametrize("name", FAR)
 @pytest.mark.parametrize("engine", ["naive", "cpu"])
 def test_log_kernel_sum_reaches_far_beyond_the_plain_sum(name, engine):
-    """Two equal points, far away: the plain sum is 0, its logarithm is log g, whatever the weights."""
+    """Two equal points, far away: the plain sum is 0, its logarithm log g, whatever the weights."""
     kernel, log_g = FAR[name]
     X, Q = np.zeros((2, 2)), np.array([[1e3, 0.0], [0.0, 1e5], [-1e6, 0.0]])
     loaded = km.engines.open(engine).load(X)
@@ -412,7 +412,7 @@ def test_log_kernel_sum_meets_peaks_that_rise_from_block_to_block():
 
 @pytest.mark.parametrize("name", RADIALS)
 def test_quadratic(name):
-    """Σ_ij p_i p_j g over half of the pairs; each chunk with itself, and twice with the later ones."""
+    """Σ_ij p_i p_j g over half of the pairs; each chunk with itself, and twice with later ones."""
     for d, n in ((3, 1), (3, 2), (3, 257), (3, 1000), (17, 257)):
         X, _, w = cloud(n, d)
         radial = RADIALS[name](d)
@@ -847,7 +847,7 @@ def test_distances_average_any_function_of_themselves():
 
 
 # --- summaries
-# --------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 LEVELS = np.array([0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0])
 
@@ -1018,7 +1018,7 @@ def test_no_door_depends_on_the_number_of_threads(n, d):
 
 @pytest.mark.parametrize(("n", "d"), [(90_000, 3), (8200, 17)])
 def test_no_door_depends_on_the_threads_of_the_linear_algebra_library(n, d):
-    """BLAS splits long dot products by its own number of threads, that is by the machine's cores."""
+    """BLAS splits long dot products by its own number of threads, that is by the cores."""
     with threadpool_limits(1):
         expected = through_every_door(engines["cpu-2"], n, d)
     for limit in (2, 3):

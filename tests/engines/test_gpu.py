@@ -1,7 +1,8 @@
 """The gpu engine against the naive one, door by door.
 
-On a CUDA device the compiled loops are tested; without one, the same point clouds run in plain torch,
-which tests all that happens on the host: rounds, batches, transfers, number formats, messages.
+On a CUDA device the compiled loops are tested; without one, the same point clouds run in plain
+torch, which tests all that happens on the host: rounds, batches, transfers, number formats,
+messages.
 Tolerances are those the engine states: 1e-6 of the sum of absolute terms in float32, 1e-13 in
 float64; whatever compares or selects agrees bit for bit.
 """
@@ -442,7 +443,7 @@ def test_a_fit_is_the_same_in_every_engine(device, case, monkeypatch):
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", ["gaussian-rkhs", "laplacian-l2", "student-rkhs"])
 def test_a_factor_grown_on_the_device_is_that_of_the_host(device, name):
-    """Block by block, and anew with a larger jitter where the Gram matrix is singular in float64."""
+    """Block by block, and anew with more jitter where the Gram matrix is singular in float64."""
     C, radial = np.random.default_rng(9).normal(size=(150, 2)), RADIALS[name](2)
     kappa, loaded = naive.load(C).kernel_sum(radial, C), engines.open("gpu", device=device).load(C)
     host, there = Factor(radial), Factor(radial, engines.elimination(loaded, radial, LARGE))
@@ -587,12 +588,15 @@ def test_points_on_the_device_stay_there(dtype, scale):
 
 
 @on_a_device
-@pytest.mark.parametrize(("bad", "error", "message"), [
-    (lambda X: X[:, 0], ValueError, "table of shape"),
-    (lambda X: X.clone().fill_(math.nan), ValueError, "NaN or infinite"),
-    (lambda X: X * 1e200, ValueError, "squares overflow"),
-    (lambda X: X.to(torch.complex128), TypeError, "complex"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("bad", "error", "message"),
+    [
+        (lambda X: X[:, 0], ValueError, "table of shape"),
+        (lambda X: X.clone().fill_(math.nan), ValueError, "NaN or infinite"),
+        (lambda X: X * 1e200, ValueError, "squares overflow"),
+        (lambda X: X.to(torch.complex128), TypeError, "complex"),
+    ],
+)
 def test_bad_points_on_the_device_are_refused_there(bad, error, message):
     X = bad(torch.ones((4, 2), dtype=torch.float64, device="cuda"))
     with pytest.raises(error, match=message):
@@ -644,11 +648,18 @@ def test_read_only_and_reversed_arrays_are_read():
         np.testing.assert_array_equal(loaded.rows(np.arange(50)), rows)
 
 
-@pytest.mark.parametrize(("options", "error", "message"), [
-    ({"precision": "float16"}, ValueError, "precision 'float16'; choose from 'float32', 'float64'"),
-    ({"device": "abacus"}, ValueError, "device must name a torch device"),
-    ({"device": "meta"}, ValueError, "CUDA device"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        (
+            {"precision": "float16"},
+            ValueError,
+            "precision 'float16'; choose from 'float32', 'float64'",
+        ),
+        ({"device": "abacus"}, ValueError, "device must name a torch device"),
+        ({"device": "meta"}, ValueError, "CUDA device"),
+    ],
+)
 def test_bad_options(options, error, message):
     with pytest.raises(error, match=message):
         engines.open("gpu", **options)
@@ -691,11 +702,14 @@ def test_without_torch_the_error_says_what_to_install(monkeypatch):
         engines.open("gpu")
 
 
-@pytest.mark.parametrize("profile", [
-    lambda s: float(s) + 1.0,
-    lambda s: [1.0, 0.5][int(s > 1.0)],
-    lambda s: math.gamma(1.0 + s) ** -1,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "profile",
+    [
+        lambda s: float(s) + 1.0,
+        lambda s: [1.0, 0.5][int(s > 1.0)],
+        lambda s: math.gamma(1.0 + s) ** -1,
+    ],
+)
 def test_a_profile_that_no_device_can_run_is_refused_in_one_sentence(profile):
     radial = km.Radial(profile).radial(1, "rkhs")
     with pytest.raises(
@@ -705,13 +719,16 @@ def test_a_profile_that_no_device_can_run_is_refused_in_one_sentence(profile):
         engines.open("gpu", device="cpu").load(np.zeros((2, 1))).kernel_sum(radial, np.ones((1, 1)))
 
 
-@pytest.mark.parametrize("profile", [
-    lambda s: 1.0 if s < 0.5 else 0.25 if s < 2.0 else 1.0 / (8.0 * s),
-    lambda s: abs(math.cos(s)) ** 1.5 / (1.0 + s**3),
-    lambda s: 2.0**-s * np.maximum(0.5, 1.0 - s) / np.maximum(0.5, 1.0),
-    lambda s: math.pow(1.0 + s, -1.5) - 0.0 * math.sqrt(2.0),
-    lambda s: helper(s) * helper(0.0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "profile",
+    [
+        lambda s: 1.0 if s < 0.5 else 0.25 if s < 2.0 else 1.0 / (8.0 * s),
+        lambda s: abs(math.cos(s)) ** 1.5 / (1.0 + s**3),
+        lambda s: 2.0**-s * np.maximum(0.5, 1.0 - s) / np.maximum(0.5, 1.0),
+        lambda s: math.pow(1.0 + s, -1.5) - 0.0 * math.sqrt(2.0),
+        lambda s: helper(s) * helper(0.0),
+    ],
+)
 @pytest.mark.parametrize("device", DEVICES)
 def test_profiles_with_branches_powers_and_helpers(profile, device):
     radial = km.Radial(profile, 0.7).radial(2, "rkhs")

@@ -1,5 +1,7 @@
-"""A point cloud over many parts: index for index the traversal of one machine, and every door within
-rounding of the naive one.
+"""A point cloud over many parts against one machine.
+
+The traversal is that of one machine, index for index; every operation is within rounding of the
+naive one.
 """
 
 import numpy as np
@@ -41,7 +43,7 @@ def same_picks(loaded, X, k, first=5):
 
 
 # --- farthest-first
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)

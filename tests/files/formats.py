@@ -63,10 +63,19 @@ def write_fcs(path: Path, X, version="3.1", markers=("", "", "CD3")) -> Path:
     names = ["FSC-A", "SSC-A", "FL1"]
     values = np.asarray(X, dtype="<f4").tobytes()
     words = {
-        "$BYTEORD": "1,2,3,4", "$DATATYPE": "F", "$MODE": "L", "$NEXTDATA": "0",
-        "$PAR": str(X.shape[1]), "$TOT": str(len(X)), "$BEGINANALYSIS": "0", "$ENDANALYSIS": "0",
-        "$BEGINSTEXT": "0", "$ENDSTEXT": "0", "$BEGINDATA": "1024", "$ENDDATA": str(1024 + len(values) - 1),
-    }  # fmt: skip
+        "$BYTEORD": "1,2,3,4",
+        "$DATATYPE": "F",
+        "$MODE": "L",
+        "$NEXTDATA": "0",
+        "$PAR": str(X.shape[1]),
+        "$TOT": str(len(X)),
+        "$BEGINANALYSIS": "0",
+        "$ENDANALYSIS": "0",
+        "$BEGINSTEXT": "0",
+        "$ENDSTEXT": "0",
+        "$BEGINDATA": "1024",
+        "$ENDDATA": str(1024 + len(values) - 1),
+    }
     for j, name in enumerate(names, start=1):
         words |= {f"$P{j}N": name, f"$P{j}B": "32", f"$P{j}R": "1024", f"$P{j}E": "0,0"}
         words |= {f"$P{j}S": markers[j - 1]} if markers[j - 1] else {}

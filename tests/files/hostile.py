@@ -1,4 +1,4 @@
-"""Files made to do harm: small ones that promise to be huge, and those that are not what they say."""
+"""Files made to do harm: small ones that promise to be huge, others that are not what they say."""
 
 from __future__ import annotations
 

@@ -99,9 +99,9 @@ def test_columns_are_chosen_by_name_in_the_order_asked_for(files, kind):
 
 def test_batches_do_not_depend_on_the_blocks_of_the_file(files, monkeypatch):
     whole = [batch.tolist() for batch in km.read(files["npy"]).batches(64)]
-    monkeypatch.setattr("kernelmean.files.reader.BLOCK", 21)
-    monkeypatch.setattr("kernelmean.files.faults.BYTES", 1000)
-    monkeypatch.setattr("kernelmean.files.tables.ROWS", 13)
+    monkeypatch.setattr("kernelmean.files.reader.BLOCK_NUMBERS", 21)
+    monkeypatch.setattr("kernelmean.files.faults.BLOCK_BYTES", 1000)
+    monkeypatch.setattr("kernelmean.files.tables.BLOCK_ROWS", 13)
     for kind in ("npy", "csv", "csv.gz", "parquet", "folder", "stream"):
         found = km.read(files[kind])
         assert [batch.tolist() for batch in found.batches(64)] == whole
@@ -332,7 +332,8 @@ def test_arrays_of_npz_by_name(tmp_path):
     assert km.read(f"{tmp_path}/x.npz:first").columns == ["r", "g", "b"]
     with pytest.raises(
         ValueError,
-        match=r"which array of .*x.npz holds the points\? Say .*x.npz:NAME; it holds first \(500, 3\)",
+        match=r"which array of .*x.npz holds the points\? Say .*x.npz:NAME; "
+        r"it holds first \(500, 3\)",
     ):
         km.read(tmp_path / "x.npz")
     with pytest.raises(ValueError, match="no array 'third'"):
@@ -493,7 +494,8 @@ def test_numbers_with_commas_are_told_from_words(tmp_path, value):
     (tmp_path / "x.csv").write_text(f"a;b\n{value};2\n")
     with pytest.raises(
         ValueError,
-        match=f"column 'a' holds '{value}'; numbers need a point for the decimals and no other mark",
+        match=f"column 'a' holds '{value}'; "
+        "numbers need a point for the decimals and no other mark",
     ):
         km.read(tmp_path / "x.csv").load()
 

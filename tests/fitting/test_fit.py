@@ -542,8 +542,8 @@ def assert_weights_are_repetitions(X, w, **options):
     copies = brute.repeated(X, w)
     weighted = sparse_kernel_mean(X, sample_weight=w, **options)
     repeated = sparse_kernel_mean(copies, **options)
-    # The relative tolerance is eps times the condition of these well-spread centres, with point cloud to
-    # spare.
+    # The relative tolerance is eps times the condition of these well-spread centres, and more than
+    # enough.
     assert_same_mean(weighted, repeated, rtol=1e-7, skip={"indices", "jitter"})
     if weighted.indices is not None:
         np.testing.assert_array_equal(
@@ -802,7 +802,7 @@ def test_a_sparse_mean_and_a_full_one_can_be_compared():
 
 
 def test_a_bound_after_refit_and_truncate_is_that_of_the_new_data():
-    """The radii of the first selection cover the data it was made on; other data may lie anywhere."""
+    """The radii of a selection cover the data it was made on; other data may lie anywhere."""
     rng = np.random.default_rng(0)
     X, other = rng.normal(size=(400, 2)), 2.0 * rng.normal(size=(300, 2))
     mean = km.sparse_kernel_mean(

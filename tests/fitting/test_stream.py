@@ -84,7 +84,7 @@ def test_only_the_heaviest_centres_are_candidates(monkeypatch):
     from kernelmean.fitting import merging
 
     means = [fitted(seed, k=25) for seed in range(3)]
-    monkeypatch.setattr(merging, "CANDIDATES", 2)
+    monkeypatch.setattr(merging, "CANDIDATES_PER_CENTER", 2)
     weights = np.concatenate([mean.weights for mean in means])
     least = np.sort(np.abs(weights))[-20] / 3
     heavy = np.concatenate([mean.centers for mean in means])[np.abs(weights / 3) >= least - 1e-15]

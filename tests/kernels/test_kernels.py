@@ -1,4 +1,4 @@
-"""Kernels: THEORY §1 against printed check values, cubature, 40-digit references and Monte Carlo."""
+"""Kernels against printed check values, cubature, 40-digit references and Monte Carlo."""
 
 import dataclasses
 import math
@@ -307,7 +307,7 @@ def hypergeometric(z, alpha, d):
 
 
 def distances(seed, *ranges):
-    """Twelve random points in each range, evenly in the logarithm: never on the nodes of a table."""
+    """Twelve random points in each range, evenly in the logarithm: not on the nodes of a table."""
     rng = np.random.default_rng(seed)
     return np.concatenate([np.exp(rng.uniform(math.log(a), math.log(b), 12)) for a, b in ranges])
 
@@ -339,7 +339,7 @@ STUDENTS += [(100, 50.5), (10, 225.0), (50, 225.0), (400, 225.0), (784, 393.0)]
 
 @pytest.mark.parametrize("d", LAPLACIAN_DIMENSIONS)
 def test_the_laplacian_table_is_within_1e_12(d):
-    """Range: r/γ from 1e-6 to where g falls below 1e-300 (r/γ ≈ 700 for d = 1, ≈ 1350 for d = 784)."""
+    """r/γ from 1e-6 to where g falls below 1e-300 (r/γ ≈ 700 for d = 1, ≈ 1350 for d = 784)."""
     t = distances(
         d, (1e-6, 1e-2), (1e-2, 1.0), (1.0, 20.0), (20.0, 300.0), (300.0, 700.0), (700.0, 1400.0)
     )
@@ -382,7 +382,7 @@ def test_the_student_quadrature_is_within_1e_12(d, alpha):
 
 @pytest.mark.parametrize(("d", "alpha"), [(1, 1.0), (1, 1.5), (2, 2.5), (5, 3.5)])
 def test_beyond_its_last_cell_the_student_table_keeps_four_digits(d, alpha):
-    """g < 1e-12 there: a straight line in log(1 + r) is enough, as long as it has the right slope."""
+    """g < 1e-12 there: a straight line in log(1 + r) is enough, if it has the right slope."""
     root_z = distances(d, (1e6, 1e9))
     with mp.workdps(40):
         references = [hypergeometric(x * x, alpha, d) for x in root_z]
@@ -461,14 +461,14 @@ def test_784_dimensions_stay_in_the_log_domain(name):
 
 
 # --- spectra
-# ----------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("d", [1, 2, 5, 20])
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("name", SCALED)
 def test_spectral_samplers_give_back_the_kernel(name, space, d):
-    """g(r)/g(0) = E cos(ω·r), ω = τZ: within five standard errors of 20000 draws at four distances."""
+    """g(r)/g(0) = E cos(ω·r), ω = τZ: to five standard errors of 20000 draws, at four distances."""
     kernel = SCALED[name](d)
     rng = np.random.default_rng(hash((d, space == "l2", list(SCALED).index(name))) % 2**32)
     draws = 20_000
@@ -506,7 +506,7 @@ def test_rules_hand_over_the_half_maximum_radius(d):
 
 
 # --- decays
-# -----------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", SCALED)

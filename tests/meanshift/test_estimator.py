@@ -84,7 +84,7 @@ def test_one_step_is_the_weighted_mean(name):
 
 
 def test_the_climb_of_a_laplacian_density_ends_on_its_peaks():
-    """No point nearby is higher, and only peaks of the density at the data, or between, are ends."""
+    """No point nearby is higher, and only peaks of the density, at data or between, are ends."""
     X = blobs(40)
     mean = full(X, KERNELS["laplacian"])
     found = climb(DensityToClimb.of(mean), X, 1e-6, 10_000)
@@ -97,7 +97,7 @@ def test_the_climb_of_a_laplacian_density_ends_on_its_peaks():
 
 
 # --- promises
-# ---------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def density_at(mean, Y):
@@ -218,7 +218,7 @@ def test_a_mean_that_is_no_density_is_refused():
 
 
 # --- linkage
-# ----------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @given(
@@ -250,15 +250,15 @@ def test_linkage_of_pairs_in_bounded_portions(monkeypatch):
 
     Y = np.random.default_rng(0).uniform(size=(500, 3))
     whole = link(Y, 0.09)
-    monkeypatch.setattr(module, "PAIRS", 7)
-    monkeypatch.setattr(module, "ROWS", 13)
+    monkeypatch.setattr(module, "BLOCK_PAIRS", 7)
+    monkeypatch.setattr(module, "BLOCK_ROWS", 13)
     parts = link(Y, 0.09)
     assert whole.groups.max() > 3
     assert all((a == b).all() for a, b in zip(whole, parts, strict=True))
 
 
 # --- clusters
-# ---------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("sparse", [True, False])

@@ -162,7 +162,7 @@ def holding(what: str) -> list[str]:
 
 
 # --- rules
-# -------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def _rule(name: str) -> Callable[[Case], PartFacts]:
@@ -187,7 +187,7 @@ def jaakkola(case: Case) -> PartFacts:
 
 
 # --- means
-# -------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @subject("k_center", "Centers")
@@ -285,7 +285,7 @@ def load(case: Case) -> PartFacts:
 
 
 # --- estimators
-# --------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @subject("SparseKDE.fit", "SparseKDE")
@@ -401,7 +401,7 @@ def embedding(case: Case) -> PartFacts:
 
 
 # --- measures
-# ----------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @subject("mmd", holds=UNWEIGHTED - {"parts"})
@@ -523,7 +523,7 @@ def weighted_names() -> Iterator[str]:
 
 
 # --- facts of means
-# ------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def _norm(case: Case) -> float:
@@ -613,7 +613,7 @@ def _density(fitted: km.SparseKDE, case: Case) -> PartFacts:
 
 
 # --- cases
-# ---------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def on_grid(X: np.ndarray, grid: float = GRID) -> np.ndarray:
@@ -660,12 +660,21 @@ def cases(
     if selection == "given":
         selection = rng.permutation(n)[: rng.integers(1, n + 1)]
     return Case(
-        X, Z, on_grid(2.0 * rng.normal(size=(7, d)), grid),
-        np.arange(n) % 2 if draw(st.booleans()) else (X[:, 0] > np.median(X[:, 0])).astype(int), np.arange(m) % 2,
-        _weights(kind, n, rng), _weights(kind, m, rng),
-        kernel.rescaled(draw(st.sampled_from([0.5, 1.0, 2.0])), d), draw(st.sampled_from([None, *RULES[:5]])),
-        draw(st.sampled_from(scales)), draw(st.sampled_from(["rkhs", "l2"])),
-        draw(st.sampled_from([None, "simplex", "simplex-projection", "sum-to-one"])), selection,
-        draw(st.sampled_from(["auto", 1, 3, 6])), draw(st.integers(0, 100)), int(rng.integers(n)),
+        X,
+        Z,
+        on_grid(2.0 * rng.normal(size=(7, d)), grid),
+        np.arange(n) % 2 if draw(st.booleans()) else (X[:, 0] > np.median(X[:, 0])).astype(int),
+        np.arange(m) % 2,
+        _weights(kind, n, rng),
+        _weights(kind, m, rng),
+        kernel.rescaled(draw(st.sampled_from([0.5, 1.0, 2.0])), d),
+        draw(st.sampled_from([None, *RULES[:5]])),
+        draw(st.sampled_from(scales)),
+        draw(st.sampled_from(["rkhs", "l2"])),
+        draw(st.sampled_from([None, "simplex", "simplex-projection", "sum-to-one"])),
+        selection,
+        draw(st.sampled_from(["auto", 1, 3, 6])),
+        draw(st.integers(0, 100)),
+        int(rng.integers(n)),
         draw(st.sampled_from([True, True, False])),
-    )  # fmt: skip
+    )

@@ -106,7 +106,7 @@ def workers():
 
 
 class Tracked(NamedTuple):
-    """A mean, the measure it stands for, and the rows it came from where it came from one sample."""
+    """A mean, the measure it stands for, and the rows it came from if it came from one sample."""
 
     mean: km.SparseKernelMean
     target: Measure
@@ -196,7 +196,7 @@ def _check_values(mean, oracle, own, size):
 
 
 def _check_weights(mean, oracle, own, target, noise):
-    """Feasible; and optimal, since no feasible direction descends by more than rounding and jitter."""
+    """Feasible and optimal: no feasible direction descends by more than rounding and jitter."""
     alpha = own.weights
     if mean.constraint is not None:
         assert alpha.sum() == pytest.approx(1.0, abs=1e-9)
@@ -281,9 +281,19 @@ class Means(RuleBasedStateMachine):
             k = "auto"
         place, engine = self.placed(X, engine)
         mean = km.sparse_kernel_mean(
-            place, kernel=self.kernel, space=self.space, scale=self.scale, selection=rows, constraint=constraint, solver=solver,
-            k=k, refine=0 if self.kernel is OWN else refine, sample_weight=w, engine=engine, random_state=seed,
-        )  # fmt: skip
+            place,
+            kernel=self.kernel,
+            space=self.space,
+            scale=self.scale,
+            selection=rows,
+            constraint=constraint,
+            solver=solver,
+            k=k,
+            refine=0 if self.kernel is OWN else refine,
+            sample_weight=w,
+            engine=engine,
+            random_state=seed,
+        )
         found = Tracked(mean, Measure.of_sample(X, w), size_of(len(X), w), X)
         check(found)
         return found
@@ -324,8 +334,12 @@ class Means(RuleBasedStateMachine):
         assert found.kernel.length == pytest.approx(length)
         check(Tracked(found, Measure.of_sample(one.rows, None), float(len(one.rows)), one.rows))
 
-    @rule(target=tracked, parts=st.lists(tracked, min_size=1, max_size=3), k=st.one_of(st.none(), st.integers(1, 15)),
-          constraint=st.sampled_from(CONSTRAINTS))  # fmt: skip
+    @rule(
+        target=tracked,
+        parts=st.lists(tracked, min_size=1, max_size=3),
+        k=st.one_of(st.none(), st.integers(1, 15)),
+        constraint=st.sampled_from(CONSTRAINTS),
+    )
     def merge(self, parts, k, constraint):
         merged = km.merge([part.mean for part in parts], k=k, constraint=constraint)
         total = sum(part.mean.n_points for part in parts)

@@ -47,7 +47,7 @@ def generic(
 
 @dataclass(frozen=True)
 class Change:
-    """How facts follow when a case changes: x ↦ factor·x·turn + shift, and rows to where they went."""
+    """How facts follow when a case changes: x ↦ factor·x·turn + shift, rows to where they went."""
 
     factor: float = 1.0
     turn: Any = None
@@ -167,7 +167,7 @@ def test_whatever_takes_weights_is_asked_about_absent_rows():
 
 
 # --- weights
-# -------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def _far(X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -223,15 +223,23 @@ def test_integer_weights_are_repeated_rows(name, case):
     back = np.repeat(np.arange(len(case.X)), copies)
     first = np.concatenate([[0], np.cumsum(copies)[:-1]])
     other = replace(
-        case, X=case.X[back], y=case.y[back], w=None, Z=np.repeat(case.Z, v, axis=0), yz=np.repeat(case.yz, v), v=None,
-        selection=first[case.selection] if isinstance(case.selection, np.ndarray) else case.selection,
+        case,
+        X=case.X[back],
+        y=case.y[back],
+        w=None,
+        Z=np.repeat(case.Z, v, axis=0),
+        yz=np.repeat(case.yz, v),
+        v=None,
+        selection=first[case.selection]
+        if isinstance(case.selection, np.ndarray)
+        else case.selection,
         first=int(first[case.first]),
-    )  # fmt: skip
+    )
     check(name, case, other, Change(back=back))
 
 
 # --- order and place
-# -----------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", holding("order"))
@@ -244,9 +252,16 @@ def test_the_order_of_rows_does_not_matter(name, case, seed):
     taken = lambda part, by: None if part is None else part[by]  # noqa: E731
     case = replace(case, sparse=False)
     other = replace(
-        case, X=case.X[order], y=case.y[order], w=taken(case.w, order), Z=case.Z[other_order], yz=case.yz[other_order],
-        v=taken(case.v, other_order), selection=rows[case.selection], first=int(rows[case.first]),
-    )  # fmt: skip
+        case,
+        X=case.X[order],
+        y=case.y[order],
+        w=taken(case.w, order),
+        Z=case.Z[other_order],
+        yz=case.yz[other_order],
+        v=taken(case.v, other_order),
+        selection=rows[case.selection],
+        first=int(rows[case.first]),
+    )
     # Of equal points any may be the one that is taken: their places differ, the points do not.
     check(name, case, other, Change(rows=rows, skip=frozenset({"rows"})))
 
@@ -364,7 +379,7 @@ def test_the_same_seed_gives_the_same_bits_with_any_threads(name, case):
 
 
 # --- in parts
-# --------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -418,6 +433,22 @@ def test_dask_arrays_answer_as_arrays(client, monkeypatch, name, selection):
     X, w = subjects.on_grid(rng.normal(size=(50, 2))), rng.integers(0, 3, size=50).astype(float)
     w[7] = 1.0
     case = Case(
-        X, X, X[:7], None, None, w, w, km.Gaussian(1.0), None, "std", "l2", "simplex", selection, 8, 0, 7, engine=CPU[2]
-    )  # fmt: skip
+        X,
+        X,
+        X[:7],
+        None,
+        None,
+        w,
+        w,
+        km.Gaussian(1.0),
+        None,
+        "std",
+        "l2",
+        "simplex",
+        selection,
+        8,
+        0,
+        7,
+        engine=CPU[2],
+    )
     check(name, case, replace(case, X=da.from_array(X, chunks=(17, 2))), Change())

@@ -145,7 +145,7 @@ def test_few_measured_rows_give_the_same_gram_matrix(monkeypatch):
 
 
 # --- solvers
-# --------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def random_system(seed, C):
@@ -222,7 +222,7 @@ def test_many_rows_are_solved_as_each_alone(seed, C):
 
 
 # --- known mixtures
-# -------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 VARIANTS = [
     {},
@@ -323,7 +323,7 @@ def test_engines_agree():
 
 
 # --- the search
-# -----------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def test_kept_distances_and_streamed_sums_are_the_same():
@@ -449,14 +449,14 @@ def test_the_search_does_not_depend_on_units():
 
 def test_few_points_and_centres_take_part_in_a_large_search(monkeypatch):
     X, y = training(200)
-    monkeypatch.setattr(searching, "ROWS", 60)
-    monkeypatch.setattr(searching, "CENTERS", 10)
+    monkeypatch.setattr(searching, "MAX_CLASS_ROWS", 60)
+    monkeypatch.setattr(searching, "MAX_CLASS_CENTERS", 10)
     model = km.ClassProportions(random_state=0).fit(X, y)
     assert np.abs(model.predict(sample([600, 300, 100], 7)) - [0.6, 0.3, 0.1]).sum() < 0.2
 
 
 # --- intervals
-# ------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def test_the_unconstrained_solution_by_least_squares():
@@ -475,7 +475,7 @@ def test_the_unconstrained_solution_by_least_squares():
 
 def test_replicates_have_the_moments_of_their_source(monkeypatch):
     F = np.random.default_rng(0).normal(size=(50, 3))
-    monkeypatch.setattr(intervals, "CHUNK", 50 * 100)
+    monkeypatch.setattr(intervals, "CHUNK_COUNTS", 50 * 100)
     drawn = intervals._resampled_means(F, 4000, np.random.default_rng(1))
     np.testing.assert_allclose(drawn.mean(axis=0), F.mean(axis=0), atol=0.01)
     np.testing.assert_allclose(np.cov(drawn.T), np.cov(F.T, ddof=0) / 50, atol=0.002)
@@ -630,7 +630,7 @@ def test_bandwidths_that_say_nothing(solver, bandwidth):
 
 
 # --- representation
-# -------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -705,7 +705,7 @@ def test_small_classes_take_fewer_folds():
 
 
 # --- scikit-learn
-# ---------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 NOT_APPLICABLE = {
     "check_methods_sample_order_invariance": "predict describes the whole sample: one number per "
@@ -779,7 +779,7 @@ def test_quapys_protocol():
 
 
 # --- bad input
-# ------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_picks_by_the_block_are_as_good_as_one_by_one(unit_sum, monkeypatch):
         X, K, kappa = problem(n=900, d=3, seed=seed)
         by_block = pursuit(X, kappa, unit_sum).take(200)
         with monkeypatch.context() as single:
-            single.setattr("kernelmean.linalg.pursuit.LARGEST_BLOCK", 1)
+            single.setattr("kernelmean.linalg.pursuit.LARGEST_BLOCK_PICKS", 1)
             one_by_one = pursuit(X, kappa, unit_sum).take(200)
         assert len(np.unique(by_block)) == 200
         errors = [
@@ -147,7 +147,7 @@ def test_the_mean_is_the_optimum_on_distinct_rows_and_the_same_in_every_engine(s
 
 
 def small_pools(monkeypatch):
-    """Constants that make a few hundred rows a large sample: stages, draws and a draft all happen."""
+    """Constants that make a few hundred rows a large sample: stages, draws, a draft all happen."""
     for name, value in {
         "EVERYTHING": 8,
         "FIRST_STAGE": 8,

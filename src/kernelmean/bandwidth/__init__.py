@@ -39,17 +39,34 @@ __all__ = [
 
 
 def scott(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """s·n^{−1/(d+4)}, s the mean over coordinates of the standard deviation (ddof = 1).
+    """Scott's rule: s·n^{−1/(d+4)}, s the mean standard deviation of the coordinates (ddof = 1).
 
     Parameters
     ----------
-    X : array of shape (n, d)
-    sample_weight : nonnegative; integer weights mean repeated rows.
+    X : array-like of shape (n, d)
+        The points, one per row.
+    sample_weight : array-like of shape (n,) or None, default=None
+        Nonnegative weights of the rows. Integer weights mean repeated rows.
 
     Returns
     -------
     float
-        Time and memory O(n·d).
+        The bandwidth. It takes time and memory O(n·d).
+
+    Raises
+    ------
+    ValueError
+        If the points have no spread: all are equal, or there is only one.
+
+    See Also
+    --------
+    bandwidth.silverman : A rule with another constant, robust in one dimension.
+    bandwidth.mode : A wider bandwidth, for modes.
+
+    References
+    ----------
+    .. [1] D. W. Scott, "Multivariate Density Estimation: Theory, Practice, and Visualization",
+       Wiley, 1992.
 
     Examples
     --------
@@ -61,17 +78,35 @@ def scott(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
 
 
 def silverman(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """s·(4/((d+2)n))^{1/(d+4)}; in one dimension .9·min(s, IQR/1.349)·n^{−1/5}.
+    """Silverman's rule: s·(4/((d+2)n))^{1/(d+4)}; in 1-D 0.9·min(s, IQR/1.349)·n^{−1/5}.
+
+    Here s is the mean over coordinates of the standard deviation, and IQR the interquartile range.
 
     Parameters
     ----------
-    X : array of shape (n, d)
-    sample_weight : nonnegative; integer weights mean repeated rows.
+    X : array-like of shape (n, d)
+        The points, one per row.
+    sample_weight : array-like of shape (n,) or None, default=None
+        Nonnegative weights of the rows. Integer weights mean repeated rows.
 
     Returns
     -------
     float
-        Time and memory O(n·d).
+        The bandwidth. It takes time and memory O(n·d).
+
+    Raises
+    ------
+    ValueError
+        If the points have no spread: all are equal, or there is only one.
+
+    See Also
+    --------
+    bandwidth.scott : The same power of n without the constant.
+
+    References
+    ----------
+    .. [1] B. W. Silverman, "Density Estimation for Statistics and Data Analysis", Chapman & Hall,
+       1986.
 
     Examples
     --------
@@ -83,18 +118,36 @@ def silverman(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
 
 
 def mode(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """s·(4/((d+4)n))^{1/(d+6)}: wider than Scott's, for modes and mean shift (Chen, Genovese &
-    Wasserman 2016).
+    """Rule for modes and mean shift: s·(4/((d+4)n))^{1/(d+6)}, which is wider than Scott's.
+
+    Here s is the mean over coordinates of the standard deviation. The rule is Equation 18 of [1]_.
 
     Parameters
     ----------
-    X : array of shape (n, d)
-    sample_weight : nonnegative; integer weights mean repeated rows.
+    X : array-like of shape (n, d)
+        The points, one per row.
+    sample_weight : array-like of shape (n,) or None, default=None
+        Nonnegative weights of the rows. Integer weights mean repeated rows.
 
     Returns
     -------
     float
-        Time and memory O(n·d).
+        The bandwidth. It takes time and memory O(n·d).
+
+    Raises
+    ------
+    ValueError
+        If the points have no spread: all are equal, or there is only one.
+
+    See Also
+    --------
+    MeanShift : Clusters around modes; this is its default rule.
+    bandwidth.scott : The rule for densities.
+
+    References
+    ----------
+    .. [1] Y.-C. Chen, C. R. Genovese and L. Wasserman, "A comprehensive approach to mode
+       clustering", Electronic Journal of Statistics 10(1), 2016.
 
     Examples
     --------
@@ -106,18 +159,37 @@ def mode(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
 
 
 def iqr(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Mean over coordinates of IQR/1.35, the paper's rule for flow cytometry: a scale, without a
-    factor in n.
+    """Mean over the coordinates of IQR/1.35: a scale of the data, without a factor in n.
+
+    It is the rule of [1]_ for flow cytometry.
 
     Parameters
     ----------
-    X : array of shape (n, d)
-    sample_weight : nonnegative; integer weights mean repeated rows.
+    X : array-like of shape (n, d)
+        The points, one per row.
+    sample_weight : array-like of shape (n,) or None, default=None
+        Nonnegative weights of the rows. Integer weights mean repeated rows.
 
     Returns
     -------
     float
-        Time O(n·d), for quantiles O(n log n·d); memory O(n·d).
+        The bandwidth. It takes time O(n·d), or O(n log n·d) to sort for quantiles, and memory
+        O(n·d).
+
+    Raises
+    ------
+    ValueError
+        If the points have no spread: all are equal, or there is only one.
+
+    See Also
+    --------
+    DistributionEmbedding : Compares samples by this rule, by default.
+    bandwidth.median : Another scale of the data without a factor in n.
+
+    References
+    ----------
+    .. [1] E. Cruz Cortés and C. Scott, "Sparse Approximation of a Kernel Mean", IEEE Transactions
+       on Signal Processing 65(5), 2017.
 
     Examples
     --------
@@ -131,19 +203,36 @@ def iqr(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
 def median(
     X: ArrayLike, sample_weight: ArrayLike | None = None, *, random_state: RandomState = 0
 ) -> float:
-    """Median of the nonzero pairwise distances, over 1000 points drawn by weight where there are
-    more.
+    """Median of the nonzero pairwise distances, over at most 1000 points drawn by weight.
 
     Parameters
     ----------
-    X : array of shape (n, d)
-    sample_weight : nonnegative; integer weights mean repeated rows.
-    random_state : which points, where there are more than 1000.
+    X : array-like of shape (n, d)
+        The points, one per row.
+    sample_weight : array-like of shape (n,) or None, default=None
+        Nonnegative weights of the rows. Integer weights mean repeated rows.
+    random_state : int, RandomState instance, numpy.random.Generator or None, default=0
+        Decides which points are compared, where there are more than 1000.
 
     Returns
     -------
     float
-        Time O(n + 1000²·d), memory O(n·d).
+        The bandwidth. It takes time O(n + 1000²·d) and memory O(n·d).
+
+    Raises
+    ------
+    ValueError
+        If the points have no spread: all are equal, or there is only one.
+
+    See Also
+    --------
+    mmd_test : Compares two samples by this rule, by default.
+    bandwidth.iqr : Another scale of the data without a factor in n.
+
+    References
+    ----------
+    .. [1] A. Gretton, K. M. Borgwardt, M. J. Rasch, B. Schölkopf and A. Smola, "A Kernel Two-Sample
+       Test", Journal of Machine Learning Research 13, 2012.
 
     Examples
     --------
@@ -161,24 +250,41 @@ def likelihood(
     random_state: RandomState = 0,
     engine: str | Engine = "cpu",
 ) -> float:
-    """The σ that maximises the leave-one-out likelihood Σ_i log f_{σ,−i}(x_i); a point is left out
-    with all its copies.
+    """The σ that maximises the leave-one-out likelihood Σ_i log f_{σ,−i}(x_i).
 
-    Exact over all rows while that takes at most 10⁹ kernel values per σ (4·10⁹ in up to three
-    dimensions); beyond, exact sums at as many rows as that allows, at least 1000. About 15 values
-    of σ are tried.
+    A point is left out together with all its copies. The sums are exact over all rows while that
+    takes at most 10⁹ kernel values per σ (4·10⁹ in up to three dimensions). Beyond that, they are
+    exact at as many rows as that allows, but at least 1000. About 15 values of σ are tried.
 
     Parameters
     ----------
-    X : array of shape (n, d)
-    sample_weight : nonnegative; integer weights mean repeated rows.
-    random_state : which rows, where not all.
-    engine : "cpu", "gpu", "naive", or an engine instance.
+    X : array-like of shape (n, d)
+        The points, one per row.
+    sample_weight : array-like of shape (n,) or None, default=None
+        Nonnegative weights of the rows. Integer weights mean repeated rows.
+    random_state : int, RandomState instance, numpy.random.Generator or None, default=0
+        Decides at which rows the likelihood is taken, where not at all of them.
+    engine : {'cpu', 'gpu', 'naive'} or Engine, default='cpu'
+        What computes the kernel sums.
 
     Returns
     -------
     float
-        At most about 15 · 4·10⁹ kernel values; memory O(n·d).
+        The bandwidth. It takes at most about 15 · 4·10⁹ kernel values, and memory O(n·d).
+
+    Raises
+    ------
+    ValueError
+        If the points have no spread: all are equal, or there is only one.
+
+    See Also
+    --------
+    bandwidth.scott : A closed formula, for densities with one or few humps.
+
+    References
+    ----------
+    .. [1] R. P. W. Duin, "On the Choice of Smoothing Parameters for Parzen Estimators of
+       Probability Density Functions", IEEE Transactions on Computers C-25(11), 1976.
 
     Examples
     --------
@@ -201,25 +307,45 @@ def jaakkola(
     random_state: RandomState = 0,
     engine: str | Engine = "cpu",
 ) -> float:
-    """Jaakkola's heuristic for labelled points.
+    """Jaakkola's heuristic for labelled points: the distance at which the classes meet.
 
-    ``"nearest"``: median over points of the distance to the nearest point of another class.
-    ``"cross"``: median of all distances between points of different classes. Beyond 10⁹ distances,
-    over points drawn by weight.
+    The variant "nearest" is the median over the points of the distance to the nearest point of
+    another class. The variant "cross" is the median of all distances between points of different
+    classes. Beyond 10⁹ distances, either is taken over points drawn by weight.
 
     Parameters
     ----------
-    X : array of shape (n, d)
-    y : (n,) labels.
-    sample_weight : nonnegative; integer weights mean repeated rows.
-    variant : "nearest" or "cross".
-    random_state : which points, where not all.
-    engine : "cpu", "naive", or an engine instance.
+    X : array-like of shape (n, d)
+        The points, one per row.
+    y : array-like of shape (n,)
+        The labels of the rows, of at least two classes.
+    sample_weight : array-like of shape (n,) or None, default=None
+        Nonnegative weights of the rows. Integer weights mean repeated rows.
+    variant : {'nearest', 'cross'}, default='nearest'
+        Which distances the median is taken of.
+    random_state : int, RandomState instance, numpy.random.Generator or None, default=0
+        Decides which points are compared, where not all of them.
+    engine : {'cpu', 'naive'} or Engine, default='cpu'
+        What computes the distances.
 
     Returns
     -------
     float
-        Time O(n²·d) up to 10⁹ distances, memory O(n·d).
+        The bandwidth. It takes time O(n²·d), but at most 10⁹ distances, and memory O(n·d).
+
+    Raises
+    ------
+    ValueError
+        If there is only one class, or if the distances are all zero.
+
+    See Also
+    --------
+    SparseKDEClassifier : Takes this rule as ``bandwidth="jaakkola"``.
+
+    References
+    ----------
+    .. [1] T. Jaakkola, M. Diekhans and D. Haussler, "Using the Fisher kernel method to detect
+       remote protein homologies", Intelligent Systems for Molecular Biology, 1999.
 
     Examples
     --------
@@ -240,7 +366,37 @@ def jaakkola(
 
 
 def by_rule(rule: str, cloud: PointCloud) -> float:
-    """The bandwidth that a named rule gives for the points of a point cloud."""
+    """The bandwidth that a named rule gives for points that an engine has loaded.
+
+    Parameters
+    ----------
+    rule : {'scott', 'silverman', 'iqr', 'median', 'mode', 'likelihood'}
+        The name of the rule, one of ``bandwidth.RULES``.
+    cloud : PointCloud
+        The points, as :func:`kernelmean.engines.open` and its engine's ``load`` give them.
+
+    Returns
+    -------
+    float
+        The bandwidth. Costs in time and memory are those of the rule.
+
+    Raises
+    ------
+    ValueError
+        If the rule is unknown, if it needs labels, or if the points have no spread.
+
+    See Also
+    --------
+    bandwidth.scott : A rule for points in an array.
+    engines.open : Where point clouds come from.
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> cloud = km.engines.open("naive").load(np.random.default_rng(0).normal(size=(500, 2)))
+    >>> float(round(km.bandwidth.by_rule("scott", cloud), 3))
+    0.347
+    """
     if rule == LABELLED_RULE:
         raise ValueError(
             "bandwidth rule 'jaakkola' needs labels: use km.bandwidth.jaakkola(X, y), or an "

@@ -10,18 +10,19 @@ from kernelmean.bandwidth.moments import positions
 from kernelmean.engines import Engine
 from kernelmean.engines.arrays import Sample
 
-WORK = 1e9  # distances; beyond, fewer points look for their nearest
-LEAST_ROWS = 1000
+MAX_DISTANCES = 1e9  # beyond, fewer points look for their nearest
+MIN_ROWS = 1000  # but at least so many look
 
 
 def nearest_other(
     engine: Engine, sample: Sample, labels: IntVector, rng: np.random.Generator
 ) -> float:
-    """Median over points of the distance to the nearest point of another class; points drawn by
-    weight where n is large.
+    """Median over points of the distance to the nearest point of another class.
+
+    Where n is large, the median is over points drawn by weight.
     """
     n = len(sample.X)
-    chosen, weights = _chosen_rows(sample, max(LEAST_ROWS, int(WORK / n)), rng)
+    chosen, weights = _chosen_rows(sample, max(MIN_ROWS, int(MAX_DISTANCES / n)), rng)
     found = np.zeros(len(chosen))
     for label in np.unique(labels[chosen]):
         mine = np.flatnonzero(labels[chosen] == label)

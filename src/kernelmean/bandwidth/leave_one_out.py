@@ -18,30 +18,27 @@ from kernelmean.engines import PointCloud
 from kernelmean.kernels import Formula, Gaussian
 from kernelmean.kernels.radials import apart, log_one
 
-LEAST_ROWS = 1000
-DRAWS = 4  # at most, per row of uneven weight: more would only repeat the rows
-FINE_WORK = {
-    True: 4e9,
-    False: 1e9,
-}  # kernel values per likelihood, in low dimension (where trees help) and in high
-COARSE = 0.1  # share of the rows that the coarse search uses
-LOW_DIMENSION = 3
-OCTAVES_DOWN = 40
-FALLS = 3  # octaves in a row without a better value end the coarse search
-CANCELLED = (
-    1e-6  # what is left of a sum without its own point, below which it is summed again without it
-)
-PRECISION = 0.01  # of log σ
+MIN_ROWS = 1000  # rows at which the likelihood is taken, at least
+MAX_DRAWS_PER_ROW = 4  # where weights are uneven: more would only repeat the rows
+MAX_KERNEL_VALUES = {True: 4e9, False: 1e9}  # per likelihood, in low dimension and in high
+LOW_DIMENSION = 3  # coordinates up to which trees help
+COARSE_SHARE = 0.1  # of the rows, for the coarse search
+OCTAVES_DOWN = 40  # of σ below its start, at most
+FALLING_OCTAVES = 3  # in a row without a better value: they end the coarse search
+# What is left of a sum without its own point; below this it is summed again without that point.
+CANCELLED_SHARE = 1e-6
+LOG_SIGMA_PRECISION = 0.01  # absolute, at which Brent's method ends
 
 
 def likelihood(cloud: PointCloud, start: float, rng: np.random.Generator) -> float:
-    """argmax over σ of Σ_i p_i log f_{σ,−i}(x_i): octaves down from 4·start, then Brent's method
-    about the best.
+    """argmax over σ of Σ_i p_i log f_{σ,−i}(x_i).
+
+    The search goes by octaves down from 4·start, then by Brent's method about the best.
     """
     if not (math.isfinite(start) and start > 0.0):
         return start  # no spread: nothing to search
     fine = LeftOut.of(cloud, _row_count(cloud), rng)
-    coarse = fine.first(COARSE)
+    coarse = fine.first(COARSE_SHARE)
     best = 2
     best_value = -math.inf
     since = 0
@@ -50,21 +47,22 @@ def likelihood(cloud: PointCloud, start: float, rng: np.random.Generator) -> flo
         best, best_value, since = (
             (octave, value, 0) if value > best_value else (best, best_value, since + 1)
         )
-        if since == FALLS:
+        if since == FALLING_OCTAVES:
             break
     centre = math.log(start * 2.0**best)
     found = minimize_scalar(
         lambda t: -fine(math.exp(t)),
         bounds=(centre - math.log(2), centre + math.log(2)),
-        options={"xatol": PRECISION},
+        options={"xatol": LOG_SIGMA_PRECISION},
     )
     return math.exp(found.x)
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """The likelihood of some rows when each is left out, with all its copies: else equal rows would
-    ask for σ → 0.
+    """The likelihood of some rows when each is left out, with all its copies.
+
+    Were copies to stay, equal rows would ask for σ → 0.
     """
 
     cloud: PointCloud
@@ -73,16 +71,14 @@ class LeftOut:
 
     @classmethod
     def of(cls, cloud: PointCloud, count: int, rng: np.random.Generator) -> LeftOut:
-        """Every row as often as it counts, or ``count`` of them, spread evenly over the cumulative
-        weight.
-        """
+        """Every row as often as it counts, or ``count`` rows spread evenly over the weight."""
         size = cloud.summary.size
         whole = cloud.summary.counted
         if size <= count and whole:
             count = int(size)
             shift = 0.5 * np.ones(int(size))
         else:
-            count = count if whole else min(count, DRAWS * cloud.summary.count)
+            count = count if whole else min(count, MAX_DRAWS_PER_ROW * cloud.summary.count)
             shift = rng.random(count)
         rows = cloud.rows(cloud.locate(rng.permutation((np.arange(count) + shift) / count)))
         others = cloud.kernel_sum(Formula(log_one, 1.0, factor=apart, decreasing=False), rows)
@@ -90,7 +86,7 @@ class LeftOut:
 
     def first(self, share: float) -> LeftOut:
         """The same over fewer rows."""
-        m = max(LEAST_ROWS, int(share * len(self.rows)))
+        m = max(MIN_ROWS, int(share * len(self.rows)))
         return replace(self, rows=self.rows[:m], masses=self.masses[:m])
 
     def __call__(self, sigma: float) -> float:
@@ -100,7 +96,7 @@ class LeftOut:
         formula = kernel.formula(d)
         sums = self.cloud.kernel_sum(formula, self.rows)
         others = sums - self.masses
-        lost = others < CANCELLED * sums
+        lost = others < CANCELLED_SHARE * sums
         value = np.log(np.where(lost, 1.0, others))
         if lost.any():
             value[lost] = self.cloud.log_kernel_sum(
@@ -111,5 +107,5 @@ class LeftOut:
 
 
 def _row_count(cloud: PointCloud) -> int:
-    work = FINE_WORK[cloud.summary.dimension <= LOW_DIMENSION]
-    return max(LEAST_ROWS, int(work / cloud.summary.count))
+    work = MAX_KERNEL_VALUES[cloud.summary.dimension <= LOW_DIMENSION]
+    return max(MIN_ROWS, int(work / cloud.summary.count))

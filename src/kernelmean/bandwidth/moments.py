@@ -8,7 +8,7 @@ from scipy.spatial.distance import pdist
 from kernelmean._types import Vector
 from kernelmean.engines import PointCloud, Summary
 
-MEDIAN_POINTS = 1000
+MEDIAN_POINTS = 1000  # whose pairwise distances have the median, at most
 
 
 def scott(summary: Summary) -> float:
@@ -44,8 +44,9 @@ def median(cloud: PointCloud, rng: np.random.Generator) -> float:
 
 
 def positions(cloud: PointCloud, rng: np.random.Generator) -> Vector:
-    """Positions in the cumulative weight: every row as often as it counts, or 1000 random ones
-    where there are more.
+    """Positions in the cumulative weight: every row as often as it counts, or 1000 random ones.
+
+    Random positions are drawn where there are more than 1000.
     """
     size = cloud.summary.size
     if size <= MEDIAN_POINTS and cloud.summary.counted:

@@ -14,7 +14,7 @@ DEFAULT_RULE = "scott"
 
 
 def resolve_kernel(kernel: Any, scale: Any, cloud: PointCloud) -> Kernel:
-    """A kernel instance as it is; a name with its own length, or with a rule that reads the data."""
+    """A kernel as it is; a name with its own length, or with a rule that reads the data."""
     if isinstance(kernel, Kernel):
         if not (isinstance(scale, str) and scale == DEFAULT_RULE):
             raise ValueError(
@@ -30,8 +30,9 @@ def resolve_kernel(kernel: Any, scale: Any, cloud: PointCloud) -> Kernel:
 
 
 def rescaled(family: Kernel, scale: Any, cloud: PointCloud) -> Kernel:
-    """The kernel of a family with this length, or with the half-maximum radius of the Gaussian that
-    a rule asks for.
+    """The kernel of a family with this length, or with the length that a rule asks for.
+
+    A rule gives the σ of a Gaussian; the kernel gets the half-maximum radius of that Gaussian.
     """
     d = cloud.summary.dimension
     if isinstance(scale, str):
@@ -47,8 +48,9 @@ def rescaled(family: Kernel, scale: Any, cloud: PointCloud) -> Kernel:
 def labelled_kernel(
     kernel: Any, X: Points, y: ArrayLike, weights: Vector | None, engine: str | Engine
 ) -> Kernel:
-    """The kernel of that name whose bandwidth is Jaakkola's for labelled points, in the coordinates
-    of the kernel.
+    """The kernel of that name whose bandwidth is Jaakkola's for labelled points.
+
+    The points are in the coordinates of the kernel.
     """
     if not isinstance(kernel, str):
         raise ValueError(

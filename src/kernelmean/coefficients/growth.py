@@ -14,8 +14,8 @@ from kernelmean.engines import Distances, PointCloud, elimination
 from kernelmean.kernels import RadialFunction
 from kernelmean.linalg.factor import Factor
 
-FIRST_BLOCK = 32
-FIXED_BLOCK = 512
+FIRST_BLOCK_CENTERS = 32  # in the first block where k is open; blocks then grow
+FIXED_BLOCK_CENTERS = 512  # in a block where k is given
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,10 @@ class Progress:
 
 
 class Growth:
-    """Select, sum κ, extend the factor, test; block by block, so that stopping at k_0 costs
-    O(n·k_0).
+    """Select centres, sum κ, extend the factor and test, block by block.
 
-    ``target`` are the weights of the kernel mean on the points of the point cloud; None for the point cloud's
-    own.
+    So stopping at k_0 costs O(n·k_0). ``target`` are the weights of the kernel mean on the points
+    of the cloud; None stands for the cloud's own weights.
     """
 
     def __init__(
@@ -92,9 +91,8 @@ class Growth:
     def step(self) -> None:
         """One more block of centres."""
         factor = self.factor
-        least = (
-            FIRST_BLOCK if self._rule.k is None else FIXED_BLOCK
-        )  # where k is given there is no early stop to miss
+        # Where k is given there is no early stop to miss.
+        least = FIRST_BLOCK_CENTERS if self._rule.k is None else FIXED_BLOCK_CENTERS
         wanted = min(max(least, factor.size // 4), self._rule.limit - factor.size)
         batch = self._source.take(wanted)
         if len(batch.points):

@@ -33,27 +33,27 @@ from kernelmean.kernels import RadialFunction, Slope
 from kernelmean.linalg.factor import Factor, cholesky, gram, product
 from kernelmean.linalg.pursuit import GreedyPursuit
 
-MEMORY = 20  # triples of a step s, the change y of the gradient, and sᵀy
-SUFFICIENT = 1e-4  # share of the linear decrease that a step must reach
-TRIALS = 10  # shorter steps tried along one direction
-# of the kernel's half-value radius: the farthest that a centre goes before curvature is known
-FIRST_STEP = 0.3
-LONGEST_STEP = 2.0  # the same, at any time
-LEAST = (
-    0.003  # of the mean α², added to that of a centre alone and of one that coincides with another
-)
-SHARED = (
-    0.5  # of the mean α², added to that of a centre alone and of one that coincides with another
-)
-SUBSAMPLE = 65536  # points that early steps look at, where there are more than twice as many
-LATE = 0.2  # share of the steps that look at all of them
+MEMORY_PAIRS = 20  # of a step s and the change y of the gradient, kept with sᵀy
+SUFFICIENT_DECREASE = 1e-4  # share of the linear decrease that a step must reach
+MAX_TRIALS = 10  # shorter steps tried along one direction
+# How far a centre goes, in half-value radii of the kernel: before curvature is known, and ever.
+FIRST_STEP_RADII = 0.3
+LONGEST_STEP_RADII = 2.0
+# Share of the mean α² that is added to the α² of a centre: of one alone, of one that coincides.
+ALONE_SHARE = 0.003
+COINCIDENT_SHARE = 0.5
+SUBSAMPLE_POINTS = 65536  # that early steps look at, where there are more than twice as many
+LATE_SHARE = 0.2  # of the steps, which look at all points
 
 Solve = Callable[[Factor, Vector | None], Vector]
 
 
 @dataclass(frozen=True)
 class Objective:
-    """E(C) on the points of a point cloud; ``solve`` gives the best α of a factor, free or constrained."""
+    """E(C) on the points of a cloud.
+
+    ``solve`` gives the best α of a factor, free or constrained.
+    """
 
     cloud: PointCloud
     radial: RadialFunction
@@ -71,8 +71,9 @@ class Objective:
         return math.ldexp(1.0, math.frexp(half_radius(self.radial))[1])
 
     def at(self, centers: Points, guess: Vector | None = None) -> State | None:
-        """E and its gradient; None where float64 cannot tell. ``guess`` are weights of centres
-        close by.
+        """E and its gradient; None where float64 cannot tell.
+
+        ``guess`` are weights of centres close by.
         """
         kappa, pull = self._sums(centers)
         K = gram(self.radial, centers, centers)
@@ -104,8 +105,10 @@ class Objective:
     def _gradient(
         self, centers: Points, alpha: Vector, pull: Points, K: Matrix
     ) -> tuple[Points, Vector]:
-        """−4·rate·α_a [Σ_j p_j ψ(c_a, x_j)(x_j − c_a) − Σ_b α_b ψ(c_a, c_b)(c_b − c_a)], and
-        max_{b≠a} g(c_a, c_b)².
+        """The gradient of E in each centre, and how near the nearest other centre is.
+
+        −4·rate·α_a [Σ_j p_j ψ(c_a, x_j)(x_j − c_a) − Σ_b α_b ψ(c_a, c_b)(c_b − c_a)], and max_{b≠a}
+        g(c_a, c_b)².
         """
         origin = np.median(centers, axis=0)
         W = np.column_stack([alpha[:, None] * (centers - origin), alpha])
@@ -124,8 +127,9 @@ class Objective:
 
 @dataclass(frozen=True)
 class State:
-    """Centres with their factor, their best weights, E, unit·∂E/∂C, and how much of each the
-    nearest other one explains.
+    """Centres with their factor, their best weights, E and unit·∂E/∂C.
+
+    It also knows how much of each centre the nearest other one explains.
     """
 
     factor: Factor
@@ -171,18 +175,19 @@ def _stages(
     objective: Objective, engine: Engine, iterations: int, rng: np.random.Generator
 ) -> Iterator[tuple[Objective, int]]:
     """What the steps look at, and how many of them: the last stage is always the whole sample."""
-    many = objective.cloud.summary.size > 2 * SUBSAMPLE
-    late = max(1, round(LATE * iterations)) if many else iterations
+    many = objective.cloud.summary.size > 2 * SUBSAMPLE_POINTS
+    late = max(1, round(LATE_SHARE * iterations)) if many else iterations
     if late < iterations:
-        u = (np.arange(SUBSAMPLE) + rng.random(SUBSAMPLE)) / SUBSAMPLE
+        u = (np.arange(SUBSAMPLE_POINTS) + rng.random(SUBSAMPLE_POINTS)) / SUBSAMPLE_POINTS
         few = engine.load(objective.cloud.rows(objective.cloud.locate(u)))
         yield Objective(few, objective.radial, objective.slope, objective.solve), iterations - late
     yield objective, late
 
 
 def minimise(objective: Objective, state: State, iterations: int, memory: Memory) -> State:
-    """At most so many steps of L-BFGS, each of which lowers E; fewer where rounding leaves no
-    descent.
+    """At most so many steps of L-BFGS, each of which lowers E.
+
+    There are fewer where rounding leaves no descent.
     """
     for _ in range(iterations):
         if not state.gradient.any():
@@ -199,17 +204,18 @@ def minimise(objective: Objective, state: State, iterations: int, memory: Memory
 
 
 def _step(objective: Objective, state: State, direction: Points) -> State | None:
-    """The first of ever shorter steps that lowers E by a share of its slope (Armijo), sized by a
-    parabola.
+    """The first of ever shorter steps that lowers E by a share of its slope (Armijo).
+
+    Steps are sized by a parabola.
     """
     slope = dot(direction, state.gradient)
     farthest = _longest(direction)
     if not slope < 0.0 or not farthest < np.inf:
         return None
-    t = min(1.0, LONGEST_STEP * objective.length / farthest)
-    for _ in range(TRIALS):
+    t = min(1.0, LONGEST_STEP_RADII * objective.length / farthest)
+    for _ in range(MAX_TRIALS):
         trial = objective.at(state.centers + objective.unit * (t * direction), state.alpha)
-        if trial is not None and trial.value <= state.value + SUFFICIENT * t * slope:
+        if trial is not None and trial.value <= state.value + SUFFICIENT_DECREASE * t * slope:
             return trial if trial.value < state.value else None
         rise = np.inf if trial is None else trial.value - state.value - t * slope
         t *= float(np.clip(-0.5 * t * slope / rise, 0.1, 0.5))
@@ -220,14 +226,16 @@ def _step(objective: Objective, state: State, direction: Points) -> State | None
 class Memory:
     """What L-BFGS remembers of the curvature (Nocedal 1980)."""
 
-    pairs: deque[tuple[Points, Points, float]] = field(default_factory=lambda: deque(maxlen=MEMORY))
+    pairs: deque[tuple[Points, Points, float]] = field(
+        default_factory=lambda: deque(maxlen=MEMORY_PAIRS)
+    )
 
     def direction(self, state: State, length: float) -> Points:
-        """−H∇E by the two loops over the pairs (s, y), from H_0 = γD⁻¹, γ = sᵀy/yᵀD⁻¹y of the last
-        pair.
+        """−H∇E by the two loops over the pairs (s, y), from H_0 = γD⁻¹.
 
-        ∂²E/∂c_a² is proportional to α_a² where centres hardly overlap, and not where they do: D_a =
-        α_a² + mean α² times a share that rises with max_b g(c_a, c_b)².
+        γ = sᵀy/yᵀD⁻¹y of the last pair. ∂²E/∂c_a² is proportional to α_a² where centres hardly
+        overlap, and not where they do: D_a = α_a² + mean α² times a share that rises with max_b
+        g(c_a, c_b)².
         """
         q = state.gradient.copy()
         shares = []
@@ -235,19 +243,19 @@ class Memory:
             shares.append(dot(s, q) / sy)
             q -= shares[-1] * y
         squares = (state.alpha[:, None] / np.abs(state.alpha).max()) ** 2
-        D = squares + (LEAST + SHARED * state.overlap[:, None]) * squares.mean()
+        D = squares + (ALONE_SHARE + COINCIDENT_SHARE * state.overlap[:, None]) * squares.mean()
         if self.pairs:
             _, y, sy = self.pairs[-1]
             q *= sy / dot(y, y / D) / D
         else:
             q /= D * np.abs(q).max()
-            q *= FIRST_STEP * length / _longest(q)
+            q *= FIRST_STEP_RADII * length / _longest(q)
         for (s, y, sy), share in zip(self.pairs, reversed(shares), strict=True):
             q += s * (share - dot(y, q) / sy)
         return -q
 
     def learn(self, old: State, new: State, unit: float) -> None:
-        """A pair is kept if it shows positive curvature, without which H would not stay positive."""
+        """Keep a pair if it shows positive curvature, without which H would not stay positive."""
         s = (new.centers - old.centers) / unit
         y = new.gradient - old.gradient
         sy = dot(s, y)
@@ -265,8 +273,9 @@ def _longest(steps: Points) -> float:
 
 
 def half_radius(radial: RadialFunction) -> float:
-    """The distance at which g has fallen to half of g(0), to one digit: the kernel's own unit of
-    length.
+    """The distance at which g has fallen to half of g(0), to one digit.
+
+    It is the kernel's own unit of length.
     """
     r = np.array(radial.rate**-0.5)
     while radial(r**2) > 0.5:

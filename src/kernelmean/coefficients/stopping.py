@@ -1,5 +1,6 @@
-"""When to stop: increments of the error indicator that stay small, or pivots that stay at the
-numerical floor.
+"""When to stop: increments of the error indicator, or pivots, that stay small.
+
+Small increments are relative to the indicator, small pivots are at the numerical floor.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from kernelmean._types import Vector
 
-SHORTEST_RUN = 10  # pivots at the floor that show numerical rank
+SHORTEST_RUN_PIVOTS = 10  # at the floor, in a row: they show numerical rank
 
 
 def first_run(flags: NDArray[np.bool_], length: int) -> int | None:
@@ -41,11 +42,11 @@ def converged_at(y: Vector, tol: float, patience: int) -> int | None:
 
 
 def exhausted_at(pivots: Vector, jitters: Vector, patience: int) -> int | None:
-    """Centres before the first long run of pivots at the floor: the rest add nothing float64 can
-    see.
+    """Centres before the first long run of pivots at the floor.
 
-    A few low pivots are no evidence: they may be centres that nearly coincide.
+    The rest add nothing that float64 can see. A few low pivots are no evidence: they may be centres
+    that nearly coincide.
     """
-    length = max(patience, SHORTEST_RUN)
+    length = max(patience, SHORTEST_RUN_PIVOTS)
     end = first_run(pivots <= 4.0 * jitters, length)
     return None if end is None else end - length

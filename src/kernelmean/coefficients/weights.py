@@ -16,8 +16,9 @@ SOLVERS = ("cholesky", "cg")
 def weights(
     factor: Factor, k: int, constraint: Constraint, solver: Solver, guess: Vector | None = None
 ) -> Vector:
-    """α on the first k centres, free or constrained; valid weights near a ``guess`` are found
-    sooner.
+    """α on the first k centres, free or constrained.
+
+    Valid weights near a ``guess`` are found sooner.
     """
     if constraint == "simplex":
         return simplex.minimise(factor.lower(k), factor.y[:k], guess)

@@ -26,31 +26,58 @@ def mmd(
     engine: str | Engine = "cpu",
     random_state: RandomState = None,
 ) -> float:
-    """‖z_A − z_B‖, the maximum mean discrepancy of two samples (Gretton et al. 2012, the biased
-    V-statistic).
+    """The maximum mean discrepancy ‖z_A − z_B‖ of two samples: the biased V-statistic of [1]_.
 
-    MMD² = mean g(a, a′) + mean g(b, b′) − 2·mean g(a, b) over all pairs, at O((n + m)k) by sparse
-    means; ``sparse=False`` takes all pairs. A rule for the bandwidth is averaged over both samples,
-    a named scale is that of both together; the default is the distance in
-    :class:`DistributionEmbedding`. ``space="l2"`` gives the L2 distance of the two densities.
+    MMD² = mean g(a, a′) + mean g(b, b′) − 2·mean g(a, b) over all pairs, at O((n + m)·k·d) by
+    sparse means; ``sparse=False`` takes all pairs. A rule for the bandwidth is averaged over both
+    samples, and a named scale is that of both together; the default is the distance in
+    :class:`DistributionEmbedding`.
 
     Parameters
     ----------
-    A, B : arrays of shape (n, d) and (m, d), or means; a mean says which kernel, scale and space to
+    A, B : array-like of shape (n, d), SparseKernelMean or KernelMean
+        The two samples, or their means; n may differ. A mean says which kernel, scale and space to
         use.
-    kernel, bandwidth, scale, space, engine, random_state : as in :func:`sparse_kernel_mean`.
-    sparse : False for the full means.
+    kernel : str or Kernel, default='gaussian'
+        A kernel such as ``km.Gaussian(0.5)``, or a name that goes with ``bandwidth``.
+    bandwidth : float or str, default='iqr'
+        The kernel's own length, or a rule.
+    scale : {'std', 'cov'}, array-like of shape (d, d) or None, default=None
+        A linear map that is applied to the data first.
+    space : {'rkhs', 'l2'}, default='rkhs'
+        "l2" gives the L2 distance of the two densities.
+    sparse : bool, default=True
+        False compares the full means.
+    engine : {'cpu', 'gpu', 'cluster', 'auto', 'naive'} or Engine, default='cpu'
+        What computes.
+    random_state : int, RandomState instance, numpy.random.Generator or None, default=None
+        Seeds the selections of centres.
 
     Returns
     -------
     float
-        Time O((n + m)·k·d + k³), memory O((n + m)·d + k²).
+        The distance. Time O((n + m)·k·d + k³), memory O((n + m)·d + k²).
+
+    Raises
+    ------
+    ValueError
+        If a mean is given together with a kernel, a bandwidth, a scale or a space.
+
+    See Also
+    --------
+    mmd_test : Whether the distance is more than chance.
+    SparseKernelMean.distance : The distance of two means.
+
+    References
+    ----------
+    .. [1] A. Gretton, K. M. Borgwardt, M. J. Rasch, B. Schölkopf and A. Smola, "A Kernel Two-Sample
+       Test", Journal of Machine Learning Research 13, 2012.
 
     Examples
     --------
     >>> import numpy as np, kernelmean as km
     >>> rng = np.random.default_rng(0)
-    >>> A, B, C = rng.normal(size=(300, 2)), rng.normal(size=(300, 2)), rng.normal(1.0, 1.0, (300, 2))
+    >>> A, B, C = (rng.normal(m, 1.0, (300, 2)) for m in (0.0, 0.0, 1.0))
     >>> bool(km.mmd(A, B, random_state=0) < km.mmd(A, C, random_state=0))
     True
     """

@@ -1,5 +1,4 @@
-"""Kullback–Leibler divergence, in the log domain throughout: of two means that are densities, or of
-two samples.
+"""Kullback–Leibler divergence of two densities or of two samples, in the log domain throughout.
 
 Densities are never clamped: a far outlier legitimately gives a huge divergence, so the largest term
 is reported too.
@@ -21,18 +20,27 @@ from kernelmean.mean import sampling
 from kernelmean.mean.divergence import divergences, log_density
 from kernelmean.mean.expansion import AnyMean, KernelMean
 
-SLACK = 1e-6  # of Σα = 1
-GAIN = 0.5  # the unbiased correction is kept where it at least halves the spread of the terms
+SUM_SLACK = 1e-6  # by which Σα of a density may differ from 1
+WORTHWHILE_SPREAD = 0.5  # of the terms: the unbiased correction is kept where it at least halves it
 
 
 class Divergence(NamedTuple):
-    """D(p|q), or the sum of both directions, as a mean over points; ``float(divergence)`` is its
-    value.
+    """D(p|q), or the sum of both directions, as a mean over points.
+
+    ``float(divergence)`` is its value.
 
     Attributes
     ----------
-    value, standard_error : the mean, and its error over the points, the densities taken as given.
-    largest_term : of those the value is the mean of; a far outlier shows here.
+    value : float
+        The mean of the terms.
+    standard_error : float
+        The standard error of the mean over the points, the densities taken as given.
+    largest_term : float
+        The largest of the terms that the value is the mean of; a far outlier shows here.
+
+    See Also
+    --------
+    kl_divergence : Finds it.
 
     Examples
     --------
@@ -63,31 +71,64 @@ def kl_divergence(
     engine: str | Engine = "cpu",
     random_state: RandomState = None,
 ) -> Divergence:
-    """D(p|q) = ∫ p log(p/q); with ``symmetric`` D(p|q) + D(q|p).
+    """The Kullback–Leibler divergence D(p|q) = ∫ p log(p/q), or D(p|q) + D(q|p).
 
-    *Two means* with α ≥ 0, Σα = 1 (``constraint="simplex"``, or full means): averaged over
-    ``points`` drawn from p (a pair, from p and from q, if symmetric), or over ``n_samples`` points
-    drawn from the mean p itself. There, with l = log q − log p, the terms are expm1(l) − l where q
-    is near p: each ≥ 0, unbiased since ∫q = 1, and exact to 1e-7 where the mean of −l is noise;
-    where that does not halve their spread (q far from p), they are −l.
+    *Two means* with α ≥ 0, Σα = 1 (``constraint="simplex"``, or full means) are compared at
+    ``points`` drawn from p, or at ``n_samples`` points drawn from the mean p itself. There, with l
+    = log q − log p, the terms are expm1(l) − l where q is near p: each ≥ 0, unbiased since ∫q = 1,
+    and exact to 1e-7 where the mean of −l is noise. Where that does not halve their spread (q far
+    from p), they are −l.
 
-    *Two samples*: each is split at random in halves, densities are fitted on the first halves
-    (sparse with optimal nonnegative weights in L2, or full), and log f_p − log f_q is averaged over
-    the second half of p. Not a metric, and below 0 by chance for samples of equal law. Kernel,
+    *Two samples* are split at random in halves. Densities are fitted on the first halves (sparse
+    with optimal nonnegative weights in L2, or full), and log f_p − log f_q is averaged over the
+    second half of p. This is not a metric, and below 0 by chance for samples of equal law. Kernel,
     bandwidth and scale are common to both, as in :func:`mmd`.
 
     Parameters
     ----------
-    p, q : two means that are densities, or two samples (n, d) and (m, d).
-    symmetric : add the other direction.
-    points : where to average, with two means; a pair of arrays if symmetric.
-    n_samples : points drawn from the mean p, where none are given.
-    kernel, bandwidth, scale, sparse, engine, random_state : as in :func:`mmd`; for samples.
+    p, q : array-like of shape (n, d), SparseKernelMean or KernelMean
+        Two means that are densities, or two samples; n may differ.
+    symmetric : bool, default=False
+        Whether to add the other direction.
+    points : array-like of shape (m, d), pair of such arrays or None, default=None
+        Where to average, with two means: points drawn from p, or if symmetric a pair, from p and
+        from q.
+    n_samples : int, default=10000
+        How many points are drawn from the mean p, where none are given.
+    kernel : str or Kernel, default='gaussian'
+        The kernel of the densities, for samples.
+    bandwidth : float or str, default='iqr'
+        The kernel's own length, or a rule, for samples.
+    scale : {'std', 'cov'}, array-like of shape (d, d) or None, default=None
+        A linear map that is applied to the samples first.
+    sparse : bool, default=True
+        False fits full densities to the samples.
+    engine : {'cpu', 'gpu', 'cluster', 'auto', 'naive'} or Engine, default='cpu'
+        What computes.
+    random_state : int, RandomState instance, numpy.random.Generator or None, default=None
+        Seeds the halves, the selections of centres and the points that are drawn.
 
     Returns
     -------
     Divergence
-        Time O(points·k·d) for means, and two fits of O(n·k·d + k³) for samples; memory O(n·d + k²).
+        The divergence, with its standard error and its largest term. Time O(points·k·d) for means,
+        and two fits of O(n·k·d + k³) for samples; memory O(n·d + k²).
+
+    Raises
+    ------
+    TypeError
+        If a mean is compared with a sample.
+    ValueError
+        If a mean is no density, or ``points`` is given with samples.
+
+    See Also
+    --------
+    mmd : A metric between samples.
+
+    References
+    ----------
+    .. [1] S. Kullback and R. A. Leibler, "On information and sufficiency", Annals of Mathematical
+       Statistics 22(1), 1951.
 
     Examples
     --------
@@ -134,7 +175,7 @@ def kl_divergence(
 def _density(mean: KernelMean, name: str) -> KernelMean:
     """A mean as a density; a ValueError where it is none."""
     total = float(mean.weights.sum())
-    if (mean.weights < 0).any() or abs(total - 1.0) > SLACK:
+    if (mean.weights < 0).any() or abs(total - 1.0) > SUM_SLACK:
         what = (
             "has negative weights"
             if (mean.weights < 0).any()
@@ -180,7 +221,7 @@ def _terms(log_ratio: Vector) -> Vector:
     """expm1(l) − l, or −l where E expm1(l) = 0 is seen by too few points to help."""
     with np.errstate(over="ignore"):
         corrected: Vector = np.expm1(log_ratio) - log_ratio
-    return corrected if np.std(corrected) < GAIN * np.std(log_ratio) else -log_ratio
+    return corrected if np.std(corrected) < WORTHWHILE_SPREAD * np.std(log_ratio) else -log_ratio
 
 
 def _log_ratio(p: KernelMean, q: KernelMean, X: Points) -> Vector:

@@ -1,12 +1,12 @@
-"""Do two samples come from one distribution? The maximum mean discrepancy with a permutation
-p-value, at linear cost.
+"""Whether two samples come from one distribution: the MMD with a permutation p-value.
 
-Compress then test (Domingo-Enrich, Dwivedi, Mackey 2023): each sample is cut into bins of m points,
-the mean of a bin is kept as few numbers, and bins instead of points are permuted. Here all bins
-share k centres C, drawn from the pooled sample, and the mean of bin b is projected onto their span,
+Compress then test (Domingo-Enrich, Dwivedi and Mackey 2023): each sample is cut into bins of m
+points, the mean of a bin is kept as few numbers, and bins instead of points are permuted. Here all
+bins share k centres C, drawn from the pooled sample, and the mean of bin b is projected onto their
+span,
 
-    κ_b = mean over the bin of g(C, x),  LLᵀ = g(C, C),  y_b = L⁻¹κ_b,  MMD² = ‖Σ_b v_b y_b‖² =
-    vᵀGv,  G = YᵀY,
+    κ_b = mean over the bin of g(C, x),  LLᵀ = g(C, C),  y_b = L⁻¹κ_b,
+    MMD² = ‖Σ_b v_b y_b‖² = vᵀGv,  G = YᵀY,
 
 with v_b = m/n_A for the bins of A and −m/n_B for those of B. The statistic has every point in it,
 whatever the bins: they only decide which permutations are looked at. Under the null hypothesis the
@@ -14,7 +14,7 @@ rows of A and B are exchangeable. Bandwidth, scale and centres are read from the
 random order, which tells nothing of their sample, and bins are drawn independently of that order:
 so the bins are exchangeable too, given those three, and the level is exact for any n, k and number
 of bins. Rows that fill no bin stay in their sample in every permutation: no row is lost, and the
-level stays exact.
+level stays exact. The cost is linear in the number of points.
 """
 
 from __future__ import annotations
@@ -38,23 +38,35 @@ from kernelmean.samples import ArraySample, WeightedSample
 
 RULE = "median"
 SMALLER_SHARE = 4  # the smaller sample has at least bins/4 bins, however much larger the other
-MOST = 8  # times bins: more are not permuted
-BLOCK = 4096  # permutations at a time
-ROUNDING = 1e-12  # statistics this close, relative to the bins' own, are ties
+MAX_BINS_FACTOR = 8  # more than so many times ``bins`` are not permuted
+BLOCK_PERMUTATIONS = 4096  # computed at a time
+TIE_TOLERANCE = 1e-12  # statistics this close, relative to the bins' own, are ties
 
 
 @dataclass(frozen=True, eq=False)
 class TwoSampleTest:
-    """What :func:`mmd_test` found. Reject at level a where ``p_value <= a``.
+    """What :func:`mmd_test` found: reject at level a where ``p_value <= a``.
 
     Attributes
     ----------
-    statistic : MMD for a kernel with g(0) = 1.
-    p_value : (1 + permutations as large)/(1 + permutations).
-    null : statistics of the permutations, ascending.
-    bins, bin_size : bins of A and of B that are permuted, and points per bin.
-    k : number of common centres, None where the means are full.
-    kernel : common to both samples.
+    statistic : float
+        The MMD between the samples, for a kernel with g(0) = 1.
+    p_value : float
+        (1 + permutations with a statistic as large)/(1 + permutations).
+    null : ndarray of shape (permutations,)
+        The statistics of the permutations, ascending.
+    bins : tuple of int
+        The numbers of bins of A and of B that are permuted.
+    bin_size : int
+        The number of points in a bin.
+    k : int or None
+        The number of common centres; None where the means are full.
+    kernel : Kernel
+        The kernel, common to both samples.
+
+    See Also
+    --------
+    mmd_test : Makes the test.
 
     Examples
     --------
@@ -74,8 +86,29 @@ class TwoSampleTest:
     kernel: Kernel
 
     def threshold(self, level: float = 0.05) -> float:
-        """The statistic must exceed this for p ≤ level; inf where there are too few permutations
-        for any to do.
+        """What the statistic must exceed for p ≤ level.
+
+        Parameters
+        ----------
+        level : float, default=0.05
+            The level of the test.
+
+        Returns
+        -------
+        float
+            The threshold; inf where there are too few permutations for any statistic to do.
+
+        See Also
+        --------
+        mmd_test : Makes the test.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).normal(size=(200, 1))
+        >>> found = km.mmd_test(X[:100], X[100:], permutations=10, random_state=0)
+        >>> found.threshold(0.01)
+        inf
         """
         _checks.number(level, "level", least=0.0)
         exceeding = math.floor(level * (len(self.null) + 1) * (1 + 4e-16)) - 1
@@ -98,33 +131,62 @@ def mmd_test(
     engine: str | Engine = "cpu",
     random_state: RandomState = None,
 ) -> TwoSampleTest:
-    """Kernel two-sample test: the MMD between two samples, with the p-value of its permutations.
+    """Kernel two-sample test: the MMD of two samples, with the p-value of its permutations.
 
     Parameters
     ----------
-    A, B : arrays of shape (n_A, d) and (n_B, d), at least two points each.
-    kernel, bandwidth, scale : as in :func:`sparse_kernel_mean`; rules read the pooled sample.
-    sparse : False for full means, every point a centre: O(n²).
-    k : number of common centres, drawn at random from the pooled sample.
-    bins : about how many bins to permute, in all (up to twice as many, where that leaves fewer rows
-        outside bins; up to eight times where one sample is far larger). With fewer than ``2 *
+    A, B : array-like of shape (n, d)
+        The two samples, of at least two points each; n may differ.
+    kernel : str or Kernel, default='gaussian'
+        A kernel such as ``km.Gaussian(0.5)``, or a name that goes with ``bandwidth``.
+    bandwidth : float or str, default='median'
+        The kernel's own length, or a rule that reads the pooled sample.
+    scale : {'std', 'cov'}, array-like of shape (d, d) or None, default=None
+        A linear map that is applied to the data first; the first two are read on the pooled sample.
+    sparse : bool, default=True
+        False takes full means, every point a centre, in time O(n²·d).
+    k : int, default=256
+        The number of common centres, drawn at random from the pooled sample.
+    bins : int, default=64
+        About how many bins to permute, in all: up to twice as many, where that leaves fewer rows
+        outside bins, and up to eight times where one sample is far larger. With fewer than ``2 *
         bins`` points each point is a bin.
-    permutations : how many; where there are no more than that in all, each is taken once and the
-        p-value is exact.
-    engine : "cpu", "naive", or an engine instance.
-    random_state : the centres, the bins and the permutations.
+    permutations : int, default=999
+        How many permutations to draw. Where there are no more than that in all, each is taken once
+        and the p-value is exact.
+    engine : {'cpu', 'gpu', 'auto', 'naive'} or Engine, default='cpu'
+        What computes.
+    random_state : int, RandomState instance, numpy.random.Generator or None, default=None
+        Seeds the centres, the bins and the permutations.
 
     Returns
     -------
     TwoSampleTest
-        Time O(n·k·d + k³ + permutations·bins²), memory O(n·d + k²), n = n_A + n_B. All points
-        equal: p = 1.
+        The statistic and its p-value; p = 1 where all points are equal. Time O(n·k·d + k³ +
+        permutations·bins²), memory O(n·d + k²), n = n_A + n_B.
+
+    Raises
+    ------
+    ValueError
+        If a sample has one point only, or the samples differ in their columns.
+
+    See Also
+    --------
+    mmd : The distance alone.
+
+    References
+    ----------
+    .. [1] C. Domingo-Enrich, R. Dwivedi and L. Mackey, "Compress Then Test: Powerful Kernel Testing
+       in Near-linear Time", Artificial Intelligence and Statistics, 2023.
+    .. [2] A. Gretton, K. M. Borgwardt, M. J. Rasch, B. Schölkopf and A. Smola, "A Kernel Two-Sample
+       Test", Journal of Machine Learning Research 13, 2012.
 
     Examples
     --------
     >>> import numpy as np, kernelmean as km
     >>> rng = np.random.default_rng(0)
-    >>> float(km.mmd_test(rng.normal(size=(500, 2)), rng.normal(0.5, 1.0, (500, 2)), random_state=0).p_value)
+    >>> A, B = rng.normal(size=(500, 2)), rng.normal(0.5, 1.0, (500, 2))
+    >>> float(km.mmd_test(A, B, random_state=0).p_value)
     0.001
     """
     first, second = _samples(A, B)
@@ -149,15 +211,14 @@ def mmd_test(
     squares = np.concatenate(
         [_squares(G, V) for V in _signs(cut, draws, chance.of("test permutations"))]
     )
-    squares[np.abs(squares - squares[0]) <= ROUNDING * np.diagonal(G).max()] = squares[
-        0
-    ]  # ties count, rounding or not
+    # Ties count, rounding or not.
+    squares[np.abs(squares - squares[0]) <= TIE_TOLERANCE * np.diagonal(G).max()] = squares[0]
     null = np.sqrt(np.sort(squares[1:]))
     null.flags.writeable = False
     return TwoSampleTest(
         statistic=math.sqrt(squares[0]),
-        p_value=np.count_nonzero(squares >= squares[0])
-        / len(squares),  # (1 + #{T_π ≥ T}) / (1 + permutations)
+        # (1 + #{T_π ≥ T}) / (1 + permutations): the first square is T itself.
+        p_value=np.count_nonzero(squares >= squares[0]) / len(squares),
         null=null,
         bins=cut.bins,
         bin_size=cut.size,
@@ -195,8 +256,9 @@ def _samples(A: ArrayLike, B: ArrayLike) -> tuple[Points, Points]:
 def _prepared(
     pool: Points, constant: bool, kernel: Any, length: Any, scale: Any, engine: str | Engine
 ) -> Prepared:
-    """The pool in its point cloud, with its kernel. Equal points have no scale, nor need one: any kernel
-    finds no difference.
+    """The pool in its point cloud, with its kernel.
+
+    Equal points have no scale, nor need one: any kernel finds no difference.
     """
     if isinstance(length, str):
         _checks.choice(length, "bandwidth rule", bandwidth.RULES)
@@ -211,8 +273,9 @@ def _prepared(
 def _cut(
     in_first: np.ndarray[Any, np.dtype[np.bool_]], bins: int, rng: np.random.Generator
 ) -> _Cut:
-    """Bins of equal size from both samples: of sizes that give ``bins`` to twice as many, one that
-    leaves few rows over.
+    """Bins of equal size from both samples.
+
+    Of the sizes that give ``bins`` to twice as many bins, it is one that leaves few rows over.
     """
     # Drawn anew: in the order of the pool, whose first rows are the centres, the first bins would
     # hold them all.
@@ -220,7 +283,7 @@ def _cut(
     n = (len(rows[0]), len(rows[1]))
     m = _bin_size(len(rows[0]), len(rows[1]), bins)
     smaller = min(n) // m
-    most = MOST * bins
+    most = MAX_BINS_FACTOR * bins
     a, b = (min(count // m, max(most - smaller, smaller)) for count in n)
     parts = [
         own[i * m : (i + 1) * m]
@@ -239,8 +302,9 @@ def _cut(
 
 
 def _bin_size(first: int, second: int, bins: int) -> int:
-    """m with fewest rows left over, from half of to all of what ``bins`` bins would hold; the
-    largest of equals.
+    """The bin size with fewest rows left over; the largest of equals.
+
+    Sizes run from half of to all of what ``bins`` bins would hold.
     """
     most = min((first + second) // bins, min(first, second) // max(1, bins // SMALLER_SHARE))
     sizes = np.arange(max(most, 1), max(most, 1) // 2, -1)
@@ -250,8 +314,9 @@ def _bin_size(first: int, second: int, bins: int) -> int:
 def _bin_gram(
     prepared: Prepared, radial: RadialFunction, cut: _Cut, centers: Points | None
 ) -> Matrix:
-    """G_bc = ⟨mean of part b, mean of part c⟩ up to what Σv = 0 takes out, after projection where
-    there are centres.
+    """G_bc = ⟨mean of part b, mean of part c⟩ up to what Σv = 0 takes out.
+
+    Where there are centres, it is taken after projection.
     """
     if centers is None:
         return _full_gram(prepared, radial, cut.parts)
@@ -276,8 +341,9 @@ def _part_sums(prepared: Prepared, radial: RadialFunction, cut: _Cut, centers: P
 
 
 def _full_gram(prepared: Prepared, radial: RadialFunction, parts: list[IntVector]) -> Matrix:
-    """G_bc = mean of g over the pairs of parts b and c, less the means of rows and columns.  Time
-    O(n²d), memory O(nd).
+    """G_bc = mean of g over the pairs of parts b and c, less the means of rows and columns.
+
+    Time O(n²·d), memory O(n·d).
     """
     points = prepared.data.cloud.rows(np.concatenate(parts))
     sizes = np.array([len(part) for part in parts])
@@ -292,24 +358,24 @@ def _full_gram(prepared: Prepared, radial: RadialFunction, parts: list[IntVector
 
 
 def _signs(cut: _Cut, draws: int, rng: np.random.Generator) -> Iterator[Matrix]:
-    """v of the parts: as observed, then of each permutation; all permutations where ``draws`` would
-    suffice for them.
+    """v of the parts: as observed, then of each permutation.
+
+    All permutations are taken where ``draws`` would suffice for them.
     """
     count = sum(cut.bins)
     chosen = cut.bins[0]
     observed = np.arange(count) < chosen
     total = math.comb(count, chosen)
     if total <= draws + 1:
-        subsets = np.array(
-            list(combinations(range(count), chosen))
-        )  # the first is what was observed
+        # The first is what was observed.
+        subsets = np.array(list(combinations(range(count), chosen)))
         in_first = np.zeros((total, count), dtype=bool)
         np.put_along_axis(in_first, subsets, True, axis=1)
         yield _as_signs(cut, in_first)
         return
     yield _as_signs(cut, observed[None])
-    for start in range(0, draws, BLOCK):
-        shape = min(BLOCK, draws - start), count
+    for start in range(0, draws, BLOCK_PERMUTATIONS):
+        shape = min(BLOCK_PERMUTATIONS, draws - start), count
         yield _as_signs(cut, rng.permuted(np.broadcast_to(observed, shape), axis=1))
 
 

@@ -17,30 +17,75 @@ from kernelmean.samples import WeightedSample, estimators
 
 
 class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """The class of largest π_c f_c(x), f_c the sparse kernel density estimate of class c and π_c
-    its prior.
+    """Classify by the largest π_c f_c(x), with one sparse kernel density estimate f_c per class.
+
+    π_c is the prior of class c.
 
     Parameters
     ----------
-    priors : class priors in the order of ``classes_``; by default the (weighted) share of each
+    priors : array-like of shape (classes,) or None, default=None
+        The class priors in the order of ``classes_``; by default the (weighted) share of each
         class.
-    bandwidth : a number for all classes, a rule applied to each class, or "jaakkola", one bandwidth
-        from the labels.
-    scale : None, "std", "cov" or a matrix, common to all classes.
-    kernel, k, k_max, tol, patience, selection, refine, sparse, engine, random_state, memory : see
-        :class:`SparseKDE`.
+    bandwidth : float or str, default='scott'
+        A number for all classes, a rule that is applied to each class, or "jaakkola", which finds
+        one bandwidth from the labels.
+    kernel : str or Kernel, default='gaussian'
+        "gaussian", "laplacian" (or "exponential"), "cauchy", or a kernel such as ``km.Student(3,
+        1.0)``.
+    scale : {'std', 'cov'}, array-like of shape (d, d) or None, default=None
+        A linear map that is applied to the data first, common to all classes.
+    k : int or 'auto', default='auto'
+        The number of centres.
+    k_max : int or None, default=None
+        The most centres that ``k="auto"`` may take. By default it is below 3√n, but at least 600.
+    tol : float, default=1e-10
+        When "auto" stops adding centres, as in :func:`sparse_kernel_mean`.
+    patience : int, default=10
+        For how many steps in a row, as in :func:`sparse_kernel_mean`.
+    selection : str or array-like of int, default='auto'
+        How centres are found, as in :func:`sparse_kernel_mean`.
+    refine : int, default=0
+        How many steps move the centres off the data, as in :func:`sparse_kernel_mean`.
+    sparse : bool, default=True
+        False keeps every point as a centre: the exact kernel density estimate, by the same fast
+        sums.
+    engine : {'cpu', 'gpu', 'cluster', 'auto', 'naive'} or Engine, default='cpu'
+        What computes; threads are the engine's. Mapped files, :func:`read` and Dask collections are
+        fitted where they are, with any engine.
+    random_state : int, RandomState instance, numpy.random.Generator or None, default=None
+        Seeds the choice of the first centre, and whatever else the selection draws.
+    memory : str, joblib.Memory or None, default=None
+        A folder or a joblib memory that keeps selections, as in scikit-learn's ``Pipeline``: a
+        search over bandwidths with a whole number as ``random_state`` then selects once per fold.
+        Without it nothing is remembered from one fit to the next.
 
     Attributes
     ----------
-    classes_ : labels
-    means_ : list of the class densities
-    class_prior_ : (classes,)
-    n_features_in_, feature_names_in_ : as in scikit-learn.
+    classes_ : ndarray of shape (classes,)
+        The labels, sorted.
+    means_ : list of SparseKernelMean or KernelMean
+        The densities of the classes.
+    class_prior_ : ndarray of shape (classes,)
+        The priors in use.
+    n_features_in_ : int
+        The number of coordinates seen in ``fit``.
+    feature_names_in_ : ndarray of shape (d,)
+        The names of the coordinates, where the data had names.
+
+    See Also
+    --------
+    SparseKDE : The density of one sample.
+    ClassProportions : How much of each class a sample holds.
 
     Notes
     -----
-    Fitting costs O(n·k·d + k³) in all classes together, predicting O(Σk·d) per point; memory O(n·d
-    + k²).
+    Fitting costs time O(n·k·d + k³) in all classes together, and predicting O(Σk·d) per point.
+    Memory is O(n·d + k²).
+
+    References
+    ----------
+    .. [1] E. Cruz Cortés and C. Scott, "Sparse Approximation of a Kernel Mean", IEEE Transactions
+       on Signal Processing 65(5), 2017.
 
     Examples
     --------
@@ -86,7 +131,34 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.memory = memory
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """One density per label of y."""
+        """Fit one density to the rows of each label.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The training points, one per row.
+        y : array-like of shape (n,)
+            The labels of the rows.
+        sample_weight : array-like of shape (n,) or None, default=None
+            Nonnegative weights of the rows. Integer weights mean repeated rows.
+
+        Returns
+        -------
+        SparseKDEClassifier
+            The fitted estimator itself. Time O(n·k·d + k³), memory O(n·d + k²).
+
+        See Also
+        --------
+        predict : Classifies points.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X, y = np.array([[0.0], [1.0], [5.0], [6.0]]), ["a", "a", "b", "b"]
+        >>> model = km.SparseKDEClassifier(bandwidth=1.0).fit(X, y)
+        >>> model.classes_.tolist()
+        ['a', 'b']
+        """
         least = estimators.fewest(self.bandwidth)
         points, labels = estimators.sample_and_labels(self, X, y, least)
         check_classification_targets(labels)
@@ -102,8 +174,31 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict_log_proba(self, X: ArrayLike) -> Matrix:
-        """log P(class | x), (q, classes), computed in the log domain: no row is 0/0, however far
-        out.
+        """The logarithms of the probabilities of the classes at each row of X.
+
+        They are computed in the log domain: no row is 0/0, however far out it lies.
+
+        Parameters
+        ----------
+        X : array-like of shape (q, d)
+            The points, one per row.
+
+        Returns
+        -------
+        ndarray of shape (q, classes)
+            log P(class | x), in the order of ``classes_``. Time O(q·Σk·d).
+
+        See Also
+        --------
+        predict_proba : The probabilities.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X, y = np.array([[0.0], [1.0], [5.0], [6.0]]), ["a", "a", "b", "b"]
+        >>> model = km.SparseKDEClassifier(bandwidth=1.0).fit(X, y)
+        >>> model.predict_log_proba([[3.0]]).round(2)
+        array([[-0.69, -0.69]])
         """
         check_is_fitted(self)
         with np.errstate(divide="ignore"):  # a prior of zero
@@ -112,11 +207,57 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return log_posteriors(joint)
 
     def predict_proba(self, X: ArrayLike) -> Matrix:
-        """P(class | x), (q, classes); rows sum to one."""
+        """The probabilities of the classes at each row of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (q, d)
+            The points, one per row.
+
+        Returns
+        -------
+        ndarray of shape (q, classes)
+            P(class | x), in the order of ``classes_``; rows sum to one. Time O(q·Σk·d).
+
+        See Also
+        --------
+        predict_log_proba : Their logarithms, without underflow.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X, y = np.array([[0.0], [1.0], [5.0], [6.0]]), ["a", "a", "b", "b"]
+        >>> model = km.SparseKDEClassifier(bandwidth=1.0).fit(X, y)
+        >>> model.predict_proba([[3.0]]).round(2)
+        array([[0.5, 0.5]])
+        """
         return np.exp(self.predict_log_proba(X))
 
     def predict(self, X: ArrayLike) -> Any:
-        """The most probable class of each row."""
+        """The most probable class of each row of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (q, d)
+            The points, one per row.
+
+        Returns
+        -------
+        ndarray of shape (q,)
+            A label for each point. Time O(q·Σk·d).
+
+        See Also
+        --------
+        predict_proba : The probabilities of all classes.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X, y = np.array([[0.0], [1.0], [5.0], [6.0]]), ["a", "a", "b", "b"]
+        >>> model = km.SparseKDEClassifier(bandwidth=1.0).fit(X, y)
+        >>> model.predict([[0.5], [5.5]]).tolist()
+        ['a', 'b']
+        """
         most_probable = np.argmax(self.predict_log_proba(X), axis=1)
         return self.classes_[most_probable]
 

@@ -48,38 +48,70 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    bandwidth : a positive number (the kernel's own length), or a rule that follows the data's
-        scale: "scott", "silverman", "iqr", "median", "mode", "likelihood"; "jaakkola" where ``fit``
-        is given labels.
-    kernel : "gaussian", "laplacian" (or "exponential"), "cauchy", or a kernel such as
-        ``km.Student(3, 1.0)``.
-    scale : None, "std", "cov" or a matrix that maps the data first; log-densities carry its
-        Jacobian.
-    k : "auto", or the number of centres.
-    k_max : most that "auto" may take; by default below 3√n, but at least 600.
-    tol, patience, selection, refine : see ``km.sparse_kernel_mean``.
-    sparse : False keeps every point as a centre: the exact kernel density estimate, through the
-        same fast sums.
-    engine : "cpu", "gpu", "cluster", "naive", or an engine instance; threads are the engine's.
-        Mapped files, ``km.read`` and Dask collections are fitted where they are, with any.
-    random_state : the first centre, and whatever else the selection draws.
-    memory : None, a folder or a ``joblib.Memory``, as in scikit-learn's ``Pipeline``: selections are
-        kept there, so that a search over bandwidths with a whole number as ``random_state`` selects
-        once per fold. Without it nothing is remembered from one fit to the next.
+    bandwidth : float or str, default='scott'
+        The kernel's own length, or a rule that follows the data's scale: "scott", "silverman",
+        "iqr", "median", "mode", "likelihood"; also "jaakkola" where ``fit`` is given labels.
+    kernel : str or Kernel, default='gaussian'
+        "gaussian", "laplacian" (or "exponential"), "cauchy", or a kernel such as ``km.Student(3,
+        1.0)``.
+    scale : {'std', 'cov'}, array-like of shape (d, d) or None, default=None
+        A linear map that is applied to the data first; log-densities carry its Jacobian.
+    k : int or 'auto', default='auto'
+        The number of centres.
+    k_max : int or None, default=None
+        The most centres that ``k="auto"`` may take. By default it is below 3√n, but at least 600.
+    tol : float, default=1e-10
+        When "auto" stops adding centres, as in :func:`sparse_kernel_mean`.
+    patience : int, default=10
+        For how many steps in a row, as in :func:`sparse_kernel_mean`.
+    selection : str or array-like of int, default='auto'
+        How centres are found, as in :func:`sparse_kernel_mean`.
+    refine : int, default=0
+        How many steps move the centres off the data, as in :func:`sparse_kernel_mean`.
+    sparse : bool, default=True
+        False keeps every point as a centre: the exact kernel density estimate, by the same fast
+        sums.
+    engine : {'cpu', 'gpu', 'cluster', 'auto', 'naive'} or Engine, default='cpu'
+        What computes; threads are the engine's. Mapped files, :func:`read` and Dask collections are
+        fitted where they are, with any engine.
+    random_state : int, RandomState instance, numpy.random.Generator or None, default=None
+        Seeds the choice of the first centre, and whatever else the selection draws.
+    memory : str, joblib.Memory or None, default=None
+        A folder or a joblib memory that keeps selections, as in scikit-learn's ``Pipeline``: a
+        search over bandwidths with a whole number as ``random_state`` then selects once per fold.
+        Without it nothing is remembered from one fit to the next.
 
     Attributes
     ----------
-    mean_ : the fitted density, a :class:`SparseKernelMean` (a :class:`KernelMean` with
-        ``sparse=False``)
-    bandwidth_ : length of the fitted kernel (σ, γ, √β)
-    log_quantiles_ : (1001,) quantiles of the training points' log-density, at levels 0, .001, …, 1
-    merging_error_ : after ``partial_fit`` or ``merge``, what the merges have cost at most, in the
-        L2 norm; files keep it
-    n_features_in_, feature_names_in_ : as in scikit-learn.
+    mean_ : SparseKernelMean or KernelMean
+        The fitted density; the latter with ``sparse=False``.
+    bandwidth_ : float
+        The length of the fitted kernel (σ, γ, √β).
+    log_quantiles_ : ndarray of shape (1001,)
+        The quantiles of the log-density of the training points, at levels 0, 0.001, …, 1.
+    merging_error_ : float
+        What the merges of ``partial_fit`` or ``merge`` have cost at most, in the L2 norm; there
+        only after one of them. Files keep it.
+    n_features_in_ : int
+        The number of coordinates seen in ``fit``.
+    feature_names_in_ : ndarray of shape (d,)
+        The names of the coordinates, where the data had names.
+
+    See Also
+    --------
+    sparse_kernel_mean : The same fit without scikit-learn's interface.
+    SparseKDEClassifier : Bayes' rule with one density per class.
+    SparseKDEOutlierDetector : Points where the density is low.
+    sklearn.neighbors.KernelDensity : The exact estimate by trees.
 
     Notes
     -----
     Fitting costs time O(n·k·d + k³) and memory O(n·d + k²); scoring O(k·d) per point.
+
+    References
+    ----------
+    .. [1] E. Cruz Cortés and C. Scott, "Sparse Approximation of a Kernel Mean", IEEE Transactions
+       on Signal Processing 65(5), 2017.
 
     Examples
     --------
@@ -130,7 +162,34 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Fit to the rows of X, (n, d); y only serves the rule "jaakkola". Time O(n·k·d + k³)."""
+        """Fit the density to the rows of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The training points, one per row.
+        y : array-like of shape (n,) or None, default=None
+            Labels of the rows, which only the rule ``bandwidth="jaakkola"`` reads.
+        sample_weight : array-like of shape (n,) or None, default=None
+            Nonnegative weights of the rows. Integer weights mean repeated rows.
+
+        Returns
+        -------
+        SparseKDE
+            The fitted estimator itself. Time O(n·k·d + k³), memory O(n·d + k²).
+
+        See Also
+        --------
+        partial_fit : Takes the sample batch by batch.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).normal(size=(500, 2))
+        >>> density = km.SparseKDE(k=40, random_state=0).fit(X)
+        >>> density.mean_.k
+        40
+        """
         least = estimators.fewest(self.bandwidth)
         sample = estimators.weighted_sample(self, X, sample_weight, least=least)
         self._stream: MeanStream | None = None
@@ -147,13 +206,47 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Add a batch: fitted on its own with the kernel of the first batch, and merged as in a
-        balanced tree.
+        """Add a batch of points to those that were fitted before.
 
-        Memory does not grow with the number of batches (but for its logarithm): with ``k="auto"`` a
-        merged density has at most ``k_max`` centres, or as many as the largest batch's, at least
-        600. After ``load`` the stream goes on. ``merging_error_`` bounds what the merges have cost,
-        in the L2 norm.
+        The batch is fitted on its own with the kernel of the first batch, and merged as in a
+        balanced tree. Memory does not grow with the number of batches, but for its logarithm: with
+        ``k="auto"`` a merged density has at most ``k_max`` centres, or as many as the largest
+        batch's, at least 600. After ``load`` the stream goes on. ``merging_error_`` bounds what the
+        merges have cost, in the L2 norm.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The points of the batch, one per row.
+        y : array-like of shape (n,) or None, default=None
+            Labels of the rows, which only the rule ``bandwidth="jaakkola"`` reads, and in the first
+            batch.
+        sample_weight : array-like of shape (n,) or None, default=None
+            Nonnegative weights of the rows. Integer weights mean repeated rows.
+
+        Returns
+        -------
+        SparseKDE
+            The fitted estimator itself. Time O(n·k·d + k³) for a batch of n points.
+
+        Raises
+        ------
+        AttributeError
+            If ``sparse=False``: a full density estimate would keep every batch.
+
+        See Also
+        --------
+        merge : Takes in another estimator.
+        MeanStream : What keeps the densities of the batches.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> rng, density = np.random.default_rng(0), km.SparseKDE(k=40, random_state=0)
+        >>> for _ in range(3):
+        ...     density = density.partial_fit(rng.normal(size=(500, 2)))
+        >>> density.mean_.n_points
+        1500
         """
         old: SparseKernelMean | None = getattr(self, "mean_", None)
         least = 1 if old else estimators.fewest(self.bandwidth)
@@ -169,8 +262,34 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         return self._go_on(stream)
 
     def merge(self, other: SparseKDE) -> Self:
-        """Take in what another estimator was fitted to, such as that of another machine; both with
-        the same kernel.
+        """Take in what another estimator was fitted to, such as that of another machine.
+
+        Parameters
+        ----------
+        other : SparseKDE
+            A fitted estimator with the same kernel and scale.
+
+        Returns
+        -------
+        SparseKDE
+            This estimator, which now stands for the points of both.
+
+        Raises
+        ------
+        ValueError
+            If one of them was fitted with ``sparse=False``, or if their kernels differ.
+
+        See Also
+        --------
+        partial_fit : Adds a batch of points.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).normal(size=(600, 2))
+        >>> halves = [km.SparseKDE(bandwidth=0.5, k=40).fit(part) for part in (X[:300], X[300:])]
+        >>> halves[0].merge(halves[1]).mean_.n_points
+        600
         """
         for estimator in (self, other):
             check_is_fitted(estimator)
@@ -184,21 +303,118 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         return self._go_on(stream)
 
     def score_samples(self, X: ArrayLike) -> Vector:
-        """log f at each row of X, (q,), normalised in any dimension."""
+        """The log-density at each row of X, normalised in any dimension.
+
+        Parameters
+        ----------
+        X : array-like of shape (q, d)
+            The points, one per row.
+
+        Returns
+        -------
+        ndarray of shape (q,)
+            log f at each point. Time O(q·k·d).
+
+        See Also
+        --------
+        score : Their sum.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).normal(size=(500, 2))
+        >>> density = km.SparseKDE(k=40, random_state=0).fit(X)
+        >>> near, far = density.score_samples([[0.0, 0.0], [3.0, 3.0]])
+        >>> bool(near > far)
+        True
+        """
         check_is_fitted(self)
         return self.mean_.log(estimators.queries(self, X))
 
     def score(self, X: ArrayLike, y: ArrayLike | None = None) -> float:
-        """Total log-likelihood of the rows of X."""
+        """The total log-likelihood of the rows of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (q, d)
+            The points, one per row.
+        y : array-like or None, default=None
+            Not used; there for scikit-learn's pipelines.
+
+        Returns
+        -------
+        float
+            Σ log f over the points. Time O(q·k·d).
+
+        See Also
+        --------
+        score_samples : The single terms.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).normal(size=(500, 2))
+        >>> density = km.SparseKDE(k=40, random_state=0).fit(X)
+        >>> bool(np.isclose(density.score(X), density.score_samples(X).sum()))
+        True
+        """
         return float(np.sum(self.score_samples(X)))
 
     def score_gradient(self, X: ArrayLike) -> Points:
-        """∇ log f at each row of X, (q, d)."""
+        """The gradient of the log-density at each row of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (q, d)
+            The points, one per row.
+
+        Returns
+        -------
+        ndarray of shape (q, d)
+            ∇ log f at each point. Time O(q·k·d).
+
+        See Also
+        --------
+        score_samples : The log-density itself.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).normal(size=(500, 2))
+        >>> density = km.SparseKDE(k=40, random_state=0).fit(X)
+        >>> density.score_gradient(X[:3]).shape
+        (3, 2)
+        """
         check_is_fitted(self)
         return self.mean_.log_gradient(estimators.queries(self, X))
 
     def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Points:
-        """(n_samples, d) random points of the fitted density."""
+        """Draw random points from the fitted density.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            How many points to draw.
+        random_state : int, RandomState instance, numpy.random.Generator or None, default=None
+            Seeds the draw.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, d)
+            The points, one per row. Time O(n_samples·d).
+
+        See Also
+        --------
+        score_samples : The log-density of points.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).normal(size=(500, 2))
+        >>> density = km.SparseKDE(k=40, random_state=0).fit(X)
+        >>> density.sample(3, random_state=0).shape
+        (3, 2)
+        """
         check_is_fitted(self)
         return sampling.draw(
             self.mean_,
@@ -207,8 +423,34 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """One small file: centres, weights, column names and quantiles of the log-density; no
-        pickle, no training data.
+        """Write the fitted density to one small file, without pickle and without training data.
+
+        The file holds the centres, the weights, the names of the columns and the quantiles of the
+        log-density. It is whole or absent.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            Where to write the file.
+
+        Raises
+        ------
+        ValueError
+            If the estimator was fitted with ``sparse=False``: a full estimate is its data.
+
+        See Also
+        --------
+        load : Reads the file again.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> import numpy as np, kernelmean as km
+        >>> density = km.SparseKDE(bandwidth=1.0).fit(np.array([[0.0], [1.0]]))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     density.save(pathlib.Path(folder) / "density.km")
+        ...     km.SparseKDE.load(pathlib.Path(folder) / "density.km").mean_.k
+        2
         """
         check_is_fitted(self)
         if not isinstance(self.mean_, SparseKernelMean):
@@ -220,8 +462,40 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, kernel: Any = None) -> Self:
-        """A fitted estimator from its file; ``kernel`` only for one that was fitted with a kernel
-        of the user's own.
+        """Read a fitted estimator from its file.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            A file that :meth:`save` wrote, or :meth:`SparseKernelMean.save` for a mean that is a
+            density.
+        kernel : Kernel or None, default=None
+            The kernel, which is only needed where it is the user's own (:class:`Radial`).
+
+        Returns
+        -------
+        SparseKDE
+            The fitted estimator; :meth:`partial_fit` goes on from there.
+
+        Raises
+        ------
+        ValueError
+            If the file is damaged or of another kind, or holds a kernel mean that is no density.
+
+        See Also
+        --------
+        save : Writes the file.
+        kernelmean.load : Reads a mean that need not be a density.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> import numpy as np, kernelmean as km
+        >>> density = km.SparseKDE(bandwidth=1.0).fit(np.array([[0.0], [1.0]]))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     density.save(pathlib.Path(folder) / "density.km")
+        ...     km.SparseKDE.load(pathlib.Path(folder) / "density.km").n_features_in_
+        1
         """
         mean = load(path, kernel=kernel)
         if not mean.is_density:

@@ -19,36 +19,74 @@ LOW_DIMENSION = 4
 
 
 class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
-    """Outliers are the points whose log-density lies below that quantile of the training points'
-    log-density.
+    """Outliers are the points whose log-density lies below a quantile of the training points'.
 
     Parameters
     ----------
-    contamination : share of the training points taken for outliers, in (0, 0.5].
-    bandwidth : a number or a rule, as in :class:`SparseKDE`, or "auto": Scott's rule up to four
-        dimensions; beyond, "iqr", the scale of the data. In high dimension Scott's bandwidth leaves
-        most points nothing but their own kernel, in an exact density too, and says little about
-        which of them lie apart.
-    kernel, scale, k, k_max, tol, patience, selection, refine, sparse, engine, random_state, memory :
-        see
-        :class:`SparseKDE`.
+    contamination : float, default=0.1
+        The share of the training points taken for outliers, in (0, 0.5].
+    bandwidth : float or str, default='auto'
+        A number or a rule, as in :class:`SparseKDE`, or "auto": Scott's rule up to four dimensions;
+        beyond, "iqr", the scale of the data. In high dimension Scott's bandwidth leaves most points
+        nothing but their own kernel, in an exact density too, and says little about which of them
+        lie apart.
+    kernel : str or Kernel, default='gaussian'
+        "gaussian", "laplacian" (or "exponential"), "cauchy", or a kernel such as ``km.Student(3,
+        1.0)``.
+    scale : {'std', 'cov'}, array-like of shape (d, d) or None, default=None
+        A linear map that is applied to the data first; log-densities carry its Jacobian.
+    k : int or 'auto', default='auto'
+        The number of centres.
+    k_max : int or None, default=None
+        The most centres that ``k="auto"`` may take. By default it is below 3√n, but at least 600.
+    tol : float, default=1e-10
+        When "auto" stops adding centres, as in :func:`sparse_kernel_mean`.
+    patience : int, default=10
+        For how many steps in a row, as in :func:`sparse_kernel_mean`.
+    selection : str or array-like of int, default='auto'
+        How centres are found, as in :func:`sparse_kernel_mean`.
+    refine : int, default=0
+        How many steps move the centres off the data, as in :func:`sparse_kernel_mean`.
+    sparse : bool, default=True
+        False keeps every point as a centre: the exact kernel density estimate, by the same fast
+        sums.
+    engine : {'cpu', 'gpu', 'cluster', 'auto', 'naive'} or Engine, default='cpu'
+        What computes; threads are the engine's. Mapped files, :func:`read` and Dask collections are
+        fitted where they are, with any engine.
+    random_state : int, RandomState instance, numpy.random.Generator or None, default=None
+        Seeds the choice of the first centre, and whatever else the selection draws.
+    memory : str, joblib.Memory or None, default=None
+        A folder or a joblib memory that keeps selections, as in scikit-learn's ``Pipeline``: a
+        search over bandwidths with a whole number as ``random_state`` then selects once per fold.
+        Without it nothing is remembered from one fit to the next.
 
     Attributes
     ----------
-    density_ : the fitted :class:`SparseKDE`
-    offset_ : log-density below which a point is an outlier
-    log_quantiles_ : (1001,) quantiles of the training points' log-density, for other thresholds
-    n_features_in_, feature_names_in_ : as in scikit-learn.
+    density_ : SparseKDE
+        The fitted density.
+    offset_ : float
+        The log-density below which a point is an outlier.
+    log_quantiles_ : ndarray of shape (1001,)
+        The quantiles of the log-density of the training points, for other thresholds.
+    n_features_in_ : int
+        The number of coordinates seen in ``fit``.
+    feature_names_in_ : ndarray of shape (d,)
+        The names of the coordinates, where the data had names.
+
+    See Also
+    --------
+    SparseKDE : The density itself.
 
     Notes
     -----
-    Fitting costs O(n·k·d + k³), scoring O(k·d) per point; memory O(n·d + k²).
+    Fitting costs time O(n·k·d + k³), scoring O(k·d) per point. Memory is O(n·d + k²).
 
     Examples
     --------
     >>> import numpy as np, kernelmean as km
     >>> X = np.random.default_rng(0).normal(size=(500, 2))
-    >>> km.SparseKDEOutlierDetector(contamination=0.01, random_state=0).fit(X).predict([[0.0, 0.0], [9.0, 9.0]])
+    >>> detector = km.SparseKDEOutlierDetector(contamination=0.01, random_state=0).fit(X)
+    >>> detector.predict([[0.0, 0.0], [9.0, 9.0]])
     array([ 1, -1])
     """
 
@@ -88,7 +126,39 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
     def fit(
         self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Fit the density, and the threshold from the training points; y is ignored."""
+        """Fit the density, and read the threshold off the log-densities of the training points.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The training points, one per row.
+        y : array-like or None, default=None
+            Not used; there for scikit-learn's pipelines.
+        sample_weight : array-like of shape (n,) or None, default=None
+            Nonnegative weights of the rows. Integer weights mean repeated rows.
+
+        Returns
+        -------
+        SparseKDEOutlierDetector
+            The fitted estimator itself. Time O(n·k·d + k³), memory O(n·d + k²).
+
+        Raises
+        ------
+        ValueError
+            If ``contamination`` is not in (0, 0.5].
+
+        See Also
+        --------
+        predict : Tells outliers from inliers.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).normal(size=(500, 2))
+        >>> detector = km.SparseKDEOutlierDetector(contamination=0.01, random_state=0).fit(X)
+        >>> int((detector.predict(X) == -1).sum())
+        5
+        """
         share = _checks.number(self.contamination, "contamination", above=0.0)
         if share > 0.5:
             raise ValueError(f"contamination must be at most 0.5, got {self.contamination!r}.")
@@ -107,17 +177,87 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         return self
 
     def score_samples(self, X: ArrayLike) -> Vector:
-        """Log-density of each row: the lower, the more abnormal."""
+        """The log-density at each row of X: the lower, the more abnormal.
+
+        Parameters
+        ----------
+        X : array-like of shape (q, d)
+            The points, one per row.
+
+        Returns
+        -------
+        ndarray of shape (q,)
+            log f at each point. Time O(q·k·d).
+
+        See Also
+        --------
+        decision_function : The same, less the threshold.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).normal(size=(500, 2))
+        >>> detector = km.SparseKDEOutlierDetector(contamination=0.01, random_state=0).fit(X)
+        >>> near, far = detector.score_samples([[0.0, 0.0], [9.0, 9.0]])
+        >>> bool(near > far)
+        True
+        """
         check_is_fitted(self)
         scores: Vector = self.density_.mean_.log(estimators.queries(self, X))
         return scores
 
     def decision_function(self, X: ArrayLike) -> Vector:
-        """Log-density above the threshold; negative for outliers."""
+        """The log-density of each row above the threshold; negative for outliers.
+
+        Parameters
+        ----------
+        X : array-like of shape (q, d)
+            The points, one per row.
+
+        Returns
+        -------
+        ndarray of shape (q,)
+            log f − ``offset_`` at each point. Time O(q·k·d).
+
+        See Also
+        --------
+        predict : Its sign.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).normal(size=(500, 2))
+        >>> detector = km.SparseKDEOutlierDetector(contamination=0.01, random_state=0).fit(X)
+        >>> np.sign(detector.decision_function([[0.0, 0.0], [9.0, 9.0]]))
+        array([ 1., -1.])
+        """
         scores: Vector = self.score_samples(X) - self.offset_
         return scores
 
     def predict(self, X: ArrayLike) -> IntVector:
-        """1 for inliers, −1 for outliers."""
+        """Tell outliers from inliers.
+
+        Parameters
+        ----------
+        X : array-like of shape (q, d)
+            The points, one per row.
+
+        Returns
+        -------
+        ndarray of shape (q,)
+            1 for inliers, −1 for outliers. Time O(q·k·d).
+
+        See Also
+        --------
+        decision_function : How far from the threshold they lie.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).normal(size=(500, 2))
+        >>> detector = km.SparseKDEOutlierDetector(contamination=0.01, random_state=0).fit(X)
+        >>> detector.predict([[0.0, 0.0], [9.0, 9.0]])
+        array([ 1, -1])
+        """
         labels: IntVector = np.where(self.decision_function(X) < 0.0, -1, 1)
         return labels

@@ -32,10 +32,10 @@ def collect(
     fitted: int | None = None,
     engine: Any = "cpu",
 ) -> Samples:
-    """Names and arrays from a list of tables, a mapping, a frame with a group column, or one table
-    with a group per row.
+    """Names and arrays from a list of tables, a mapping, a frame or one table.
 
-    ``fitted`` is the number of columns that new samples must have.
+    A frame has a group column, one table comes with a group per row. ``fitted`` is the number of
+    columns that new samples must have.
     """
     named = _split(samples, group, groups, engine)
     if not named:
@@ -102,9 +102,8 @@ def _by_group(table: Any, groups: ArrayLike, engine: Any) -> list[tuple[Any, Any
         raise ValueError(
             f"groups has shape {labels.shape}, but one group per row is needed: ({len(X)},)."
         )
-    if any(
-        label is None or label != label for label in (labels if labels.dtype.kind in "Of" else ())
-    ):
+    named = labels if labels.dtype.kind in "Of" else ()  # only these kinds can hold None or NaN
+    if any(label is None or label != label for label in named):  # noqa: PLR0124
         raise ValueError("some groups are missing (None or NaN); drop those rows or name them.")
     unique, inverse = np.unique(labels, return_inverse=True)
     order = np.argsort(inverse, kind="stable")

@@ -1,5 +1,6 @@
-"""Distances to coordinates: shortest paths along a neighbour graph, and classical scaling; new
-points by the same formulas.
+"""Distances to coordinates: shortest paths along a neighbour graph, and classical scaling.
+
+New points are placed by the same formulas.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ class Configuration:
     mean_squares: Vector  # (N,) mean over j of d²_ij
 
     def place(self, D: Matrix) -> Points:
-        """Gower (1968): y_t = (1/2λ_t) Σ_i z_it (mean_j d²_ij − δ²_i), from distances δ of new
-        points to the old, (M, N).
+        """y_t = (1/2λ_t) Σ_i z_it (mean_j d²_ij − δ²_i), from distances δ of new points (M, N).
+
+        Gower (1968); δ are the distances of the new points to the old.
         """
         inverse = np.divide(
             1.0, self.eigenvalues, out=np.zeros_like(self.eigenvalues), where=self.eigenvalues > 0
@@ -40,9 +42,7 @@ class Geodesics:
     n_neighbors: int  # that were needed to connect all
 
     def extend(self, D: Matrix) -> Matrix:
-        """(M, N) geodesics of new points: through their nearest old ones j, min_j δ_j +
-        geodesic_ji.
-        """
+        """(M, N) geodesics of new points: min_j δ_j + geodesic_ji over their nearest old ones j."""
         near = nearest(D, self.n_neighbors)
         through = np.take_along_axis(D, near, axis=1)[:, :, None] + self.matrix[near]
         shortest: Matrix = through.min(axis=1)
@@ -50,11 +50,10 @@ class Geodesics:
 
 
 def classical_mds(D: Matrix, n_components: int) -> Configuration:
-    """Classical scaling (Torgerson 1952): B = −½ J D² J = Σ λ_t v_t v_tᵀ, z_t = √λ_t v_t for the
-    largest λ_t.
+    """Classical scaling: B = −½ J D² J = Σ λ_t v_t v_tᵀ, z_t = √λ_t v_t for the largest λ_t.
 
-    Coordinates of eigenvalues that are not positive, to rounding, are 0. The sign makes the largest
-    entry positive.
+    Torgerson (1952). Coordinates of eigenvalues that are not positive, to rounding, are 0. The sign
+    makes the largest entry positive.
     """
     squares: Matrix = D**2
     means = squares.mean(axis=1)
@@ -73,10 +72,10 @@ def classical_mds(D: Matrix, n_components: int) -> Configuration:
 
 
 def geodesics(D: Matrix, n_neighbors: int) -> Geodesics:
-    """ISOMAP's distances (Tenenbaum et al. 2000): shortest paths in the graph that joins i and j if
-    either is near the other.
+    """ISOMAP's distances: shortest paths in the graph that joins i and j if either is near.
 
-    A graph in several parts is repaired by more neighbours, with a warning.
+    Tenenbaum et al. (2000). A graph in several parts is repaired by more neighbours, with a
+    warning.
     """
     most = len(D) - 1
     wanted = min(n_neighbors, most)

@@ -1,6 +1,4 @@
-"""Samples to distances: maximum mean discrepancy, L2 distance of densities, symmetrised
-Kullback–Leibler divergence.
-"""
+"""Samples to distances: MMD, L2 distance of densities, symmetrised Kullback–Leibler divergence."""
 
 from __future__ import annotations
 
@@ -28,14 +26,11 @@ class Comparison:
     metric: str
     recipe: Recipe
     means: list[AnyMean]
-    held_out: (
-        list[Sample] | None
-    )  # second halves, which the Kullback–Leibler divergence is averaged over
+    # Second halves, which the Kullback–Leibler divergence is averaged over.
+    held_out: list[Sample] | None
 
     def distances(self) -> tuple[Matrix, Divergences | None]:
-        """(N, N) distances between the samples, and what they are made of where they are
-        divergences.
-        """
+        """(N, N) distances between the samples, and the divergences they are made of, if so."""
         if self.held_out is None:
             return distance_matrix(self.means), None
         found = divergences(self.means, self.held_out)
@@ -55,8 +50,9 @@ class Comparison:
         return compare(self.metric, self.recipe, samples, names)
 
     def errors(self, samples: Sequence[Sample]) -> Vector:
-        """Certified ‖z̄_l − z_l‖: |D_ab − D0_ab| is at most the sum of two, by the triangle
-        inequality (not for "kl").
+        """Certified ‖z̄_l − z_l‖: |D_ab − D0_ab| is at most the sum of two (not for "kl").
+
+        That is the triangle inequality.
         """
         return self.recipe.certified_errors(samples, self.means)
 

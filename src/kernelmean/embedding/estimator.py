@@ -22,54 +22,103 @@ EMBEDDINGS = ("isomap", "mds", None)
 
 
 class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Samples as points in a plane, near where their distributions are alike (the paper's first
-    application).
+    """Samples as points in a plane, near one another where their distributions are alike.
 
-    Every sample gets a sparse kernel mean with one common kernel; the distances between the means,
-    O(N²k²), are embedded by ISOMAP or classical scaling. N samples of n points cost N selections,
-    O(N·n·k·d); memory is O(n·d + k²) for a fit, and O(N·k·d + N²) for what is kept.
+    It is the first application of [1]_. Every sample gets a sparse kernel mean with one common
+    kernel; the distances between the means, O(N²k²), are embedded by ISOMAP [2]_ or classical
+    scaling. N samples of n points cost N selections, O(N·n·k·d); memory is O(n·d + k²) for a fit,
+    and O(N·k·d + N²) for what is kept.
 
     Samples are a list of (n_l, d) arrays, a mapping from names to arrays, a pandas or polars table
     with a ``group`` column, or one table with ``groups``, a label per row.
 
     Parameters
     ----------
-    n_components : coordinates of the embedding.
-    metric : "mmd" (distance of the kernel means in the RKHS), "l2" (of the densities), or "kl"
-        (Kullback–Leibler divergence, both directions added: densities with nonnegative weights
-        fitted on one half of each sample, averaged over the other half in the log domain, and 0
-        where chance takes it below).
-    embedding : "isomap", "mds" (classical scaling), or None for the distances only, which
-        ``fit_transform`` then returns (for UMAP, t-SNE or clustering with precomputed distances).
-    n_neighbors : of the graph of ISOMAP, at most N − 1; more are taken, with a warning, where it
-        would fall into parts.
-    kernel : a name with ``bandwidth``, or an instance such as ``km.Gaussian(0.5)``.
-    bandwidth : one for all samples. A number, or a rule that is read on each sample and averaged
-        over the samples that have any spread; "iqr" is the paper's for cytometry.
-    scale : None, "std" or "cov" (of the pooled points), or a matrix.
-    sparse : False for the full kernel means: what sparsity costs can be checked.
-    k, k_max, tol, patience, selection : of each sample's mean, as in :func:`sparse_kernel_mean`; at
-        most the largest integer below 3√n_l centres.
-    error_bars : measure each mean's error by its certificate, so that |distances_ − full distances|
-        ≤ distance_errors_. None is known for "kl".
-    group : the column of a table that tells samples apart.
-    engine : "cpu", "naive", or an engine instance.
-    random_state : first centres and halves. All samples share one seed, so that none depends on the
-        others.
+    n_components : int, default=2
+        The number of coordinates of the embedding.
+    metric : {'mmd', 'l2', 'kl'}, default='mmd'
+        "mmd" is the distance of the kernel means in the RKHS, "l2" that of the densities. "kl" is
+        the Kullback–Leibler divergence, both directions added: densities with nonnegative weights
+        are fitted on one half of each sample and averaged over the other half in the log domain;
+        where chance takes it below 0, it is 0.
+    embedding : {'isomap', 'mds'} or None, default='isomap'
+        "mds" is classical scaling. None finds the distances only, which ``fit_transform`` then
+        returns, for UMAP, t-SNE or clustering with precomputed distances.
+    n_neighbors : int, default=5
+        The neighbours in the graph of ISOMAP, at most N − 1. More are taken, with a warning, where
+        the graph would fall into parts.
+    kernel : str or Kernel, default='gaussian'
+        A name that goes with ``bandwidth``, or a kernel such as ``km.Gaussian(0.5)``.
+    bandwidth : float or str, default='iqr'
+        One bandwidth for all samples: a number, or a rule that is read on each sample and averaged
+        over the samples that have any spread. "iqr" is that of [1]_ for cytometry.
+    scale : {'std', 'cov'}, array-like of shape (d, d) or None, default=None
+        A linear map that is applied to the data first; the first two are read on the pooled points.
+    sparse : bool, default=True
+        False compares the full kernel means, so that what sparsity costs can be checked.
+    k : int or 'auto', default='auto'
+        The number of centres of each sample's mean.
+    k_max : int or None, default=None
+        The most centres that ``k="auto"`` may take; by default below 3√n_l.
+    tol : float, default=1e-10
+        When "auto" stops adding centres, as in :func:`sparse_kernel_mean`.
+    patience : int, default=10
+        For how many steps in a row, as in :func:`sparse_kernel_mean`.
+    selection : str, default='auto'
+        How centres are found, as in :func:`sparse_kernel_mean`.
+    error_bars : bool, default=False
+        Whether to measure the error of each mean by its certificate, so that |distances_ − full
+        distances| ≤ distance_errors_. No bound is known for "kl".
+    group : hashable, default=None
+        The column of a table that tells samples apart.
+    engine : {'cpu', 'gpu', 'cluster', 'auto', 'naive'} or Engine, default='cpu'
+        What computes.
+    random_state : int, RandomState instance, numpy.random.Generator or None, default=None
+        Seeds the first centres and the halves. All samples share one seed, so that none depends on
+        the others.
 
     Attributes
     ----------
-    distances_ : (N, N), symmetric, zero diagonal.
-    embedding_ : (N, n_components), or None.
-    names_ : list of N names.
-    means_ : list of N kernel means.
-    kernel_, bandwidth_, scale_ : common to all; ``bandwidth_`` is the kernel's own length (σ, γ,
-        √β).
-    n_neighbors_ : that connected the graph; None without ISOMAP.
-    sample_errors_, distance_errors_ : (N,) and (N, N) with ``error_bars``, else None; two standard
-        errors up where a certificate is an estimate.
-    divergences_ : with "kl", D(p_a|p_b) one way as (values, standard_errors, largest_terms), (N, N)
-        each; else None.
+    distances_ : ndarray of shape (N, N)
+        The distances of the samples: symmetric, with a zero diagonal.
+    embedding_ : ndarray of shape (N, n_components) or None
+        The coordinates of the samples.
+    names_ : list
+        The N names of the samples.
+    means_ : list of SparseKernelMean or KernelMean
+        The N kernel means.
+    kernel_ : Kernel
+        The kernel of all means.
+    bandwidth_ : float
+        The kernel's own length (σ, γ, √β).
+    scale_ : ndarray of shape (d, d) or None
+        The linear map that all samples went through.
+    n_neighbors_ : int or None
+        The number of neighbours that connected the graph; None without ISOMAP.
+    sample_errors_ : ndarray of shape (N,) or None
+        The errors of the means, with ``error_bars``; two standard errors up where a certificate is
+        an estimate.
+    distance_errors_ : ndarray of shape (N, N) or None
+        The bounds on the errors of the distances, with ``error_bars``.
+    divergences_ : tuple of ndarray or None
+        With "kl", D(p_a|p_b) one way as (values, standard_errors, largest_terms), of shape (N, N)
+        each.
+    n_features_in_ : int
+        The number of coordinates seen in ``fit``.
+    feature_names_in_ : ndarray of shape (d,)
+        The names of the coordinates, where the data had names.
+
+    See Also
+    --------
+    distance_matrix : The distances of given means.
+    procrustes : Lays two embeddings over one another.
+
+    References
+    ----------
+    .. [1] E. Cruz Cortés and C. Scott, "Sparse Approximation of a Kernel Mean", IEEE Transactions
+       on Signal Processing 65(5), 2017.
+    .. [2] J. B. Tenenbaum, V. de Silva and J. C. Langford, "A global geometric framework for
+       nonlinear dimensionality reduction", Science 290, 2000.
 
     Examples
     --------
@@ -121,7 +170,39 @@ class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[mi
         self.random_state = random_state
 
     def fit(self, samples: Any, y: Any = None, *, groups: ArrayLike | None = None) -> Self:
-        """Fit a mean to every sample, compare all pairs, and embed."""
+        """Fit a mean to every sample, compare all pairs, and embed.
+
+        Parameters
+        ----------
+        samples : list of array-like, mapping of names to array-like, or table
+            The samples, as the class describes them.
+        y : object, default=None
+            Not used; there for scikit-learn's pipelines.
+        groups : array-like of shape (n,) or None, default=None
+            A label per row that tells samples apart, where ``samples`` is one table.
+
+        Returns
+        -------
+        DistributionEmbedding
+            The fitted estimator itself. Time O(N·n·k·d + N²k²·d), memory O(n·d + N·k·d + N²).
+
+        Raises
+        ------
+        ValueError
+            If there are fewer than two samples, or an option is unknown.
+
+        See Also
+        --------
+        transform : Places new samples among these.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> rng = np.random.default_rng(0)
+        >>> samples = [rng.normal(m, 1.0, (200, 2)) for m in (0.0, 0.0, 2.0, 2.0)]
+        >>> km.DistributionEmbedding(embedding=None, random_state=0).fit(samples).distances_.shape
+        (4, 4)
+        """
         self._check()
         found = collect(samples, self.group, groups, engine=self.engine)
         if len(found.samples) < 2:
@@ -159,18 +240,72 @@ class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[mi
     def fit_transform(
         self, samples: Any, y: Any = None, *, groups: ArrayLike | None = None
     ) -> Points:
-        """The coordinates of the samples, (N, n_components); the distances, (N, N), with
-        ``embedding=None``.
+        """Fit, and return the coordinates of the samples.
+
+        Parameters
+        ----------
+        samples : list of array-like, mapping of names to array-like, or table
+            The samples, as the class describes them.
+        y : object, default=None
+            Not used; there for scikit-learn's pipelines.
+        groups : array-like of shape (n,) or None, default=None
+            A label per row that tells samples apart, where ``samples`` is one table.
+
+        Returns
+        -------
+        ndarray of shape (N, n_components) or (N, N)
+            The coordinates, or with ``embedding=None`` the distances.
+
+        See Also
+        --------
+        transform : Places new samples among these.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> rng = np.random.default_rng(0)
+        >>> samples = [rng.normal(m, 1.0, (200, 2)) for m in (0.0, 0.0, 2.0, 2.0)]
+        >>> km.DistributionEmbedding(embedding="mds", random_state=0).fit_transform(samples).shape
+        (4, 2)
         """
         self.fit(samples, y, groups=groups)
         return self.distances_ if self.embedding_ is None else self.embedding_
 
     def transform(self, new_samples: Any, *, groups: ArrayLike | None = None) -> Points:
-        """Coordinates of new samples, the old ones not fitted again; without embedding the
-        distances to the old, (M, N).
+        """The coordinates of new samples; the old ones are not fitted again.
 
-        Classical scaling places by Gower's formula, ISOMAP by the same on the shortest paths
-        through a new sample's nearest neighbours. A sample of the fit comes out where it was.
+        Classical scaling places by Gower's formula [1]_, and ISOMAP by the same on the shortest
+        paths through a new sample's nearest neighbours. A sample of the fit comes out where it was.
+
+        Parameters
+        ----------
+        new_samples : list of array-like, mapping of names to array-like, or table
+            M samples, as the class describes them.
+        groups : array-like of shape (n,) or None, default=None
+            A label per row that tells samples apart, where ``new_samples`` is one table.
+
+        Returns
+        -------
+        ndarray of shape (M, n_components) or (M, N)
+            The coordinates, or with ``embedding=None`` the distances to the old samples.
+
+        See Also
+        --------
+        fit_transform : The coordinates of the fitted samples.
+
+        References
+        ----------
+        .. [1] J. C. Gower, "Adding a point to vector diagrams in multivariate analysis", Biometrika
+           55(3), 1968.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> rng = np.random.default_rng(0)
+        >>> samples = [rng.normal(m, 1.0, (200, 2)) for m in (0.0, 0.0, 2.0, 2.0)]
+        >>> embedding = km.DistributionEmbedding(embedding="mds", random_state=0).fit(samples)
+        >>> embedding.transform([rng.normal(1.0, 1.0, (200, 2))]).shape
+        (1, 2)
         """
         check_is_fitted(self)
         new = collect(new_samples, self.group, groups, self.n_features_in_, self.engine)

@@ -11,15 +11,24 @@ from kernelmean._types import ArrayLike, Matrix, Points, Vector
 
 
 class Procrustes(NamedTuple):
-    """B moved onto A: aligned = scale·B·rotation + translation.
+    """The configuration B moved onto A: aligned = scale·B·rotation + translation.
 
     Attributes
     ----------
-    aligned : (N, m)
-    residual : ‖A − aligned‖_F / ‖A − its centroid‖_F, from 0 (the same shape) to 1.
-    rotation : (m, m) orthogonal, a reflection where its determinant is −1.
-    scale : a number.
-    translation : (m,).
+    aligned : ndarray of shape (N, m)
+        The points of B where they come to lie.
+    residual : float
+        ‖A − aligned‖_F / ‖A − its centroid‖_F, from 0 (the same shape) to 1.
+    rotation : ndarray of shape (m, m)
+        An orthogonal matrix; a reflection where its determinant is −1.
+    scale : float
+        The factor by which B grew.
+    translation : ndarray of shape (m,)
+        The shift.
+
+    See Also
+    --------
+    procrustes : Finds it.
 
     Examples
     --------
@@ -36,21 +45,37 @@ class Procrustes(NamedTuple):
 
 
 def procrustes(A: ArrayLike, B: ArrayLike, *, scaling: bool = True) -> Procrustes:
-    """The similarity that takes B closest to A: min ‖A − (s·B·R + t)‖_F over rotations and
-    reflections R, scales s, shifts t.
+    """The similarity that takes B closest to A: min ‖A − (s·B·R + t)‖_F over R, s and t.
 
-    With A and B centred and BᵀA = UΣVᵀ: R = UVᵀ, s = tr Σ/‖B‖² (1 without ``scaling``). Schönemann
-    (1966), as the paper compares embeddings. Coordinates that one configuration lacks count as 0.
+    R runs over rotations and reflections, s over scales, t over shifts. With A and B centred and
+    BᵀA = UΣVᵀ: R = UVᵀ, s = tr Σ/‖B‖² (1 without ``scaling``) [1]_. Coordinates that one
+    configuration lacks count as 0.
 
     Parameters
     ----------
-    A, B : (N, m) and (N, m′); row i of both is the same point.
-    scaling : False keeps the size of B.
+    A, B : array-like of shape (N, m)
+        The two configurations; row i of both is the same point. They may differ in m.
+    scaling : bool, default=True
+        Whether B may grow or shrink.
 
     Returns
     -------
     Procrustes
-        Time O(N·m² + m³), memory O(N·m).
+        B on top of A, and how it got there. Time O(N·m² + m³), memory O(N·m).
+
+    Raises
+    ------
+    ValueError
+        If A and B have different numbers of points.
+
+    See Also
+    --------
+    DistributionEmbedding : Makes configurations that may be compared so.
+
+    References
+    ----------
+    .. [1] P. H. Schönemann, "A generalized solution of the orthogonal Procrustes problem",
+       Psychometrika 31(1), 1966.
 
     Examples
     --------

@@ -72,20 +72,36 @@ __all__ = [
 
 
 def open(engine: str | Engine, **options: Any) -> Engine:
-    """An engine by name (heavy imports happen here and nowhere else), or the instance given.
+    """An engine by name, or the instance given; heavy imports happen here and nowhere else.
 
-    "auto" is "gpu" where torch and a CUDA device are present, else "cpu"; :func:`choose` also asks
-    whether it is worth it.
+    "auto" is "gpu" where torch and a CUDA device are present, else "cpu"; a fit with
+    ``engine="auto"`` also asks whether the device is worth it.
 
     Parameters
     ----------
-    engine : "naive", "cpu", "gpu", "auto", or an engine.
-    **options : of the engine: ``threads`` for "cpu", ``precision`` and ``device`` for "gpu".
+    engine : {'naive', 'cpu', 'gpu', 'cluster', 'auto'} or Engine
+        The name of an engine, or an engine, which is returned as it is.
+    **options : dict
+        The options of the engine: ``threads`` for "cpu", ``precision`` and ``device`` for "gpu".
 
     Returns
     -------
     Engine
-        Costs nothing but imports; O(n·d) memory is taken when points are loaded.
+        The engine. Opening costs nothing but imports; O(n·d) memory is taken when points are
+        loaded.
+
+    Raises
+    ------
+    ImportError
+        If the engine needs a package that is not installed.
+    TypeError
+        If ``engine`` is neither a name nor an engine.
+    ValueError
+        If no engine has that name.
+
+    See Also
+    --------
+    sparse_kernel_mean : Takes an engine, or the name of one.
 
     Examples
     --------

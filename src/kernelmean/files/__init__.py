@@ -1,6 +1,4 @@
-"""Files in: every format as rows of numbers, streamed where the format allows it. Files out: whole
-or absent.
-"""
+"""Files in: every format as rows of numbers, streamed if possible. Files out: whole or absent."""
 
 from __future__ import annotations
 
@@ -46,36 +44,51 @@ def read(
     labels: str | None = None,
     drop_na: bool = False,
 ) -> Source:
-    """A file as a sample that every fit takes: read in batches, again in every pass, never all at
-    once unless asked for.
+    """A file as a sample that every fit takes, read in batches and again in every pass.
 
-    Formats by the name's ending: npy (mapped), npz, csv and tsv (also .gz, .bz2, .zst), parquet (a
-    file or a folder of them), feather and arrow, FCS 2.0 to 3.1, idx (MNIST, also .gz), and png,
-    jpg, tiff, webp as one row per pixel. Csv, parquet and arrow are streamed. ``file.npz:NAME`` is
-    one array of several. Arrays, idx, csv and tsv need nothing but the core; the others, and .zst,
-    the extra ``files``.
+    It is never read all at once unless asked for. The format follows the name's ending: npy
+    (mapped), npz, csv and tsv (also .gz, .bz2, .zst), parquet (a file or a folder of them), feather
+    and arrow, FCS 2.0 to 3.1, idx (MNIST, also .gz), and png, jpg, tiff, webp as one row per pixel.
+    Csv, parquet and arrow are streamed. ``file.npz:NAME`` is one array of several. Arrays, idx, csv
+    and tsv need nothing but the core; the others, and .zst, the extra ``files``.
 
     Parameters
     ----------
-    path : a file, or a folder of parquet files, which are taken in the natural order of their
-        names.
-    columns : names of the coordinates, as a list or separated by commas (a name with a comma in
-        quotes), in the order wanted; all by default, but for weights and labels. Without names in
-        the file, "0", "1", …. FCS channels go by $PnN or by marker, $PnS.
-    transform : "arcsinh:150" (x ↦ arcsinh(x/150); any positive number), "log", or "none": done to
-        every coordinate.
-    weights : the column of sample weights; see ``Source.weights``.
-    labels : a column of labels of any kind, or a file with one label per row; see
-        ``Source.labels``.
-    drop_na : leave out rows with a value that is missing or not finite, which are an error
+    path : str or os.PathLike
+        A file, or a folder of parquet files, which are taken in the natural order of their names.
+    columns : sequence of str, str or None, default=None
+        The names of the coordinates in the order wanted, as a list or separated by commas (a name
+        with a comma in quotes). By default they are all columns but those of weights and labels.
+        Without names in the file they are "0", "1", …. FCS channels go by $PnN or by marker, $PnS.
+    transform : str or None, default=None
+        What is done to every coordinate: "arcsinh:150" (x ↦ arcsinh(x/150), for any positive
+        number), "log" or "none".
+    weights : str or None, default=None
+        The column of sample weights; see ``Source.weights``.
+    labels : str or None, default=None
+        A column of labels of any kind, or a file with one label per row; see ``Source.labels``.
+    drop_na : bool, default=False
+        Whether to leave out rows with a value that is missing or not finite, which are an error
         otherwise.
 
     Returns
     -------
     Source
-        ``shape``, ``columns``, ``batches(rows)``, ``load()``; iterating gives (m, d) float64
-        blocks, ``np.asarray`` the whole. A pass takes O(n·d) time, and memory for one block where
-        the format is streamed.
+        The sample: ``shape``, ``columns``, ``batches(rows)``, ``load()``. Iterating gives (m, d)
+        float64 blocks, ``np.asarray`` the whole. A pass takes O(n·d) time, and memory for one block
+        where the format is streamed.
+
+    Raises
+    ------
+    ValueError
+        If the format is unknown, or a column is absent, named twice or not numeric.
+    ImportError
+        If the format needs a package that is not installed.
+
+    See Also
+    --------
+    Source : What it returns.
+    sparse_kernel_mean : Takes it in the place of an array.
 
     Examples
     --------

@@ -24,9 +24,9 @@ Array = np.ndarray[Any, Any]
 MAIN = ("X", "data")  # keys of an npz that hold the points, where there are several tables
 NAMES = ("columns", "channels", "feature_names")  # keys that may hold the names of its columns
 IDX_TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
-COLUMNS = 1 << 20  # at most: each has a name, though the file may have spent a byte on it
-PIECE = 1 << 24  # bytes unpacked at a time
-LISTED = 20  # arrays in a sentence
+MAX_COLUMNS = 1 << 20  # each has a name, though the file may have spent a byte on it
+PIECE_BYTES = 1 << 24  # unpacked at a time
+LISTED_ARRAYS = 20  # named in a message, at most
 
 
 class Header(NamedTuple):
@@ -99,8 +99,9 @@ def _refuse_untrue(shape: tuple[int, ...], needed: int, held: int, name: str) ->
 
 
 class Archive:
-    """The arrays of an npz file: their shapes at once, their values when asked for. Members that
-    are no arrays are left out.
+    """The arrays of an npz file: their shapes at once, their values when asked for.
+
+    Members that are no arrays are left out.
     """
 
     def __init__(self, path: Path) -> None:
@@ -146,7 +147,7 @@ class Archive:
             ):
                 _header(file, label)
                 while len(buffer) < header.nbytes and (
-                    piece := file.read(min(PIECE, header.nbytes - len(buffer)))
+                    piece := file.read(min(PIECE_BYTES, header.nbytes - len(buffer)))
                 ):
                     buffer += piece
                 file.read(1)  # at the end the checksum is compared
@@ -189,8 +190,9 @@ class _Further(Mapping[str, Labels]):
 
 
 def read_npz(path: Path, key: str | None) -> ArrayReader:
-    """The table under ``key``, or X, or data, or the only one; arrays of one value per row are
-    further columns.
+    """The table under ``key``, or X, or data, or the only one.
+
+    Arrays of one value per row are further columns.
     """
     archive = Archive(path)
     chosen = _chosen(archive, key)
@@ -216,7 +218,7 @@ def _chosen(archive: Archive, key: str | None) -> str:
     headers = archive.headers
     path = archive.path
     shapes = ", ".join(
-        f"{name} {_shown(header.shape)}" for name, header in list(headers.items())[:LISTED]
+        f"{name} {_shown(header.shape)}" for name, header in list(headers.items())[:LISTED_ARRAYS]
     )
     if not headers:
         raise ValueError(
@@ -258,16 +260,17 @@ def _refuse_unfit(shape: tuple[int, ...], dtype: np.dtype[Any], name: str) -> No
         raise ValueError(
             f"{name} has the shape {_shown(shape)}: at least one row and one column are needed."
         )
-    if math.prod(shape[1:]) > COLUMNS:
+    if math.prod(shape[1:]) > MAX_COLUMNS:
         raise ValueError(
-            f"{name} has {math.prod(shape[1:])} columns, but at most {COLUMNS} are read; is it "
+            f"{name} has {math.prod(shape[1:])} columns, but at most {MAX_COLUMNS} are read; is it "
             "to be transposed?"
         )
 
 
 def read_idx(path: Path) -> ArrayReader:
-    """Two zero bytes, a type, the number of dimensions, their sizes (4 bytes each, big-endian), the
-    values.
+    """An idx file: two zero bytes, a type, the number of dimensions, their sizes, the values.
+
+    Sizes take 4 bytes each, big-endian.
     """
     compressed = path.suffix.lower() == ".gz"
     try:
@@ -312,6 +315,6 @@ def _unpacked(file: Any, size: int, path: Path) -> Array:
     """So many bytes, or as many as there are; one more where there are more."""
     refuse_beyond_memory(size, str(path))
     buffer = bytearray()
-    while len(buffer) <= size and (piece := file.read(min(PIECE, size + 1 - len(buffer)))):
+    while len(buffer) <= size and (piece := file.read(min(PIECE_BYTES, size + 1 - len(buffer)))):
         buffer += piece
     return np.frombuffer(buffer, np.uint8)

@@ -13,8 +13,9 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # only writing ends so
 
 
 def refuse_other_than_files(path: Path) -> None:
-    """A ValueError where something is there that a file must not take the place of: a folder, a
-    device, a pipe.
+    """A ValueError where something is there that a file must not take the place of.
+
+    That is a folder, a device or a pipe.
     """
     if path.is_dir():
         raise ValueError(f"{path} is a folder, but a file is to be written there.")
@@ -24,8 +25,9 @@ def refuse_other_than_files(path: Path) -> None:
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A path to write to; it takes the place of ``path`` if nothing fails, and vanishes if anything
-    does, Ctrl-C included.
+    """A path to write to, which takes the place of ``path`` if nothing fails.
+
+    It vanishes if anything fails, Ctrl-C included.
     """
     target = Path(path)
     refuse_other_than_files(target)

@@ -1,8 +1,7 @@
-"""Rows of text as numbers and labels, by the standard library and NumPy: where pyarrow is not
-installed.
+"""Rows of text as numbers and labels, by the standard library and NumPy.
 
-What is a field, a number or a missing value follows pyarrow's CSV reader to the letter; tests
-compare the two.
+This serves where pyarrow is not installed. What is a field, a number or a missing value follows
+pyarrow's CSV reader to the letter; tests compare the two.
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ from kernelmean.files import faults
 from kernelmean.files.faults import Faults
 from kernelmean.files.reader import Labels
 
-MISSING = frozenset(
-    b"|#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|N/A|NA|NULL|NaN|n/a|nan|null".split(
-        b"|"
-    )
-)  # pyarrow's
+MISSING = frozenset(  # what pyarrow takes for a missing value
+    b"|#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN"
+    b"|N/A|NA|NULL|NaN|n/a|nan|null".split(b"|")
+)
 NUMBER = re.compile(
     rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|(?P<inf>inf(?:inity)?)|(?P<nan>nan(?:\([a-z0-9_]*\))?))",
     re.IGNORECASE,
 )
 PLAIN = b"0123456789+-.eE"  # of these alone, float() takes what pyarrow takes
 BOM = b"\xef\xbb\xbf"
-PARTS = 4  # blocks read for one of pyarrow's: the cells of a block take ten times its point cloud, or more
+# Blocks read where pyarrow reads one: the cells of a block take ten times its memory, or more.
+BLOCKS_PER_READ = 4
 
 
 class Stream(Protocol):
@@ -44,18 +43,19 @@ class Stream(Protocol):
 def blocks(
     stream: Stream, fault: Faults, columns: Sequence[int], label: int | None
 ) -> Iterator[tuple[Points, Labels | None]]:
-    """The numbers of these columns and the values of that one, block by block; a row is no longer
-    than ``faults.BYTES``.
+    """The numbers of these columns and the values of that one, block by block.
+
+    A row is no longer than ``faults.BLOCK_BYTES``.
     """
     rest = b""
-    size = max(1, faults.BYTES // PARTS)
+    size = max(1, faults.BLOCK_BYTES // BLOCKS_PER_READ)
     start = True
     while data := stream.read(size):
         block = rest + (data.removeprefix(BOM) if start else data)
         values, used = _parsed(block, fault, columns, label, final=False)
         rest = block[used:]
         start = False
-        if len(rest) > faults.BYTES:
+        if len(rest) > faults.BLOCK_BYTES:
             raise fault.long()
         yield values
     if rest:
@@ -65,8 +65,9 @@ def blocks(
 def record(
     block: bytes, start: int, delimiter: bytes, final: bool
 ) -> tuple[list[bytes], int] | None:
-    """The fields of the row at ``start`` and where the next one begins; None where the block ends
-    before it does.
+    """The fields of the row at ``start`` and where the next one begins.
+
+    None where the block ends before the row does.
     """
     row = []
     match = _field(delimiter).match(block, start)
@@ -85,8 +86,9 @@ def record(
 
 @lru_cache(maxsize=8)
 def _field(delimiter: bytes) -> re.Pattern[bytes]:
-    """A field and what ends it: quotes count at its beginning, twice where they are meant, and text
-    may follow them.
+    """A field and what ends it.
+
+    Quotes count at its beginning, twice where they are meant, and text may follow them.
     """
     mark = re.escape(delimiter)
     return re.compile(rb'(?:"((?:[^"]++|"")*+)"|(?!"))([^%s\r\n]*+)(%s|\r\n?|\n)' % (mark, mark))
@@ -113,8 +115,9 @@ def _parsed(
 
 
 def _all_numbers(block: bytes, delimiter: bytes, width: int) -> Points | None:
-    """All columns at once, by NumPy, where nothing but plain numbers is there; None where something
-    is to be looked at.
+    """All columns at once, by NumPy, where nothing but plain numbers is there.
+
+    None where something is to be looked at.
     """
     if not block.strip(b"\r\n") or block.translate(None, PLAIN + delimiter + b"\r\n"):
         return None

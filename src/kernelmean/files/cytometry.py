@@ -19,10 +19,10 @@ LENIENT = {"ignore_offset_discrepancy": True, "nextdata_offset": 0}
 
 
 def read_fcs(path: Path) -> ArrayReader:
-    """Events by channel, gains and logarithmic amplifiers undone; a channel has its name ($PnN) and
-    its marker ($PnS).
+    """Events by channel, gains and logarithmic amplifiers undone.
 
-    Of several data sets in one file it is the first.
+    A channel has its name ($PnN) and its marker ($PnS). Of several data sets in one file it is the
+    first.
     """
     flowio = need("flowio", f"reading {path}")
     try:
@@ -58,8 +58,9 @@ def _events(file: Any) -> Any:
 
 
 class _Bounded:
-    """An open file that reads no more than it has, however much is asked for: memory is taken
-    before the end is met.
+    """An open file that reads no more than it has, however much is asked for.
+
+    Otherwise memory would be taken before the end is met.
     """
 
     def __init__(self, handle: BinaryIO) -> None:

@@ -1,4 +1,4 @@
-"""What is said of a table of text that cannot be read: the same sentences, whoever has parsed it."""
+"""What is said of a table of text that cannot be read, whoever has parsed it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-BYTES = 1 << 23  # of a text file per block: no row may be longer
-COMMAS = re.compile(
-    r"\s*[+-]?\d[\d.,' ]*\s*"
-)  # a number as some countries and spreadsheets write it
-SHOWN = 60  # characters of a row or a value in a sentence
+BLOCK_BYTES = 1 << 23  # of a text file, read at a time: no row may be longer
+COMMAS = re.compile(r"\s*[+-]?\d[\d.,' ]*\s*")  # numbers of some countries and spreadsheets
+SHOWN_CHARACTERS = 60  # of a row or a value in a message
 
 
 class Faults(NamedTuple):
@@ -22,14 +20,15 @@ class Faults(NamedTuple):
 
     @property
     def closing(self) -> str:
-        """A row of missing values, to be read after the last: what does not end with it ends within
-        quotes.
+        """A row of missing values, to be read after the last.
+
+        What does not end with it ends within quotes.
         """
         return "\n" + self.delimiter.join(["NA"] * len(self.names)) + "\n"
 
     def ragged(self, found: int, row: str) -> ValueError:
         """A row of another length."""
-        shown = (row.splitlines() or [""])[0][:SHOWN]
+        shown = (row.splitlines() or [""])[0][:SHOWN_CHARACTERS]
         return ValueError(
             f"{self.path} cannot be read: Expected {len(self.names)} columns, got {found}: "
             f"{shown!r}."
@@ -39,7 +38,7 @@ class Faults(NamedTuple):
         """A value of a coordinate that is no number."""
         if value.endswith(self.closing):
             return self.unclosed()
-        what = f"column {self.names[column]!r} holds {value[:SHOWN]!r}"
+        what = f"column {self.names[column]!r} holds {value[:SHOWN_CHARACTERS]!r}"
         if COMMAS.fullmatch(value):
             return ValueError(
                 f"{self.path}: {what}; numbers need a point for the decimals and no other mark."
@@ -55,7 +54,7 @@ class Faults(NamedTuple):
     def long(self) -> ValueError:
         """A row without an end."""
         return ValueError(
-            f"{self.path} cannot be read: a row is longer than {BYTES} bytes, or a quote is "
+            f"{self.path} cannot be read: a row is longer than {BLOCK_BYTES} bytes, or a quote is "
             "never closed."
         )
 

@@ -22,10 +22,10 @@ FORMATS = {
     ".tiff": "TIFF",
     ".webp": "WEBP",
 }
-SMALL = 1 << 24  # bytes that any picture may take in memory
-# bytes of a picture for one of its file, at most: zlib reaches 1032, of channels that take three
-# bytes of four
-PACKED = 1500
+SMALL_BYTES = 1 << 24  # that any picture may take in memory
+# Bytes of a picture for each byte of its file, at most: zlib reaches 1032, of channels that take
+# three bytes of four.
+MAX_EXPANSION = 1500
 PLAIN = ("1", "L", "I", "F", "I;16", "RGB", "RGBA")  # modes whose arrays mean what they say
 
 
@@ -38,8 +38,9 @@ def read_pixels(path: Path) -> ArrayReader:
 
 
 def read_image(path: str | Path) -> np.ndarray[Any, Any]:
-    """(rows, columns) or (rows, columns, channels); the array of an npy or npz file is taken as a
-    picture too.
+    """(rows, columns) or (rows, columns, channels) values of a picture.
+
+    The array of an npy or npz file is taken as a picture too.
     """
     path = Path(path)
     if path.suffix.lower() == ".npy":
@@ -69,9 +70,8 @@ def _decoded(path: Path) -> np.ndarray[Any, Any]:
     pillow = need("PIL.Image", f"reading {path}")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # of large pictures, which are looked at here, and of damage that does no harm
+            # Pillow warns of large pictures, which are looked at here, and of harmless damage.
+            warnings.simplefilter("ignore")
             with pillow.open(path) as image:
                 _refuse_hollow(image, path)
                 palette = image.mode not in PLAIN
@@ -88,10 +88,10 @@ def _decoded(path: Path) -> np.ndarray[Any, Any]:
 
 
 def _refuse_hollow(image: Any, path: Path) -> None:
-    """A ValueError, before memory is taken, where a picture is far larger than its file can hold."""
+    """A ValueError, before memory is taken, for a picture far larger than its file can hold."""
     decoded = 4 * image.width * image.height
     held = path.stat().st_size
-    if decoded > max(SMALL, PACKED * held):
+    if decoded > max(SMALL_BYTES, MAX_EXPANSION * held):
         raise ValueError(
             f"it should have {image.width} times {image.height} pixels, far more than {held} "
             "bytes can hold"

@@ -46,15 +46,17 @@ def open_reader(path: str | os.PathLike[str]) -> Reader:
 
 
 def readable(name: str) -> str:
-    """A name, or text with names in it, that can be shown and written: U+FFFD for every byte that
-    is not UTF-8.
+    """A name, or text with names in it, that can be shown and written.
+
+    U+FFFD stands for every byte that is not UTF-8.
     """
     return ODD.sub("\ufffd", name)
 
 
 def short_name(path: str | os.PathLike[str]) -> str:
-    """The name of a file without its folder and without the ending that says its format; other dots
-    belong to the name.
+    """The name of a file without its folder and without the ending that says its format.
+
+    Other dots belong to the name.
     """
     file = Path(path)
     if file.suffix.lower() in text.COMPRESSIONS:

@@ -1,6 +1,4 @@
-"""Libraries that only some files need: imported when such a file is met, and named where they are
-missing.
-"""
+"""Libraries that only some files need: imported when such a file is met, named when missing."""
 
 from __future__ import annotations
 
@@ -20,8 +18,9 @@ def need(module: str, task: str) -> Any:
 
 
 def has_arrow() -> bool:
-    """Whether text can be read and written by pyarrow, which is several times as fast as the
-    standard library.
+    """Whether text can be read and written by pyarrow.
+
+    That is several times as fast as the standard library.
     """
     try:
         importlib.import_module("pyarrow.csv")

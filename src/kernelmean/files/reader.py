@@ -13,7 +13,7 @@ from kernelmean._types import Points
 
 Labels = np.ndarray[Any, Any]  # (m,) of any kind
 
-BLOCK = 1 << 21  # numbers in a block of an array: 16 MiB
+BLOCK_NUMBERS = 1 << 21  # of an array, read at a time: 16 MiB
 
 
 def refuse_beyond_memory(nbytes: int, name: str) -> None:
@@ -66,7 +66,7 @@ class Reader(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ArrayReader:
-    """An array in memory, or mapped from a file: (n, d) numbers, and further columns of n values."""
+    """An array in memory or mapped from a file: (n, d) numbers, and further columns of n values."""
 
     values: np.ndarray[Any, Any]
     given_names: Sequence[str] | None = None
@@ -110,7 +110,7 @@ class ArrayReader:
         places = {name: j for j, name in enumerate(self.names)}
         inside = [places[name] for name in columns if name not in self.others]
         everything = inside == list(range(len(places)))
-        step = max(1, BLOCK // max(1, self.values.shape[1]))
+        step = max(1, BLOCK_NUMBERS // max(1, self.values.shape[1]))
         for start in range(0, len(self.values), step):
             rows = slice(start, min(start + step, len(self.values)))
             numbers = np.asarray(

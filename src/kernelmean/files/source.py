@@ -17,12 +17,11 @@ from kernelmean.files.transforms import Transform
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]  # (m,)
 
-BATCH = 1 << 21  # numbers in a batch, by default: 16 MiB
-LEAST = 1024  # rows in a batch, however wide
-WIDTH = (
-    1 << 24
-)  # characters that labels may take as an array of text, however unequal their lengths
-EXPANSION = 16  # how much larger than its file a table may be in memory, compressed or in few bits
+BATCH_NUMBERS = 1 << 21  # by default: 16 MiB
+MIN_BATCH_ROWS = 1024  # however wide they are
+MAX_TEXT_CHARACTERS = 1 << 24  # of labels as an array of text, however unequal their lengths
+# Bytes of a table in memory for each byte of its file, at most: compressed, or in few bits.
+MAX_EXPANSION = 16
 
 
 class Batch(NamedTuple):
@@ -45,17 +44,35 @@ class Table(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """Rows of a file as finite float64 points, read anew in every pass; made by
-    :func:`kernelmean.read`.
+    """Rows of a file as finite float64 points, read anew in every pass; made by :func:`read`.
 
     Every fit takes it in the place of an array. ``np.asarray`` reads all of it; :meth:`batches`
     keeps one block in memory.
 
     Attributes
     ----------
-    path, reader, wanted, columns : the file, how it is read, its columns that are coordinates,
-        their names if it has names.
-    transform, weight, label, given_labels, drop_na : as given to :func:`read`.
+    path : str
+        The file.
+    reader : Reader
+        How it is read.
+    wanted : list of str
+        The columns of the file that are coordinates.
+    columns : list of str or None
+        Their names, where the file has names.
+    transform : Transform or None
+        What is done to every coordinate.
+    weight : str or None
+        The column of weights.
+    label : str or None
+        The column of labels.
+    given_labels : ndarray of shape (n,) or None
+        Labels from another file.
+    drop_na : bool
+        Whether rows with a value that is missing or not finite are left out.
+
+    See Also
+    --------
+    read : Makes it.
 
     Examples
     --------
@@ -82,19 +99,24 @@ class Source:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(n, d); a pass over the file where it does not say how many rows there are, or where rows
-        are dropped.
+        """The number of rows and of coordinates.
+
+        Returns
+        -------
+        tuple of int
+            (n, d). It takes a pass over the file where that does not say how many rows there are,
+            or where rows are dropped.
         """
         return self._rows, len(self.wanted)
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Always float64."""
+        """The type of the values, which is always float64."""
         return np.dtype(np.float64)
 
     @property
     def ndim(self) -> int:
-        """Always 2."""
+        """The number of axes, which is always 2."""
         return 2
 
     def __len__(self) -> int:
@@ -109,7 +131,13 @@ class Source:
 
     @property
     def weights(self) -> Vector | None:
-        """(n,) the column of weights, or None."""
+        """The column of weights.
+
+        Returns
+        -------
+        ndarray of shape (n,) or None
+            One weight per row, read in a pass; None where no column was named.
+        """
         if self.weight is None:
             return None
         return np.concatenate(
@@ -118,27 +146,107 @@ class Source:
 
     @property
     def labels(self) -> Labels | None:
-        """(n,) the labels, or None."""
+        """The labels of the rows.
+
+        Returns
+        -------
+        ndarray of shape (n,) or None
+            One label per row, read in a pass; None where no column or file was named.
+        """
         return None if self.label is None and self.given_labels is None else self.load().labels
 
     @lazy
     def missing(self) -> int:
-        """How many rows have a value that is missing or not finite; takes a pass."""
+        """How many rows have a value that is missing or not finite; it takes a pass."""
         return sum(int(np.count_nonzero(~kept)) for _, kept in self._pieces())
 
     def batches(self, rows: int | None = None) -> Iterator[Points]:
-        """(m, d) blocks of ``rows`` rows each (about 16 MiB by default), the last one shorter."""
+        """The points in blocks of rows, in the order of the file.
+
+        Parameters
+        ----------
+        rows : int or None, default=None
+            The number of rows in a block; by default as many as take about 16 MiB.
+
+        Returns
+        -------
+        iterator of ndarray of shape (m, d)
+            The blocks, of which the last may be shorter. Memory for one block at a time where the
+            format is streamed.
+
+        See Also
+        --------
+        numbered : The same with the places, weights and labels of the rows.
+        load : All rows at once.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib, numpy as np, kernelmean as km
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     np.save(pathlib.Path(folder) / "points.npy", np.zeros((5, 2)))
+        ...     source = km.read(pathlib.Path(folder) / "points.npy")
+        ...     [len(block) for block in source.batches(3)]
+        [3, 2]
+        """
         return (batch.points for batch in self.numbered(rows))
 
     def numbered(self, rows: int | None = None) -> Iterator[Batch]:
-        """The same with the places of the rows in the file, their weights and labels."""
-        size = (
-            max(LEAST, BATCH // len(self.wanted)) if rows is None else _checks.count(rows, "rows")
-        )
-        return _regrouped(self._kept(), size)
+        """The points in blocks, with their places in the file, their weights and their labels.
+
+        Parameters
+        ----------
+        rows : int or None, default=None
+            The number of rows in a block; by default as many as take about 16 MiB.
+
+        Returns
+        -------
+        iterator of Batch
+            ``rows``, ``points``, ``weights``, ``labels``, and ``done``, the share of the file read
+            so far.
+
+        See Also
+        --------
+        batches : The points alone.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib, numpy as np, kernelmean as km
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     np.save(pathlib.Path(folder) / "points.npy", np.zeros((5, 2)))
+        ...     source = km.read(pathlib.Path(folder) / "points.npy")
+        ...     [batch.rows.tolist() for batch in source.numbered(3)]
+        [[0, 1, 2], [3, 4]]
+        """
+        default = max(MIN_BATCH_ROWS, BATCH_NUMBERS // len(self.wanted))
+        return _regrouped(self._kept(), default if rows is None else _checks.count(rows, "rows"))
 
     def load(self) -> Table:
-        """Everything in one pass; a ValueError where that is more than the memory of this machine."""
+        """Read all rows in one pass.
+
+        Returns
+        -------
+        Table
+            ``points`` of shape (n, d), ``weights`` and ``labels`` of shape (n,) or None. Memory
+            O(n·d).
+
+        Raises
+        ------
+        ValueError
+            If that is more than the memory of this machine can hold.
+
+        See Also
+        --------
+        batches : One block at a time.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib, numpy as np, kernelmean as km
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     np.save(pathlib.Path(folder) / "points.npy", np.zeros((5, 2)))
+        ...     source = km.read(pathlib.Path(folder) / "points.npy")
+        ...     source.load().points.shape
+        (5, 2)
+        """
         batches = []
         for batch, held in self._gathered():
             refuse_beyond_memory(held, self.path)
@@ -155,10 +263,33 @@ class Source:
                 progress.reach(batch.done)
 
     def sample(self) -> tuple[Points | Source, Vector | None]:
-        """What to fit, and its weights: all points where they fit memory, else this source."""
-        if not _checks.fits_in_memory(_bytes_on_disk(self.path) * EXPANSION // 8):
-            if _checks.is_streamed(self):  # counting rows may take a pass
-                return self, self.weights
+        """What to fit, and its weights: all points where memory allows it, else this source.
+
+        Returns
+        -------
+        points : ndarray of shape (n, d) or Source
+            All points where they take a quarter of the free memory or less, else the source itself.
+        weights : ndarray of shape (n,) or None
+            Their weights.
+
+        See Also
+        --------
+        load : All rows, whatever they take.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib, numpy as np, kernelmean as km
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     np.save(pathlib.Path(folder) / "points.npy", np.zeros((5, 2)))
+        ...     source = km.read(pathlib.Path(folder) / "points.npy")
+        ...     points, weights = source.sample()
+        >>> points.shape, weights
+        ((5, 2), None)
+        """
+        most = _bytes_on_disk(self.path) * MAX_EXPANSION // 8
+        # Counting rows may take a pass, which a small file need not pay for.
+        if not _checks.fits_in_memory(most) and _checks.is_streamed(self):
+            return self, self.weights
         batches = []
         for batch, held in self._gathered():
             if not _checks.fits_in_memory(held // 8):  # a small file may hold a large table
@@ -315,15 +446,17 @@ def _present(labels: Labels) -> Mask:
 
 
 def _natural(labels: Labels) -> Labels:
-    """Text as text, and as whole numbers where every label is one (all that a csv says of its
-    types).
+    """Text as text, and as whole numbers where every label is one.
+
+    That is all that a csv file says of its types.
     """
     if labels.dtype.kind != "O":
         return labels
     words = list(map(str, labels.tolist()))
+    # Each would take the room of the longest.
     if len(words) * max(map(len, words), default=0) > max(
-        WIDTH, 4 * sum(map(len, set(words)))
-    ):  # each would take the room of the longest
+        MAX_TEXT_CHARACTERS, 4 * sum(map(len, set(words)))
+    ):
         return np.array(words, dtype=object)
     text = np.array(words)
     try:

@@ -1,5 +1,6 @@
-"""Tables with types that are streamed, through pyarrow: parquet (a file or a folder), feather and
-arrow.
+"""Tables with types that are streamed, through pyarrow: parquet, feather and arrow.
+
+A parquet table may be a file or a folder.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from kernelmean.files.faults import first_line
 from kernelmean.files.optional_imports import need
 from kernelmean.files.reader import Block, Labels
 
-ROWS = 1 << 16  # of a parquet file per block
+BLOCK_ROWS = 1 << 16  # of a parquet file, read at a time
 
 
 class Piece(NamedTuple):
@@ -95,9 +96,8 @@ class IpcReader(ArrowReader):
             _, batches = _ipc_batches(source, self.path)
             for batch, done in batches:
                 part = batch.select(wanted)
-                part.validate(
-                    full=True
-                )  # pyarrow follows offsets and indices that it has not looked at
+                # Pyarrow follows offsets and indices that it has not looked at.
+                part.validate(full=True)
                 yield Piece(part, done)
 
 
@@ -140,7 +140,7 @@ def _parquet_batches(path: Path, columns: list[str], label: str | None) -> Itera
             _mapped(path) as source,
             parquet.ParquetFile(source, metadata=footer, read_dictionary=shared) as file,
         ):
-            yield from file.iter_batches(ROWS, row_groups=[group], columns=columns)
+            yield from file.iter_batches(BLOCK_ROWS, row_groups=[group], columns=columns)
 
 
 @contextmanager

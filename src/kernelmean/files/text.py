@@ -1,5 +1,6 @@
-"""Csv and tsv, also compressed: rows of values, streamed; by pyarrow where it is installed, else by
-the standard library.
+"""Csv and tsv, also compressed: rows of values, streamed.
+
+They are read by pyarrow where it is installed, else by the standard library.
 """
 
 from __future__ import annotations
@@ -26,12 +27,10 @@ COMPRESSIONS = (".gz", ".bz2", ".zst")
 ENDINGS = (".csv", ".tsv", ".txt")  # of text, also compressed
 DELIMITERS = ",;\t|"
 DECIMAL_COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:[.' ]\d{3})+),\d+")
-COLUMNS = (
-    4096  # that pyarrow is given: each takes kilobytes, though the file may have a byte for it
-)
-LINE = re.compile(
-    rb"[^\r\n]+"
-)  # as pyarrow and the standard library cut them: nothing else ends a line
+# Columns that pyarrow is given: each takes kilobytes, though the file may have a byte for it.
+MAX_PYARROW_COLUMNS = 4096
+# Lines as pyarrow and the standard library cut them: nothing else ends a line.
+LINE = re.compile(rb"[^\r\n]+")
 WIDE = (b"\xff\xfe", b"\xfe\xff")  # UTF-16
 
 Parsed = tuple[Points, Labels | None]
@@ -55,8 +54,9 @@ class TextReader:
         return None
 
     def blocks(self, columns: Sequence[str], label: str | None) -> Iterator[Block]:
-        """Numbers are read as numbers, and labels as text, from the first row on: nothing depends
-        on what comes first.
+        """Numbers are read as numbers, and labels as text, from the first row on.
+
+        So nothing depends on what comes first.
         """
         fault = Faults(self.path, self.names, self.delimiter)
         size = max(1, self.path.stat().st_size)
@@ -66,7 +66,11 @@ class TextReader:
         with _damaged(self.path), self.path.open("rb") as raw:
             stream = decompressed(raw, self.path)
             stream.read(self.offset)
-            parse = _by_arrow if len(self.names) <= COLUMNS and has_arrow() else cells.blocks
+            parse = (
+                _by_arrow
+                if len(self.names) <= MAX_PYARROW_COLUMNS and has_arrow()
+                else cells.blocks
+            )
             for numbers, labels in _to_the_end(
                 parse(_Closed(stream, fault.closing.encode()), fault, places, place), fault
             ):
@@ -76,10 +80,10 @@ class TextReader:
 def read_text(path: Path) -> TextReader:
     """Delimiter and header from the first line that is not empty."""
     with _damaged(path), path.open("rb") as raw:
-        head = decompressed(raw, path).read(faults.BYTES)
+        head = decompressed(raw, path).read(faults.BLOCK_BYTES)
     if head.startswith(WIDE):
         raise ValueError(f"{path} cannot be read: it is in UTF-16; save it as UTF-8.")
-    final = len(head) < faults.BYTES
+    final = len(head) < faults.BLOCK_BYTES
     start = _first_line(head, path, final)
     tabs = (
         path.name.lower()
@@ -121,8 +125,9 @@ def _first_line(head: bytes, path: Path, final: bool) -> int:
 def _first_row(
     head: bytes, start: int, delimiters: str, fault: Faults, final: bool
 ) -> tuple[str, list[str], int]:
-    """The delimiter that makes a row of numbers of the first line, or else the most fields; these;
-    where they end.
+    """The delimiter of the first line, its fields, and where they end.
+
+    It is the delimiter that makes a row of numbers, or else the most fields.
     """
     best: tuple[str, list[str], int] | None = None
     for delimiter in delimiters:
@@ -141,8 +146,9 @@ def _likeness(row: list[str]) -> tuple[bool, int]:
 
 
 def _is_value(cell: str) -> bool:
-    """Whether a cell of the first line could be a value, though perhaps of a kind that is refused,
-    rather than a name.
+    """Whether a cell of the first line could be a value rather than a name.
+
+    It may be of a kind that is refused.
     """
     text = cell.strip()
     try:
@@ -156,8 +162,9 @@ def _is_value(cell: str) -> bool:
 
 
 class _Closed:
-    """The rows of a stream and one more, of missing values: where that is not the last to come out,
-    a quote was left open.
+    """The rows of a stream and one more, of missing values.
+
+    Where that is not the last to come out, a quote was left open.
     """
 
     closed = False
@@ -207,7 +214,7 @@ def _by_arrow(
         {} if label is None else {names[label]: arrow.string()}
     )
     how = (
-        text.ReadOptions(column_names=names, block_size=faults.BYTES),
+        text.ReadOptions(column_names=names, block_size=faults.BLOCK_BYTES),
         text.ParseOptions(delimiter=fault.delimiter, newlines_in_values=True),
         text.ConvertOptions(
             column_types=types, include_columns=list(types), strings_can_be_null=True
@@ -247,8 +254,9 @@ def _translated(said: str, fault: Faults) -> ValueError:
 
 @contextmanager
 def _damaged(path: Path) -> Iterator[None]:
-    """What is wrong with a compressed file, under its name; what the system says of any file has it
-    already.
+    """What is wrong with a compressed file, under its name.
+
+    What the system says of any file has the name already.
     """
     try:
         yield

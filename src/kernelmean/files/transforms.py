@@ -1,5 +1,6 @@
-"""What is done to every value that is read: nothing, arcsinh(x/c) as is usual for cytometry, or the
-logarithm.
+"""What is done to every value that is read: nothing, arcsinh(x/c), or the logarithm.
+
+The second is usual for cytometry.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Tables out, row block by row block: parquet, feather or arrow, csv or tsv (also .gz); the latter
-two without pyarrow too.
+"""Tables out, row block by row block: parquet, feather or arrow, csv or tsv (also .gz).
+
+The latter two are written without pyarrow too.
 """
 
 from __future__ import annotations
@@ -66,9 +67,7 @@ def table_format(path: str | os.PathLike[str]) -> str:
 
 
 def _by_csv(target: Path, file: Any, stack: ExitStack) -> TableWriter:
-    """Numbers with all their digits, text in quotes where it needs them, nothing where a value is
-    missing.
-    """
+    """Numbers with all their digits, text in quotes where needed, nothing for a missing value."""
     ending = table_format(target)
     if ending.endswith(".gz"):
         file = stack.enter_context(gzip.GzipFile(fileobj=file, mode="wb", filename=""))

@@ -1,6 +1,4 @@
-"""One path from a sample to a mean: settings, prepare, grow, refine; merging and streams use it
-too.
-"""
+"""One path from a sample to a mean: settings, prepare, grow, refine; merging and streams too."""
 
 from kernelmean.fitting.fit import sparse_density, sparse_kernel_mean
 from kernelmean.fitting.full import kernel_mean

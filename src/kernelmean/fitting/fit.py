@@ -42,45 +42,84 @@ def sparse_kernel_mean(
     random_state: RandomState = None,
     verbose: bool = False,
 ) -> SparseKernelMean:
-    """The kernel mean (1/n)Σφ(·, x_j) by k ≪ n centres with optimal weights.
+    """The kernel mean (1/n)Σφ(·, x_j) of a sample by k ≪ n centres with optimal weights.
 
     Parameters
     ----------
-    X : array of shape (n, d); also a mapped file or a source of batches (``km.read``), which need
-        not fit memory, or a Dask array or frame, which is fitted where it is.
-    kernel : a kernel such as ``km.Gaussian(0.5)``, or a name ("gaussian", "laplacian", "cauchy")
-        with ``bandwidth``.
-    bandwidth : the kernel's own length (σ, γ, √β), or a rule: "scott", "silverman", "iqr",
-        "median", "mode", "likelihood".
-    scale : None, "std", "cov" or a (d, d) matrix that maps the data first.
-    space : "rkhs" (kernel mean embedding, c = 1) or "l2" (densities that integrate to Σα).
-    k : "auto", or the number of centres.
-    k_max : most centres that "auto" may take; by default the largest integer below 3√n, or all rows
-        given as selection.
-    tol, patience : stop when the indicator falls by at most ``tol`` of its total for ``patience``
-        steps in a row; ``patience=1`` is the paper's rule.
-    selection : "kcenter" (farthest-first, the paper's), "greedy" (orthogonal greedy from a pool of
-        rows), "kmeans++", "kmeans" (centroids), "random", an array of rows, or "auto": the best of
-        several, compared by what they achieve; with a given k also off the data, where ``indices``
-        is None; such centres then take a few steps of ``refine``.
-    refine : steps of L-BFGS that move the selected centres off the data, down the error itself;
-        none by default. The mean is never worse for it, and says "+refined" in its ``selection``
-        where centres moved: they are then no rows of X (``indices`` is None, no ``bound``), in the
-        order in which each lowers the error most, so that truncating is sensible. Each step costs
+    X : array-like of shape (n, d)
+        The points, one per row. A mapped file or a source of batches (:func:`read`) need not fit
+        memory; a Dask array or frame is fitted where it is.
+    kernel : str or Kernel, default='gaussian'
+        A kernel such as ``km.Gaussian(0.5)``, or a name ("gaussian", "laplacian", "cauchy") that
+        goes with ``bandwidth``.
+    bandwidth : float or str, default='scott'
+        The kernel's own length (σ, γ, √β), or a rule that reads it from the data: "scott",
+        "silverman", "iqr", "median", "mode" or "likelihood".
+    scale : {'std', 'cov'}, array-like of shape (d, d) or None, default=None
+        A linear map that is applied to the data first: one that gives the coordinates unit
+        variance, one that also makes them uncorrelated, or a matrix.
+    space : {'rkhs', 'l2'}, default='rkhs'
+        "rkhs" is the kernel mean embedding, with kernels of height 1. "l2" is a density, with
+        kernels of integral one, and the mean integrates to Σα.
+    k : int or 'auto', default='auto'
+        The number of centres.
+    k_max : int or None, default=None
+        The most centres that ``k="auto"`` may take. By default it is the largest integer below 3√n,
+        or the number of rows that are given as ``selection``.
+    tol : float, default=1e-10
+        With ``k="auto"``, centres are added until the error indicator falls by at most ``tol`` of
+        its total for ``patience`` steps in a row.
+    patience : int, default=10
+        How many such steps end the growth; 1 is the rule of [1]_.
+    selection : str or array-like of int, default='auto'
+        How centres are found: "auto", "kcenter", "greedy", "kmeans++", "kmeans" or "random".
+        "kcenter" is the farthest-first traversal [2]_ that [1]_ uses; "greedy" is orthogonal greedy
+        selection from a pool of rows; "kmeans" gives centroids; an array names rows of X. "auto"
+        takes the best of several by what they achieve, with a given k also off the data
+        (``indices`` is then None); such centres take a few steps of ``refine``.
+    refine : int, default=0
+        How many steps of L-BFGS move the selected centres off the data, down the error itself. The
+        mean is never worse for it, and says "+refined" in its ``selection`` where centres moved.
+        They are then no rows of X (``indices`` is None, there is no ``bound``), and stand in the
+        order in which each lowers the error most, so that truncating is sensible. A step costs
         about as much as κ with 1 + d columns. Smooth kernels gain much, a Laplacian little.
-    constraint : None, "simplex" (exact: α ≥ 0, Σα = 1), "simplex-projection" (the paper's),
-        "sum-to-one".
-    solver : "cholesky", or "cg" as the paper used it.
-    sample_weight : nonnegative; integer weights mean repeated rows.
-    engine : "cpu", "gpu" (X may then be on the device), "cluster" (spreads an array over the
-        workers of the current Dask client), "auto", "naive", or an engine instance.
-    random_state : the first centre, and whatever else a selection draws.
-    verbose : show a progress bar.
+    constraint : {'simplex', 'simplex-projection', 'sum-to-one'} or None, default=None
+        The constraint on the weights. "simplex" finds the exact optimum over α ≥ 0, Σα = 1;
+        "simplex-projection" projects onto that set, as [1]_ does.
+    solver : {'cholesky', 'cg'}, default='cholesky'
+        What solves for the weights; "cg" are conjugate gradients, as [1]_ used them.
+    sample_weight : array-like of shape (n,) or None, default=None
+        Nonnegative weights of the rows. Integer weights mean repeated rows.
+    engine : {'cpu', 'gpu', 'cluster', 'auto', 'naive'} or Engine, default='cpu'
+        What computes. With "gpu" X may be on the device; "cluster" spreads an array over the
+        workers of the current Dask client.
+    random_state : int, RandomState instance, numpy.random.Generator or None, default=None
+        Seeds the choice of the first centre, and whatever else a selection draws.
+    verbose : bool, default=False
+        Whether to show a progress bar.
 
     Returns
     -------
     SparseKernelMean
-        Time O(n·k·d + k³), memory O(n·d + k²) for the k finally used.
+        The mean. Time O(n·k·d + k³), memory O(n·d + k²) for the k finally used.
+
+    Raises
+    ------
+    ValueError
+        If the data are no table of finite numbers, or an option is unknown.
+
+    See Also
+    --------
+    kernel_mean : The full mean that this approximates.
+    SparseKDE : A density estimate with the interface of scikit-learn.
+    merge : The mean of several samples from theirs.
+
+    References
+    ----------
+    .. [1] E. Cruz Cortés and C. Scott, "Sparse Approximation of a Kernel Mean", IEEE Transactions
+       on Signal Processing 65(5), 2017.
+    .. [2] T. F. Gonzalez, "Clustering to minimize the maximum intercluster distance", Theoretical
+       Computer Science 38, 1985.
 
     Examples
     --------

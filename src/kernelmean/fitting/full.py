@@ -26,24 +26,39 @@ def kernel_mean(
 ) -> KernelMean:
     """The full kernel mean Σ_j p_j φ(·, x_j): every point a centre, nothing approximated.
 
-    What :func:`sparse_kernel_mean` approximates, with the same arguments.
+    It is what :func:`sparse_kernel_mean` approximates, with the same arguments.
 
     Parameters
     ----------
-    X : array of shape (n, d)
-    kernel, bandwidth, scale, space, sample_weight, engine : as in :func:`sparse_kernel_mean`.
+    X : array-like of shape (n, d)
+        The points, one per row.
+    kernel : str or Kernel, default='gaussian'
+        A kernel such as ``km.Gaussian(0.5)``, or a name that goes with ``bandwidth``.
+    bandwidth : float or str, default='scott'
+        The kernel's own length (σ, γ, √β), or a rule that reads it from the data.
+    scale : {'std', 'cov'}, array-like of shape (d, d) or None, default=None
+        A linear map that is applied to the data first.
+    space : {'rkhs', 'l2'}, default='rkhs'
+        "rkhs" is the kernel mean embedding, "l2" the kernel density estimate.
+    sample_weight : array-like of shape (n,) or None, default=None
+        Nonnegative weights of the rows. Integer weights mean repeated rows.
+    engine : {'cpu', 'gpu', 'auto', 'naive'} or Engine, default='cpu'
+        What computes.
 
     Returns
     -------
     KernelMean
-        Time and memory O(n·d); then O(n·d) per evaluated point, and O(n²·d) to compare.
+        The mean. Time and memory O(n·d); then O(n·d) per evaluated point, and O(n²·d) to compare.
+
+    See Also
+    --------
+    sparse_kernel_mean : The same by a few centres.
 
     Examples
     --------
     >>> import numpy as np, kernelmean as km
     >>> X = np.random.default_rng(0).normal(size=(500, 2))
-    >>> full = km.kernel_mean(X, kernel=km.Gaussian(0.5))
-    >>> full.k
+    >>> km.kernel_mean(X, kernel=km.Gaussian(0.5)).k
     500
     """
     settings = FitSettings(kernel, bandwidth, scale, space, engine=engine)

@@ -24,38 +24,51 @@ from kernelmean.selection import KCenter, Listed
 from kernelmean.selection.auto import Selected
 from kernelmean.selection.listed import distinct_rows
 
-# per centre of the merged mean, those of largest weight: its algebra takes O(k³), whatever is
-# merged
-CANDIDATES = 4
+# Candidates for each centre of the merged mean, those of largest weight: its algebra then takes
+# O(k³), whatever is merged.
+CANDIDATES_PER_CENTER = 4
 
 
 def merge(
     means: Sequence[SparseKernelMean], k: int | None = None, *, constraint: Constraint = None
 ) -> SparseKernelMean:
-    """The mean of the union of samples, Σ_l (n_l/N) z_l, on k of the centres of all, with optimal
-    weights.
+    """The mean of the union of several samples, Σ_l (n_l/N) z_l, on k of the centres of all.
 
-    The target is exact: signed weights stay signed. Without ``k``, the largest integer below 3√N;
-    with k at least the number of distinct centres the merged mean equals the target. Else the
-    centres are those of a greedy selection among them, or farthest-first where that reaches a
-    smaller error.
+    The weights are optimal and the target is exact: signed weights stay signed. With k at least the
+    number of distinct centres the merged mean equals the target. Otherwise the centres are those of
+    a greedy selection among them, or farthest-first where that reaches a smaller error.
 
     Parameters
     ----------
-    means : sparse means of one kernel, space and scale.
-    k : number of centres of the result, or None.
-    constraint : of the new weights, as in :func:`sparse_kernel_mean`.
+    means : sequence of SparseKernelMean
+        Sparse means of one kernel, space and scale.
+    k : int or None, default=None
+        The number of centres of the result. By default it is the largest integer below 3√N.
+    constraint : {'simplex', 'simplex-projection', 'sum-to-one'} or None, default=None
+        The constraint on the new weights, as in :func:`sparse_kernel_mean`.
 
     Returns
     -------
     SparseKernelMean
-        Without ``bound``; time O(P·k·d + k³), memory O(P·d + k²), P the number of centres of all.
+        The merged mean, without a ``bound``. Time O(P·k·d + k³) and memory O(P·d + k²), where P is
+        the number of centres of all means.
+
+    Raises
+    ------
+    ValueError
+        If the means have different kernels, spaces or scales, or if there are none.
+
+    See Also
+    --------
+    MeanStream : Merges the means of an endless stream.
+    SparseKDE.merge : Merges two estimators.
 
     Examples
     --------
     >>> import numpy as np, kernelmean as km
     >>> X = np.random.default_rng(0).normal(size=(600, 2))
-    >>> halves = [km.sparse_kernel_mean(part, kernel=km.Gaussian(0.8), k=40, random_state=0) for part in (X[:300], X[300:])]
+    >>> options = {"kernel": km.Gaussian(0.8), "k": 40, "random_state": 0}
+    >>> halves = [km.sparse_kernel_mean(part, **options) for part in (X[:300], X[300:])]
     >>> union = km.merge(halves, k=50)
     >>> union.n_points, union.k, union.selection
     (600, 50, 'merged')
@@ -96,12 +109,11 @@ class _Union:
     weights: Vector
 
     def sources(self, limit: int, unit_sum: bool) -> Iterator[Source]:
-        """Farthest-first, which takes them all where there are no more; else the greedy selection
-        too.
-        """
+        """Farthest-first, and the greedy selection where there are more centres than wanted."""
         yield KCenter(self.cloud, int(np.argmax(np.abs(self.weights))))
         rows = np.fromiter(
-            distinct_rows(self.cloud, [self._heaviest(CANDIDATES * limit)]), dtype=np.intp
+            distinct_rows(self.cloud, [self._heaviest(CANDIDATES_PER_CENTER * limit)]),
+            dtype=np.intp,
         )
         if limit < len(rows):
             kappa = self.cloud.kernel_sum(self.radial, self.points[rows], self.weights)

@@ -1,5 +1,6 @@
-"""One recipe for several samples, so that their means can be compared: the same kernel, scale and
-space for all.
+"""One recipe for several samples, so that their means can be compared.
+
+Kernel, scale and space are the same for all.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ RULE = "iqr"  # of the paper's embedding: a scale of the data, not a bandwidth t
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a sample becomes a mean. Nothing here depends on the other samples, so a new one joins
-    without refitting any.
+    """How a sample becomes a mean.
+
+    Nothing here depends on the other samples, so a new one joins without refitting any.
     """
 
     kernel: Kernel
@@ -40,12 +42,10 @@ class Recipe:
     valid: bool = False  # densities: nonnegative weights that sum to one
     sparse: bool = True
     engine: str | Engine = "cpu"
-    streams: Streams = field(
-        default_factory=lambda: Streams(0)
-    )  # the same for every sample: equal samples get equal means
-    options: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # of sparse_kernel_mean: k, k_max, tol, patience, selection
+    # The same for every sample: equal samples get equal means.
+    streams: Streams = field(default_factory=lambda: Streams(0))
+    # Of sparse_kernel_mean: k, k_max, tol, patience, selection.
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def for_densities(self) -> Recipe:
         """The same with valid densities: weights on the simplex, optimal in L2."""
@@ -66,11 +66,10 @@ class Recipe:
         return fit_mean(WeightedSample.of(sample), settings, self.streams.within("collection"))
 
     def means(self, samples: Sequence[Sample]) -> list[AnyMean]:
-        """The means of several samples, one sample per thread where there are enough of them: the
-        same bits either way.
+        """The means of several samples, one sample per thread where there are enough of them.
 
-        BLAS gets one thread: its threads spend longer waiting for one another than on matrices of a
-        few hundred rows.
+        The bits are the same either way. BLAS gets one thread: its threads spend longer waiting for
+        one another than on matrices of a few hundred rows.
         """
         engine = engines.precise(engines.open(self.engine))
         resident = all(sample.resident for sample in samples)
@@ -89,8 +88,9 @@ class Recipe:
         ]
 
     def certified_errors(self, samples: Sequence[Sample], means: Sequence[AnyMean]) -> Vector:
-        """‖z̄ − z‖ of each mean, measured; two standard errors up where the certificate is an
-        estimate. 0 for full means.
+        """‖z̄ − z‖ of each mean, measured; 0 for full means.
+
+        It is two standard errors up where the certificate is an estimate.
         """
         certificates = [
             mean.certificate(X, random_state=self.streams.within("collection certificates"))

@@ -33,18 +33,18 @@ def worth_polishing(choice: Selected, criterion: Criterion, kernel: Kernel) -> b
 
 
 def refined(choice: Selected, criterion: Criterion, slope: Slope, iterations: int) -> Selected:
-    """The choice after so many steps along ``slope``, or as it was where its mean would not be
-    strictly better.
+    """The choice after so many steps along ``slope``.
 
-    A few steps leave the order of the centres a good one for prefixes; after more they are put in
-    order again.
+    It stays as it was where its mean would not be strictly better. A few steps leave the order of
+    the centres a good one for prefixes; after more they are put in order again.
     """
     path, alpha = choice
     task = criterion.task
 
     def while_moving(factor: Factor, guess: Vector | None) -> Vector:
-        """The minimum that the gradient needs; projected weights are none, so their centres follow
-        the free ones.
+        """The minimum that the gradient needs.
+
+        Projected weights are none, so their centres follow the free ones.
         """
         exact = None if criterion.constraint == "simplex-projection" else criterion.constraint
         return coefficients.weights(factor, factor.size, exact, "cholesky", guess)

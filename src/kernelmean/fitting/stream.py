@@ -1,6 +1,4 @@
-"""Means of an endless stream in bounded memory: equals are merged with equals, as in a balanced
-tree.
-"""
+"""Means of an endless stream in bounded memory: equals are merged with equals, as in a tree."""
 
 from __future__ import annotations
 
@@ -25,22 +23,32 @@ class MeanStream:
 
     A new mean is merged with the last one while that stands for no more points, so that every point
     takes part in about log₂ of the number of batches merges, not in all of them, and as many means
-    are kept. With the centres of each at most ``k``, the state does not grow with the number of
-    points but for that logarithm.
+    are kept. With at most ``k`` centres in each, the state does not grow with the number of points
+    but for that logarithm.
 
     Parameters
     ----------
-    k : most centres of a merged mean; None for as many as the largest mean that came by.
-    constraint : of the merged means' weights; "simplex" for densities.
-    means, errors : the state: a few means, the weightiest first, and what the merges behind each
-        have cost, at most.
+    k : int or None, default=None
+        The most centres of a merged mean; None for as many as the largest mean that came by.
+    constraint : {'simplex', 'simplex-projection', 'sum-to-one'} or None, default=None
+        The constraint on the weights of merged means; "simplex" for densities.
+    means : tuple of SparseKernelMean, default=()
+        The state: a few means, the one of most points first.
+    errors : tuple of float, default=()
+        What the merges behind each of these means have cost at most, in the norm.
+
+    See Also
+    --------
+    merge : Merges means once.
+    SparseKDE.partial_fit : A density estimate of a stream.
 
     Examples
     --------
     >>> import numpy as np, kernelmean as km
-    >>> rng, stream = np.random.default_rng(0), km.MeanStream(k=50)
+    >>> rng, kernel, stream = np.random.default_rng(0), km.Gaussian(0.5), km.MeanStream(k=50)
     >>> for _ in range(5):
-    ...     stream = stream.add(km.sparse_kernel_mean(rng.normal(size=(1000, 2)), kernel=km.Gaussian(0.5), k=50))
+    ...     batch = rng.normal(size=(1000, 2))
+    ...     stream = stream.add(km.sparse_kernel_mean(batch, kernel=kernel, k=50))
     >>> stream.mean.n_points, len(stream.means)
     (5000, 2)
     """
@@ -56,8 +64,35 @@ class MeanStream:
         _checks.choice(self.constraint, "constraint", coefficients.CONSTRAINTS)
 
     def add(self, mean: SparseKernelMean, error: float = 0.0) -> MeanStream:
-        """The stream after one more sample's mean; ``error`` is what is known of it, such as its
-        certificate's.
+        """The stream after one more sample's mean; the stream itself is not changed.
+
+        Parameters
+        ----------
+        mean : SparseKernelMean
+            The mean of the new sample, with the kernel, space and scale of the others.
+        error : float, default=0.0
+            What is known of its error in the norm, such as that of its certificate.
+
+        Returns
+        -------
+        MeanStream
+            The new stream.
+
+        Raises
+        ------
+        TypeError
+            If ``mean`` is no sparse kernel mean.
+
+        See Also
+        --------
+        merge : Two streams as one.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> mean = km.sparse_kernel_mean(np.array([[0.0], [1.0]]), kernel=km.Gaussian(1.0), k=2)
+        >>> km.MeanStream().add(mean).add(mean).mean.n_points
+        4
         """
         if not isinstance(mean, SparseKernelMean):
             raise TypeError(
@@ -70,7 +105,30 @@ class MeanStream:
         return MeanStream(self.k, self.constraint, tuple(means), tuple(errors))
 
     def merge(self, other: MeanStream) -> MeanStream:
-        """Two streams as one, such as those of two machines."""
+        """Two streams as one, such as those of two machines.
+
+        Parameters
+        ----------
+        other : MeanStream
+            A stream of means of the same kernel, space and scale.
+
+        Returns
+        -------
+        MeanStream
+            The stream of both, with the ``k`` and the constraint of this one.
+
+        See Also
+        --------
+        add : One more sample's mean.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> mean = km.sparse_kernel_mean(np.array([[0.0], [1.0]]), kernel=km.Gaussian(1.0), k=2)
+        >>> stream = km.MeanStream().add(mean)
+        >>> stream.merge(stream).mean.n_points
+        4
+        """
         together = self
         for mean, error in zip(other.means, other.errors, strict=True):
             means = [*together.means, mean]
@@ -87,23 +145,69 @@ class MeanStream:
 
     @property
     def mean(self) -> SparseKernelMean:
-        """The mean of everything, on at most k centres."""
+        """The mean of everything that came by, on at most k centres.
+
+        Returns
+        -------
+        SparseKernelMean
+            The merged mean; an empty stream raises a ValueError.
+        """
         return self._everything()[0]
 
     @property
     def error(self) -> float:
-        """‖mean of all that came by − ``mean``‖, at most: the errors given, and those of all
-        merges, by their weights.
+        """What lies between the mean of all that came by and :attr:`mean`, at most.
+
+        Returns
+        -------
+        float
+            The errors that were given and those of all merges, by their weights, in the norm.
         """
         return self._everything()[1]
 
     def with_error(self) -> SparseKernelMean:
-        """:attr:`mean`, which knows :attr:`error`."""
+        """The mean of everything, with :attr:`error` as its ``merging_error``.
+
+        Returns
+        -------
+        SparseKernelMean
+            The same as :attr:`mean`, which also knows the error.
+
+        See Also
+        --------
+        add : Where errors of samples are given.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> mean = km.sparse_kernel_mean(np.array([[0.0], [1.0]]), kernel=km.Gaussian(1.0), k=2)
+        >>> km.MeanStream().add(mean, error=0.5).with_error().merging_error
+        0.5
+        """
         mean, error = self._everything()
         return replace(mean, merging_error=error)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """One file without pickle; the stream goes on from there."""
+        """Write the stream to one file, without pickle; it goes on from there.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            Where to write the file.
+
+        See Also
+        --------
+        load : Reads the stream again.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib, numpy as np, kernelmean as km
+        >>> mean = km.sparse_kernel_mean(np.array([[0.0], [1.0]]), kernel=km.Gaussian(1.0), k=2)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     km.MeanStream().add(mean).save(pathlib.Path(folder) / "stream.km")
+        ...     km.MeanStream.load(pathlib.Path(folder) / "stream.km").mean.k
+        2
+        """
         packed = [mean.packed() for mean in self.means]
         arrays = {
             f"{level}/{name}": array
@@ -123,7 +227,37 @@ class MeanStream:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> MeanStream:
-        """A stream from its file; ``kernel`` only where that is the user's own."""
+        """Read a stream from its file.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            A file that :meth:`save` wrote.
+        kernel : Kernel or None, default=None
+            The kernel, which is only needed where it is the user's own (:class:`Radial`).
+
+        Returns
+        -------
+        MeanStream
+            The stream as it was saved.
+
+        Raises
+        ------
+        ValueError
+            If the file is damaged or of another kind, or if it needs ``kernel``.
+
+        See Also
+        --------
+        save : Writes the file.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib, numpy as np, kernelmean as km
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     km.MeanStream(k=50).save(pathlib.Path(folder) / "stream.km")
+        ...     km.MeanStream.load(pathlib.Path(folder) / "stream.km").k
+        50
+        """
         header, arrays = storage.read(path)
         try:
             errors = arrays.pop("errors").tolist()

@@ -1,1 +1,1 @@
-"""Algebra of k × k matrices: the growing Cholesky factor, weights on the simplex, greedy pursuit."""
+"""Algebra of k × k matrices: the growing Cholesky factor, simplex weights, greedy pursuit."""

@@ -16,16 +16,16 @@ from kernelmean.compiled.triangular import backward, delete_row, forward
 from kernelmean.linalg.factor import cholesky, product, solve_lower, square
 
 # a weight enters when it violates optimality by more, in units of ‖y‖²; below, rounding decides
-ENTRY_GAP = 1e-13
-CANDIDATES = 32  # entering candidates kept between two pricings of all weights
-ENTRIES_PER_WEIGHT = (
-    20  # more than this on average (usually about 1): rounding has stopped the descent
-)
+ENTRY_GAP = 1e-13  # in units of the objective: a gradient below it lets no weight enter
+KEPT_CANDIDATES = 32  # to enter, kept between two pricings of all weights
+# On average, usually about 1; where there are more, rounding has stopped the descent.
+ENTRIES_PER_WEIGHT = 20
 
 
 def minimise(L: Matrix, y: Vector, guess: Vector | None = None) -> Vector:
-    """argmin αᵀKα − 2κᵀα over α ≥ 0, Σα = 1, with K = LLᵀ, jitter included, and κ = Ly; zeros are
-    exact.
+    """argmin αᵀKα − 2κᵀα over α ≥ 0, Σα = 1, with K = LLᵀ and κ = Ly.
+
+    K includes the jitter; zeros of α are exact.
     """
     coordinates = np.column_stack([y, solve_lower(L, np.ones(len(y)))])
     x = _sum_to_one(L, coordinates)
@@ -51,8 +51,9 @@ def _coordinates(lower: Matrix, kappa: Vector) -> Matrix:
 
 
 def _starting_set(K: Matrix, kappa: Vector, L: Matrix, coordinates: Matrix, x: Vector) -> IntVector:
-    """Drop all negative weights of the minimiser x at once until none is left: a good face, rarely
-    the best one.
+    """Drop all negative weights of the minimiser x at once, until none is left.
+
+    That gives a good face, rarely the best one.
     """
     free = np.arange(len(kappa))
     while np.min(x) <= 0.0:
@@ -71,10 +72,10 @@ def _sum_to_one(lower: Matrix, coordinates: Matrix) -> Vector:
 def _face_minimiser(
     K: Matrix, kappa: Vector, L: Matrix, coordinates: Matrix, free: IntVector
 ) -> Vector:
-    """Minimiser with α = 0 off the free set: by projection in the given factor if few are off, else
-    refactored.
+    """The minimiser with α = 0 off the free set.
 
-    α_Z = 0 means multipliers in the span of L⁻¹E_Z: project (v, w) on its complement.
+    It is found by projection in the given factor if few are off, else the free set is factored
+    anew. α_Z = 0 means multipliers in the span of L⁻¹E_Z: project (v, w) on its complement.
     """
     size = len(kappa)
     if size - len(free) > size // 8:
@@ -157,8 +158,9 @@ class _Descent:
         self._settle(self._face.minimiser())
 
     def run(self) -> None:
-        """Enter the worst violator until there is none; between two full pricings only candidates
-        are priced.
+        """Enter the worst violator until there is none.
+
+        Between two full pricings only candidates are priced.
         """
         entries = 0
         limit = ENTRIES_PER_WEIGHT * len(self._kappa)
@@ -176,8 +178,9 @@ class _Descent:
                 worst = int(np.argmin(slack)) if np.isfinite(slack).any() else worst
 
     def _settle(self, x: Vector) -> None:
-        """Walk towards the minimiser of the face; whoever reaches zero first leaves, until it lies
-        inside.
+        """Walk towards the minimiser of the face, until it lies inside.
+
+        Whoever reaches zero first leaves the free set.
         """
         while np.min(x) <= 0.0:
             free = self._face.free
@@ -214,5 +217,5 @@ class _Descent:
         """The weights at zero with the smallest (Kα − κ)_j below ν, worst first."""
         slack = self._slack(self._K, self._kappa)
         slack[self._barred | (self.weights > 0.0)] = np.inf
-        worst = np.argsort(slack, kind="stable")[:CANDIDATES]
+        worst = np.argsort(slack, kind="stable")[:KEPT_CANDIDATES]
         return worst[slack[worst] < -self._threshold]

@@ -6,11 +6,11 @@ from kernelmean._types import Matrix, Vector
 
 
 def conjugate_gradients(K: Matrix, kappa: Vector) -> Vector:
-    """Kα = κ by conjugate gradients, relative residual 1e-6 or 20 iterations: MATLAB's defaults, as
-    the paper used them.
+    """Kα = κ by conjugate gradients, to a relative residual of 1e-6 or for 20 iterations.
 
-    The diagonal of K is constant, so scaling by it would change nothing. Early stopping acts as a
-    regulariser; for accuracy use the Cholesky factor.
+    These are MATLAB's defaults, as the paper used them. The diagonal of K is constant, so scaling
+    by it would change nothing. Early stopping acts as a regulariser; for accuracy use the Cholesky
+    factor.
     """
     from scipy.sparse.linalg import cg
 

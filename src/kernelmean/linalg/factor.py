@@ -22,8 +22,8 @@ from kernelmean.compiled.tables import profile
 from kernelmean.engines import Elimination
 from kernelmean.kernels import RadialFunction
 
-LARGEST_BOOST = 1e12
-NOTABLE_JITTER = 1e-8
+LARGEST_BOOST = 1e12  # of the least jitter, by factors of ten; then there is no factor
+NOTABLE_JITTER = 1e-8  # in units of g(0): above it a warning tells
 
 
 def product(A: Matrix, B: Matrix) -> Matrix:
@@ -44,10 +44,10 @@ def gram(radial: RadialFunction, A: Points, B: Points) -> Matrix:
 
 
 def cholesky(A: Matrix, jitter: Vector | float = 0.0) -> Matrix:
-    """L, lower triangular, with LLᵀ = A + Λ; of A only the lower triangle is read, and nothing is
-    written.
+    """The lower triangular L with LLᵀ = A + Λ.
 
-    By LAPACK itself: SciPy's own checks take longer than a small system.
+    Of A only the lower triangle is read, and nothing is written. LAPACK is called directly: SciPy's
+    own checks take longer than a small system.
     """
     shifted = A.copy(order="C")
     shifted[np.diag_indices(len(A))] += jitter
@@ -113,8 +113,9 @@ class Factor:
         self._blocks: list[int] = []
 
     def append(self, centers: Points, kappa: Vector) -> None:
-        """Grow by a block; where K + Λ is not positive in float64, Λ is raised tenfold and all is
-        factored again.
+        """Grow by a block of centres.
+
+        Where K + Λ is not positive in float64, Λ is raised tenfold and all is factored again.
         """
         self._blocks.append(len(centers))
         self.centers = (
@@ -143,7 +144,10 @@ class Factor:
 
     @property
     def indicator(self) -> Vector:
-        """E_m = −Σ_{i≤m} y_i² for every prefix, in units of g(0): non-increasing by construction."""
+        """E_m = −Σ_{i≤m} y_i² for every prefix, in units of g(0).
+
+        It is non-increasing by construction.
+        """
         return -np.cumsum(self.y**2)
 
     @property
@@ -183,14 +187,16 @@ class Factor:
         return x
 
     def objective(self, alpha: Vector) -> float:
-        """αᵀKα − 2κᵀα, so that err² = ‖z̄‖² + this, for any α on the first centres: comparable
-        between selections.
+        """αᵀKα − 2κᵀα for any α on the first centres, so that err² = ‖z̄‖² + this.
+
+        It is comparable between selections.
         """
         return self.value(alpha) - float(self.jitters[: len(alpha)] @ alpha**2)
 
     def value(self, alpha: Vector) -> float:
-        """αᵀ(K + Λ)α − 2κᵀα = ‖L_mᵀα − y‖² − ‖y‖² for any α on the first m centres, without
-        cancellation.
+        """αᵀ(K + Λ)α − 2κᵀα = ‖L_mᵀα − y‖² − ‖y‖² for any α on the first m centres.
+
+        The second form has no cancellation.
         """
         y = self.y[: len(alpha)]
         x = -y

@@ -19,9 +19,9 @@ from kernelmean.engines import OrthonormalBasis, Projections
 from kernelmean.kernels import RadialFunction
 from kernelmean.linalg.factor import cholesky, gram, product, solve_lower
 
-LARGEST_BLOCK = 32  # picks between two updates of the whole pool, but
-CAUTION = 8  # no more than one per so many picks before
-SHORTLIST = 4  # candidates considered per pick of a block
+LARGEST_BLOCK_PICKS = 32  # between two updates of the whole pool, but
+PICKS_BEFORE_PER_PICK = 8  # no more than one for so many picks made before
+SHORTLIST_PER_PICK = 4  # candidates considered for each pick of a block
 
 
 @dataclass
@@ -48,7 +48,10 @@ class Residuals:
         return np.stack([self.r[some], self.u[some], self.squares[some]])
 
     def take_out(self, shares: Projections, coordinates: Matrix) -> None:
-        """Less what new orthonormal directions hold; ``coordinates`` of z̄ and of the sum in them."""
+        """Less what new orthonormal directions hold.
+
+        ``coordinates`` are those of z̄ and of the sum in them.
+        """
         y, w = coordinates.T
         self.r -= shares.products[0]
         self.u -= shares.products[1]
@@ -63,9 +66,8 @@ class HostDirections:
         self._radial = radial
         self._size = 0
         self._points: Points | None = None
-        self._rows: Matrix = np.empty(
-            (0, 0)
-        )  # row m: products of the m-th direction with all candidates
+        # Row m: products of the m-th direction with all candidates.
+        self._rows: Matrix = np.empty((0, 0))
 
     def extend(self, points: Points, picks: IntVector, coordinates: Matrix) -> Projections:
         """New candidates: L⁻¹K of the picks with them, L = V_picksᵀ."""
@@ -120,8 +122,9 @@ def _shares(rows: Matrix, coordinates: Matrix) -> Projections:
 
 
 class GreedyPursuit:
-    """Picks from a pool that may grow.  Time O(Pk² + Pkd) for k picks from P candidates, memory 8Pk
-    bytes.
+    """Picks from a pool that may grow.
+
+    Time O(P·k² + P·k·d) for k picks from P candidates, memory 8·P·k bytes.
     """
 
     def __init__(
@@ -174,18 +177,19 @@ class GreedyPursuit:
 
     def _block(self, most: int) -> IntVector:
         """The next picks: one where that is cheap, else a few that are exact within a shortlist."""
-        size = min(LARGEST_BLOCK, len(self.picks) // CAUTION, most)
+        size = min(LARGEST_BLOCK_PICKS, len(self.picks) // PICKS_BEFORE_PER_PICK, most)
         gains = self._left.scores(self._unit_sum)
         if size <= 1:
             best = np.argmax(gains)
             return np.array([best] if gains[best] > -np.inf else [], dtype=np.intp)
-        count = min(SHORTLIST * size, len(gains))
+        count = min(SHORTLIST_PER_PICK * size, len(gains))
         order = np.argpartition(-gains, (count - 1, min(count, len(gains) - 1)))
         return self._shortlisted(np.sort(order[:count]), order[count : count + 1], size)
 
     def _shortlisted(self, listed: IntVector, outside: IntVector, size: int) -> IntVector:
-        """At most so many picks; ``outside`` is the best candidate that is not listed, if there is
-        one.
+        """At most so many picks from the shortlist.
+
+        ``outside`` is the best candidate that is not listed, if there is one.
         """
         from kernelmean.compiled.shortlist import shortlisted
 
@@ -203,8 +207,8 @@ class GreedyPursuit:
         sides = np.column_stack([self._left.r[chosen], self._left.u[chosen]])
         try:
             coordinates, shares = self._directions.include(chosen, sides)
-        # within reach of the floor rounding may undo a block: one by one, without those at the
-        # floor
+        # Within reach of the floor rounding may undo a block: one by one, without those at the
+        # floor.
         except LinAlgError:
             left = np.diagonal(self._directions.residual_gram(chosen))
             self._left.squares[chosen] = np.minimum(self._left.squares[chosen], left)

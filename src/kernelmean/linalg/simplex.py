@@ -10,7 +10,7 @@ from scipy.linalg import LinAlgError
 from kernelmean._types import Matrix, Vector
 from kernelmean.linalg.factor import product
 
-GAP_TOLERANCE = 1e-11
+GAP_TOLERANCE = 1e-11  # relative Frank–Wolfe gap up to which a minimiser counts as certified
 
 
 def project(v: Vector) -> Vector:
@@ -27,11 +27,11 @@ def project(v: Vector) -> Vector:
 
 
 def minimise(L: Matrix, y: Vector, guess: Vector | None = None) -> Vector:
-    """Exact minimiser of αᵀKα − 2κᵀα on the simplex, K = LLᵀ, κ = Ly, certified by its Frank–Wolfe
-    gap.
+    """The exact minimiser of αᵀKα − 2κᵀα on the simplex, with K = LLᵀ and κ = Ly.
 
-    By an active set that starts near the answer, or at a ``guess`` on the simplex; where that ends
-    without its certificate, by nonnegative least squares.
+    It is certified by its Frank–Wolfe gap. It is found by an active set that starts near the
+    answer, or at a ``guess`` on the simplex; where that ends without its certificate, by
+    nonnegative least squares.
     """
     from kernelmean.linalg import active_set
 
@@ -51,12 +51,11 @@ def minimise(L: Matrix, y: Vector, guess: Vector | None = None) -> Vector:
 
 
 def nonnegative_least_squares(L: Matrix, y: Vector) -> Vector:
-    """The same minimiser by one NNLS problem: slow for many centres, but independent of the active
-    set.
+    """The same minimiser by one NNLS problem: slow for many centres, but independent.
 
-    In the coordinates of the factor φ_a ↔ Lᵀe_a and Pz̄ ↔ y, so this is the point of least norm in
-    the hull of the columns Lᵀe_a − y: minimise ‖[Lᵀ − y1ᵀ; 1ᵀ]β − (0,…,0,1)‖ over β ≥ 0, then α =
-    β/Σβ.
+    It does not rest on the active set. In the coordinates of the factor φ_a ↔ Lᵀe_a and Pz̄ ↔ y, so
+    this is the point of least norm in the hull of the columns Lᵀe_a − y: minimise ‖[Lᵀ − y1ᵀ; 1ᵀ]β
+    − (0,…,0,1)‖ over β ≥ 0, then α = β/Σβ.
     """
     from scipy.optimize import nnls
 

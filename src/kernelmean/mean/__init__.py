@@ -1,4 +1,4 @@
-"""The sparse kernel mean as a value: evaluate, compare, truncate, certify, sample, save and load."""
+"""The sparse kernel mean as a value: evaluate, compare, truncate, certify, sample, save, load."""
 
 from kernelmean.mean.compare import distance_matrix
 from kernelmean.mean.expansion import AnyMean, KernelMean

@@ -1,8 +1,8 @@
-"""What is promised (Theorem 1 and a tighter bound) and what was measured (exact, residual rows,
-spectral).
+"""What is promised (Theorem 1 and a tighter bound) and what is measured (three ways).
 
-All in units of √g(0) until the mean puts the unit back. With w the weights of the sample and α
-those of the centres: err² = ‖z̄ − z‖² = ‖z̄‖² − 2κᵀα + αᵀKα.
+The error is measured exactly, from residuals at rows, or spectrally; all in units of √g(0) until
+the mean puts the unit back. With w the weights of the sample and α those of the centres: err² = ‖z̄
+− z‖² = ‖z̄‖² − 2κᵀα + αᵀKα.
 """
 
 from __future__ import annotations
@@ -19,27 +19,39 @@ from kernelmean.kernels import Kernel, RadialFunction
 from kernelmean.linalg.factor import gram
 
 METHODS = ("auto", "exact", "rows", "spectral")
-EXACT_LIMIT = 20_000  # points up to which n²/2 kernel values take about a second
-ROWS = 2000
-FREQUENCIES = 4000
+MAX_EXACT_POINTS = 20_000  # up to which n²/2 kernel values take about a second
+DEFAULT_ROWS = 2000  # at which the residual is measured
+DEFAULT_FREQUENCIES = 4000  # at which the spectra are compared
 
 
 class Certificate(NamedTuple):
-    """A measured error ‖z̄ − z‖. Where rounding hides it, ``error`` is the floor: the truth is at
-    most about that.
+    """A measured error ‖z̄ − z‖ of a sparse kernel mean.
+
+    Where rounding hides the error, ``error`` is the floor: the truth is at most about that.
 
     Attributes
     ----------
-    error, relative_error : ‖z̄ − z‖, and the same divided by ‖z̄‖.
-    standard_error : of ``error``; 0 for the exact method.
-    method : "exact" (O(n²·d)), "rows" or "spectral" (O(n·size·d)).
-    below_floor : whether rounding hides the answer.
+    error : float
+        ‖z̄ − z‖.
+    relative_error : float
+        The same divided by ‖z̄‖.
+    standard_error : float
+        The standard error of ``error``; 0 for the exact method.
+    method : {'exact', 'rows', 'spectral'}
+        How it was measured: in time O(n²·d), or O(n·size·d) for the last two.
+    below_floor : bool
+        Whether rounding hides the answer.
+
+    See Also
+    --------
+    SparseKernelMean.certificate : Measures it.
 
     Examples
     --------
     >>> import numpy as np, kernelmean as km
     >>> X = np.random.default_rng(0).normal(size=(400, 2))
-    >>> found = km.sparse_kernel_mean(X, kernel=km.Gaussian(1.0), k=20, random_state=0).certificate(X)
+    >>> mean = km.sparse_kernel_mean(X, kernel=km.Gaussian(1.0), k=20, random_state=0)
+    >>> found = mean.certificate(X)
     >>> found.method, found.standard_error, bool(0 < found.relative_error < 0.1)
     ('exact', 0.0, True)
     """
@@ -59,7 +71,7 @@ class Certificate(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """The kernel mean of a point cloud's points, and centres with coefficients that stand for it."""
+    """The kernel mean of a cloud's points, and centres with coefficients that stand for it."""
 
     cloud: PointCloud
     engine: Engine
@@ -75,15 +87,17 @@ class Comparison:
 
 
 def theorem_1(cover: float, radial: RadialFunction, covered_mass: float) -> float:
-    """(1 − k/n)·√(1 − ν²), ν = g(W)/g(0); with weights or repeated points 1 − k/n is the mass off
-    the centres.
+    """(1 − k/n)·√(1 − ν²), with ν = g(W)/g(0) and W the cover.
+
+    With weights or repeated points 1 − k/n is the mass off the centres.
     """
     return max(1.0 - covered_mass, 0.0) * float(_distance_to_span(radial, np.array(cover**2)))
 
 
 def _distance_to_span(radial: RadialFunction, squared: Vector) -> Vector:
-    """√(1 − (g(D)/g(0))²): how far φ(·,x) is from its nearest centre's span. By expm1, exact where
-    g ≈ 1.
+    """√(1 − (g(D)/g(0))²): how far φ(·, x) is from the span of its nearest centre.
+
+    By expm1 it is exact where g ≈ 1.
     """
     distance: Vector = np.sqrt(-np.expm1(np.minimum(2.0 * radial.log(squared), 0.0)))
     return distance
@@ -92,7 +106,10 @@ def _distance_to_span(radial: RadialFunction, squared: Vector) -> Vector:
 def coincident_mass(
     cloud: PointCloud, engine: Engine, distances: Distances, centers: Points
 ) -> Vector:
-    """Weight of the points that coincide with each centre: 1/n for distinct points of equal weight."""
+    """Weight of the points that coincide with each centre.
+
+    It is 1/n for distinct points of equal weight.
+    """
     rows, p = distances.coincident()
     if not len(rows):
         return np.zeros(len(centers))
@@ -100,38 +117,45 @@ def coincident_mass(
 
 
 def nearest_bound(distances: Distances, radial: RadialFunction) -> float:
-    """Σ_j p_j √(1 − (g(D_j)/g(0))²), D_j the distance to the nearest centre: never above Theorem 1."""
+    """Σ_j p_j √(1 − (g(D_j)/g(0))²), which is never above Theorem 1.
+
+    D_j is the distance of x_j to its nearest centre.
+    """
     return distances.mean(lambda squared: _distance_to_span(radial, squared))
 
 
 def measure(
     case: Comparison, method: str, streams: Streams, size: int | None = None
 ) -> Certificate:
-    """The error by the method asked for; "auto" is exact while that is cheap and above its floor,
-    else spectral.
+    """The error by the method asked for.
 
-    Where the kernel is a user's own and has no known spectrum, "auto" takes what is left: the exact
-    floor, or rows.
+    "auto" is exact while that is cheap and above its floor, else spectral. Where the kernel is a
+    user's own and has no known spectrum, "auto" takes what is left: the exact floor, or rows.
     """
     kappa = case.cloud.kernel_sum(case.radial, case.centers)
     K = gram(case.radial, case.centers, case.centers)
     residual = kappa - K @ case.alpha
     spectrum = case.kernel.has_spectrum(case.space)
     half = float(kappa @ case.alpha) + float(residual @ case.alpha)  # 2κᵀα − αᵀKα = ‖z̄‖² − err²
-    if method == "exact" or (method == "auto" and case.cloud.summary.count <= EXACT_LIMIT):
+    if method == "exact" or (method == "auto" and case.cloud.summary.count <= MAX_EXACT_POINTS):
         exact = _exact(case, half)
         if method == "exact" or not exact.below_floor or not spectrum:
             return exact
     if method == "rows" or (method == "auto" and not spectrum):
         return _rows(
-            case, float(residual @ case.alpha), half, streams.of("certificate rows"), size or ROWS
+            case,
+            float(residual @ case.alpha),
+            half,
+            streams.of("certificate rows"),
+            size or DEFAULT_ROWS,
         )
-    return _spectral(case, half, streams.of("certificate frequencies"), size or FREQUENCIES)
+    return _spectral(case, half, streams.of("certificate frequencies"), size or DEFAULT_FREQUENCIES)
 
 
 def _exact(case: Comparison, half: float) -> Certificate:
-    """err² = ‖z̄‖² − (2κᵀα − αᵀKα) by all pairs, O(n²d); rounding hides what is below a few
-    eps·(‖z̄‖² + ‖α‖²).
+    """err² = ‖z̄‖² − (2κᵀα − αᵀKα) by all pairs, O(n²d).
+
+    Rounding hides what is below a few eps·(‖z̄‖² + ‖α‖²).
     """
     zz = case.cloud.quadratic(case.radial)
     squared = zz - half
@@ -144,8 +168,9 @@ def _exact(case: Comparison, half: float) -> Certificate:
 def _rows(
     case: Comparison, offset: float, half: float, rng: np.random.Generator, size: int
 ) -> Certificate:
-    """err² = Σ_j p_j r(x_j) − αᵀ(κ − Kα), r = z̄ − z, the first sum estimated from rows drawn by
-    weight.
+    """err² = Σ_j p_j r(x_j) − αᵀ(κ − Kα), with r = z̄ − z.
+
+    The first sum is estimated from rows drawn by weight.
     """
     rows, correction = _drawn_rows(case.cloud, rng, size)
     Q = case.cloud.rows(rows)
@@ -159,8 +184,9 @@ def _rows(
 
 
 def _drawn_rows(cloud: PointCloud, rng: np.random.Generator, size: int) -> tuple[np.ndarray, float]:
-    """Rows and the finite-population factor √(1 − m/n): without replacement where n counts rows,
-    else with.
+    """Rows, and the finite-population factor √(1 − m/n).
+
+    They are drawn without replacement where n counts rows, else with replacement.
     """
     n = cloud.summary.size
     if not cloud.summary.counted:
@@ -172,8 +198,9 @@ def _drawn_rows(cloud: PointCloud, rng: np.random.Generator, size: int) -> tuple
 
 
 def _spectral(case: Comparison, half: float, rng: np.random.Generator, size: int) -> Certificate:
-    """err² = E_ω |Σ_j w_j e^{iω·x_j}|² over the signed measure (p on the points, −α on the
-    centres): no cancellation.
+    """err² = E_ω |Σ_j w_j e^{iω·x_j}|² over the signed measure, without cancellation.
+
+    The measure is p on the points and −α on the centres.
     """
     frequencies, importance = spectral_draw(
         case.kernel, case.centers.shape[1], case.space, rng, size
@@ -206,9 +233,8 @@ def spectral_draw(
     scales = kernel.spectral_scales(size, d, space, rng)
     z = rng.standard_normal((size, d)) * widths[rng.integers(3, size=size)][:, None]
     r2 = (z**2).sum(axis=1)[:, None]
-    log_ratio = 0.5 * r2 * (1.0 - widths**-2.0) - d * np.log(
-        widths
-    )  # log N(z; c)/N(z; 1) for each width c
+    # log N(z; c)/N(z; 1) for each width c.
+    log_ratio = 0.5 * r2 * (1.0 - widths**-2.0) - d * np.log(widths)
     importance: Vector = 1.0 / np.exp(log_ratio).mean(axis=1)
     return z * scales[:, None], importance
 
@@ -216,8 +242,9 @@ def spectral_draw(
 def _estimated(
     squared: float, spread: float, half: float, floor: float, method: str
 ) -> Certificate:
-    """Error from an estimate of err² with its standard error, by the delta method; never the root
-    of a negative.
+    """The error from an estimate of err² with its standard error, by the delta method.
+
+    It is never the root of a negative number.
     """
     below = squared < floor
     # Where the estimate is below zero or lost in its own spread, the honest figure is its upper

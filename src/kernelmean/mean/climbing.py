@@ -27,11 +27,11 @@ from kernelmean.mean.expansion import KernelMean
 
 Mask: TypeAlias = NDArray[np.bool_]
 
-CREEPING = 0.1  # bandwidths: shorter steps may be replaced by leaps
-LEAP = 0.25  # bandwidths: the longest leap, short enough to stay on the same slope
+CREEPING_BANDWIDTHS = 0.1  # shorter steps may be replaced by leaps
+LEAP_BANDWIDTHS = 0.25  # the longest leap, short enough to stay on the same slope
 ROUNDING = 4 * EPS  # of a logarithm: as much as a plain step may seem to fall
 TINY = float(np.finfo(np.float64).tiny)
-BATCH = 2**16  # numbers per batch of points that climb together
+BATCH_NUMBERS = 2**16  # in a batch of points that climb together
 
 
 class Ascent(NamedTuple):
@@ -144,18 +144,17 @@ class DensityToClimb:
 
 
 def climb(density: DensityToClimb, starts: Points, tol: float, max_iter: int) -> Ascent:
-    """Every start to where its step is at most ``tol`` bandwidths.  Time O(k·d) per step and point,
-    memory O(n·d).
+    """Every start to where its step is at most ``tol`` bandwidths.
 
-    Points that have arrived leave the set; those that have not after ``max_iter`` steps stay where
-    they are, and are counted.
+    Time O(k·d) per step and point, memory O(n·d). Points that have arrived leave the set; those
+    that have not after ``max_iter`` steps stay where they are, and are counted.
     """
     n, d = starts.shape
     ends = np.empty((n, d))
     log_values = np.empty(n)
     n_iter = 0
     left = 0
-    size = min(max(BATCH // d, 1024), 8192)
+    size = min(max(BATCH_NUMBERS // d, 1024), 8192)
     for first in _progress.track(range(0, n, size), "climbing", -(-n // size)):
         batch = slice(first, first + size)
         steps = 0
@@ -176,8 +175,9 @@ def climb(density: DensityToClimb, starts: Points, tol: float, max_iter: int) ->
 def ascend(
     density: DensityToClimb, starts: Points, tol: float
 ) -> Iterator[tuple[IntVector, Iterate, Mask]]:
-    """All points still on their way, step by step: their rows, their places, and which of them have
-    arrived.
+    """All points still on their way, step by step.
+
+    Each step gives their rows, their places, and which of them have arrived.
     """
     rows = np.arange(len(starts))
     iterate = before = density.at(starts)
@@ -215,11 +215,10 @@ def _advance(
 
 
 def _leaps(length: float, iterate: Iterate, before: Iterate) -> Points:
-    """−γ(T(x) − T(x′)), γ = ⟨F, F − F′⟩/‖F − F′‖²: where F = T(x) − x would vanish, were it linear
-    between x′ and x.
+    """−γ(T(x) − T(x′)), γ = ⟨F, F − F′⟩/‖F − F′‖², with F = T(x) − x.
 
-    Away from a kink that does not hold the steps grow instead; there the leap is what the natural
-    step is longer.
+    That is where F would vanish, were it linear between x′ and x. Away from a kink that does not
+    hold the steps grow instead; there the leap is what the natural step is longer.
     """
     change = iterate.step - before.step
     norms = _norms(iterate.step)
@@ -236,13 +235,19 @@ def _leaps(length: float, iterate: Iterate, before: Iterate) -> Points:
         iterate.step[longer] * (iterate.size / np.maximum(norms, TINY) - 1.0)[longer, None]
     )
     size = _norms(leap)
-    shrink = np.divide(LEAP * length, size, out=np.ones_like(size), where=size > LEAP * length)
-    return np.where((norms < CREEPING * length)[:, None], shrink[:, None] * leap, 0.0)
+    shrink = np.divide(
+        LEAP_BANDWIDTHS * length,
+        size,
+        out=np.ones_like(size),
+        where=size > LEAP_BANDWIDTHS * length,
+    )
+    return np.where((norms < CREEPING_BANDWIDTHS * length)[:, None], shrink[:, None] * leap, 0.0)
 
 
 def _at_kinks(density: DensityToClimb, iterate: Iterate, tol: float) -> Iterate:
-    """Points that hardly move but have not arrived go to the nearest centre, if it is near and not
-    lower.
+    """Points that hardly move but have not arrived go to the nearest centre.
+
+    They do so if it is near and not lower.
     """
     stuck = np.flatnonzero(
         (_norms(iterate.step) <= tol * density.length) & (iterate.size > tol * density.length)
@@ -250,7 +255,7 @@ def _at_kinks(density: DensityToClimb, iterate: Iterate, tol: float) -> Iterate:
     if not len(stuck):
         return iterate
     distance, nearest = (np.asarray(found) for found in density.tree.query(iterate.x[stuck]))
-    near = (distance > 0.0) & (distance <= LEAP * density.length)
+    near = (distance > 0.0) & (distance <= LEAP_BANDWIDTHS * density.length)
     there = density.at(density.centers[nearest[near]])
     higher = there.log_value >= iterate.log_value[stuck[near]]
     return iterate.put(stuck[near][higher], there.of(higher))

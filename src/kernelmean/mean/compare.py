@@ -13,35 +13,46 @@ from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.mean import scaling
 from kernelmean.mean.expansion import AnyMean, KernelMean, expansion_of
 
-CANCELLED = (
-    1e-6  # of ‖z_a‖² + ‖z_b‖²: below this a difference of products keeps fewer than ten digits
-)
+# Of ‖z_a‖² + ‖z_b‖²: below this a difference of products keeps fewer than ten digits.
+CANCELLED_SHARE = 1e-6
 
 
 def distance_matrix(means: Sequence[AnyMean], others: Sequence[AnyMean] | None = None) -> Matrix:
-    """‖z_a − z_b‖ for all pairs: symmetric, zero diagonal; with ``others``, of each mean to each
-    other, (N, M).
+    """The distances ‖z_a − z_b‖ between all pairs of means, in one batched pass.
 
-    D_ab = √(G_aa + G_bb − 2G_ab), G_ab = ⟨z_a, z_b⟩: one kernel sum per mean over the centres of
-    all, O((Σk)²d), half of it by symmetry. Means that nearly coincide are compared again term by
-    term, where that difference has no digits left.
+    D_ab = √(G_aa + G_bb − 2G_ab) with G_ab = ⟨z_a, z_b⟩. It takes one kernel sum per mean over the
+    centres of all, O((Σk)²·d), and half of it by symmetry. Means that nearly coincide are compared
+    again term by term, since that difference then has no digits left.
 
     Parameters
     ----------
-    means : N means of one kernel, space and scale, sparse or full.
-    others : M further ones, or None.
+    means : sequence of SparseKernelMean or KernelMean
+        N means of one space and scale, sparse or full.
+    others : sequence of SparseKernelMean or KernelMean, or None, default=None
+        M further means. With them, the distances of each mean to each other one are found.
 
     Returns
     -------
-    Matrix
-        (N, N), or (N, M) with ``others``. Memory O(Σk·d + N·M).
+    ndarray of shape (N, N) or (N, M)
+        The distances: symmetric with a zero diagonal, or (N, M) with ``others``. Memory O(Σk·d +
+        N·M).
+
+    Raises
+    ------
+    ValueError
+        If there are no means, or if they live in different spaces or use different scales.
+
+    See Also
+    --------
+    SparseKernelMean.distance : The distance of two means.
+    DistributionEmbedding : Samples as points by these distances.
 
     Examples
     --------
     >>> import numpy as np, kernelmean as km
-    >>> rng = np.random.default_rng(0)
+    >>> rng, kernel = np.random.default_rng(0), km.Gaussian(1.0)
     >>> samples = [rng.normal(m, 1.0, (200, 2)) for m in (0, 0, 3)]
-    >>> means = [km.sparse_kernel_mean(X, kernel=km.Gaussian(1.0), k=20, random_state=0) for X in samples]
+    >>> means = [km.sparse_kernel_mean(X, kernel=kernel, k=20, random_state=0) for X in samples]
     >>> D = km.distance_matrix(means)
     >>> D.shape, bool(D[0, 1] < D[0, 2])
     ((3, 3), True)
@@ -52,9 +63,8 @@ def distance_matrix(means: Sequence[AnyMean], others: Sequence[AnyMean] | None =
         return _distances(rows, rows, G, (np.diag(G), np.diag(G)), log_unit)
     columns = expansions(others)
     G, log_unit = _products(rows, columns)
-    top = max(
-        log_unit, *(mean.log_unit for mean in (*rows, *columns))
-    )  # the norm of a narrow kernel, in units of a wide one
+    # The norm of a narrow kernel, in units of a wide one.
+    top = max(log_unit, *(mean.log_unit for mean in (*rows, *columns)))
     own = [_squared_norms(side, top) for side in (rows, columns)]
     return _distances(rows, columns, G * np.exp(log_unit - top), (own[0], own[1]), top)
 
@@ -78,9 +88,7 @@ class _Batch(NamedTuple):
     starts: IntVector  # of each mean's centres, and the end of the last
 
     def products(self, other: KernelMean, skip: int) -> tuple[Vector, float]:
-        """⟨z_a, z⟩ = Σ_c α_c z(c) over the centres of each mean but the first few, and the
-        logarithm of its unit.
-        """
+        """⟨z_a, z⟩ = Σ_c α_c z(c) for each mean but the first few, and the log of its unit."""
         radial, log_unit = self.first.pairing(other)
         rows = slice(self.starts[skip], None)
         values = other.cloud.kernel_sum(radial, other.map(self.centers[rows]), other.weights)
@@ -144,7 +152,7 @@ def _distances(
     total = own[0][:, None] + own[1][None, :]
     squared = total - 2 * G
     D: Matrix = scaling.times_exp(np.sqrt(np.maximum(squared, 0.0)), 0.5 * log_unit)
-    for a, b in np.argwhere(squared < CANCELLED * total):
+    for a, b in np.argwhere(squared < CANCELLED_SHARE * total):
         if rows is not columns or a < b:
             D[a, b] = rows[a].distance(columns[b])
     if rows is columns:

@@ -24,10 +24,10 @@ class Divergences(NamedTuple):
 def divergences(
     models: Sequence[AnyMean], held_out: Sequence[Sample], others: Sequence[AnyMean] | None = None
 ) -> Divergences:
-    """D(f_a|f_b) ≈ mean over the held-out points of a of log f_a − log f_b; against ``others``, or
-    all pairs.
+    """D(f_a|f_b) ≈ mean over the held-out points of a of log f_a − log f_b.
 
-    One pass per f_b over the held-out points of all. Time O(Σm·Σk·d).
+    f_b are the ``others``, or all of them. There is one pass per f_b over the held-out points of
+    all. Time O(Σm·Σk·d).
     """
     against = models if others is None else others
     everything = list(held_out)

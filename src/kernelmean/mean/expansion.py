@@ -31,18 +31,33 @@ class AnyMean(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class KernelMean:
-    """f = Σ_a α_a φ(·, c_a): evaluated, differentiated and compared. With every point a centre, the
-    full kernel mean.
+    """f = Σ_a α_a φ(·, c_a): a kernel mean as a sum over its centres.
 
-    O(k·d) per evaluated point, O(k·k′·d) to compare with another, O(k·d) memory; k = n for a full
-    mean.
+    With every point of a sample a centre it is the full kernel mean. It takes O(k·d) per evaluated
+    point, O(k·k′·d) to be compared with another, and O(k·d) memory; k = n for a full mean.
 
     Attributes
     ----------
-    centers, weights : (k, d), and (k,) α.
-    kernel, space : what the mean is made of.
-    scale : a (d, d) map applied before the kernel, or None.
-    n_points : n, or the effective size of a weighted sample.
+    centers : ndarray of shape (k, d)
+        The centres c_a.
+    weights : ndarray of shape (k,)
+        The coefficients α_a.
+    kernel : Kernel
+        The kernel φ, with its bandwidth.
+    space : {'rkhs', 'l2'}
+        The space in which distances are taken.
+    scale : ndarray of shape (d, d) or None
+        The linear map that is applied to the data before the kernel.
+    n_points : float
+        The number n of points; for a weighted sample the sum of its weights, or Kish's effective
+        size.
+    engine : str or Engine
+        What computes kernel sums.
+
+    See Also
+    --------
+    kernel_mean : Makes the full mean of a sample.
+    SparseKernelMean : A mean with few centres, and what is known of its error.
 
     Examples
     --------
@@ -77,7 +92,7 @@ class KernelMean:
 
     @property
     def dimension(self) -> int:
-        """Number of coordinates."""
+        """Number of coordinates of a point."""
         return int(self.centers.shape[1])
 
     @property
@@ -86,8 +101,19 @@ class KernelMean:
         return self.space == "l2" and not bool((self.weights < 0).any())
 
     def __call__(self, Q: ArrayLike | Queries) -> Vector:
-        """f at the query points, (q,). Time O(qkd); far in the tails or in high dimension use
-        :meth:`log`.
+        """The value of f at the query points.
+
+        Far in the tails or in high dimension f may underflow to 0; :meth:`log` does not.
+
+        Parameters
+        ----------
+        Q : array-like of shape (q, d)
+            The query points, one per row.
+
+        Returns
+        -------
+        ndarray of shape (q,)
+            f(q_1), …, f(q_q). Time O(q·k·d).
         """
         formula = self.kernel.formula(self.dimension)
         return self._over(
@@ -98,7 +124,34 @@ class KernelMean:
         )
 
     def log(self, Q: ArrayLike | Queries) -> Vector:
-        """log f at the query points, without underflow; needs nonnegative weights."""
+        """The logarithm of f at the query points, without underflow.
+
+        Parameters
+        ----------
+        Q : array-like of shape (q, d)
+            The query points, one per row.
+
+        Returns
+        -------
+        ndarray of shape (q,)
+            log f(q_1), …, log f(q_q). Time O(q·k·d).
+
+        Raises
+        ------
+        ValueError
+            If a weight is negative.
+
+        See Also
+        --------
+        log_gradient : Its gradient.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> full = km.kernel_mean(np.array([[0.0], [2.0]]), kernel=km.Gaussian(1.0), space="l2")
+        >>> full.log([[100.0]]).round(1)
+        array([-4803.6])
+        """
         self._need_density("log")
         formula = self.kernel.formula(self.dimension)
         return self._over(
@@ -110,8 +163,31 @@ class KernelMean:
         )
 
     def gradient(self, Q: ArrayLike | Queries) -> Points:
-        """∇f at the query points, (q, d): 2·rate·Σ_a α_a ψ(s_a)(c_a − q), ψ = −dφ/ds; 0 from a
-        centre at its own kink.
+        """The gradient ∇f at the query points; a centre adds nothing at its own kink.
+
+        It is 2·rate·Σ_a α_a ψ(s_a)(c_a − q), with φ the profile of the kernel in s, the squared
+        distance times the kernel's rate, and ψ = −dφ/ds.
+
+        Parameters
+        ----------
+        Q : array-like of shape (q, d)
+            The query points, one per row.
+
+        Returns
+        -------
+        ndarray of shape (q, d)
+            ∇f(q_1), …, ∇f(q_q). Time O(q·k·d).
+
+        See Also
+        --------
+        log_gradient : The gradient of the logarithm.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> full = km.kernel_mean(np.array([[0.0], [2.0]]), kernel=km.Gaussian(1.0), space="l2")
+        >>> full.gradient([[0.0]]).round(4)
+        array([[0.054]])
         """
         queries = samples.check_queries(Q, self.engine, "Q", self.dimension)
         return self._over(queries.on_host(), self._gradient_at)
@@ -140,9 +216,35 @@ class KernelMean:
         )
 
     def log_gradient(self, Q: ArrayLike | Queries) -> Points:
-        """∇ log f at the query points, (q, d), also where f underflows; needs nonnegative weights.
+        """The gradient ∇ log f at the query points, also where f underflows.
 
-        2·rate·(Σ_a α_a ψ_a / Σ_a α_a φ_a)·step, the step being that of mean shift.
+        It is 2·rate·(Σ_a α_a ψ_a / Σ_a α_a φ_a)·step, where the step is that of mean shift.
+
+        Parameters
+        ----------
+        Q : array-like of shape (q, d)
+            The query points, one per row.
+
+        Returns
+        -------
+        ndarray of shape (q, d)
+            ∇ log f(q_1), …, ∇ log f(q_q). Time O(q·k·d).
+
+        Raises
+        ------
+        ValueError
+            If a weight is negative.
+
+        See Also
+        --------
+        gradient : The gradient of f itself.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> full = km.kernel_mean(np.array([[0.0], [2.0]]), kernel=km.Gaussian(1.0), space="l2")
+        >>> full.log_gradient([[100.0]]).round(1)
+        array([[-98.]])
         """
         self._need_density("log_gradient")
         if (
@@ -158,16 +260,78 @@ class KernelMean:
         return scaling.pull_back(self.scale, pull[:, None] * found.step)
 
     def inner(self, other: AnyMean) -> float:
-        """⟨f, f′⟩ in the space of both."""
+        """The inner product ⟨f, f′⟩ in the space of both means.
+
+        Parameters
+        ----------
+        other : KernelMean or SparseKernelMean
+            A mean of the same space and scale, with k′ centres.
+
+        Returns
+        -------
+        float
+            Σ_ab α_a α′_b g(‖c_a − c′_b‖). Time O(k·k′·d).
+
+        Raises
+        ------
+        ValueError
+            If the two means live in different spaces, or use different scales.
+
+        See Also
+        --------
+        distance : The norm of the difference.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> full = km.kernel_mean(np.array([[0.0], [2.0]]), kernel=km.Gaussian(1.0))
+        >>> round(full.inner(full), 4)
+        0.5677
+        """
         return self._inner(expansion_of(other))
 
     def distance(self, other: AnyMean) -> float:
-        """‖f − f′‖: the maximum mean discrepancy in the RKHS, the L2 distance of densities in L2."""
+        """The distance ‖f − f′‖ to another mean.
+
+        In the RKHS it is the maximum mean discrepancy, in L2 the L2 distance of the two densities.
+
+        Parameters
+        ----------
+        other : KernelMean or SparseKernelMean
+            A mean of the same space and scale, with k′ centres.
+
+        Returns
+        -------
+        float
+            The distance. Time O((k + k′)²·d).
+
+        Raises
+        ------
+        ValueError
+            If the two means live in different spaces, or use different scales.
+
+        See Also
+        --------
+        distance_matrix : All distances between many means.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> full = km.kernel_mean(np.array([[0.0], [2.0]]), kernel=km.Gaussian(1.0))
+        >>> full.distance(full)
+        0.0
+        """
         return self._distance(expansion_of(other))
 
     @property
     def expansion(self) -> KernelMean:
-        """Itself: sparse means have this too."""
+        """The mean itself; a sparse mean gives its plain sum under this name.
+
+        Returns
+        -------
+        KernelMean
+            This mean.
+        """
         return self
 
     # What the rest of the package asks of a mean; not part of the public surface.
@@ -179,7 +343,18 @@ class KernelMean:
         return found
 
     def map(self, X: Points) -> Points:
-        """Points in memory, in the coordinates of the kernel."""
+        """The points X in the coordinates of the kernel.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            Points in the coordinates of the data.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            The points after ``scale``.
+        """
         return scaling.apply(self.scale, X, self.centers[0])
 
     def map_queries(self, Q: AnyQueries) -> AnyQueries:
@@ -193,13 +368,22 @@ class KernelMean:
 
     @lazy
     def cloud(self) -> PointCloud:
-        """The point cloud that holds the centres, for comparisons: in float64 whatever the engine's
-        precision.
-        """
+        """The centres, loaded for comparisons: in float64 whatever the engine's precision."""
         return engines.precise(engines.open(self.engine)).load(self.mapped_centers)
 
     def cloud_for(self, Q: Points) -> PointCloud:
-        """The point cloud that holds the centres, for evaluation at Q: in the engine's own precision."""
+        """The centres, loaded for evaluation at Q: in the engine's own precision.
+
+        Parameters
+        ----------
+        Q : ndarray of shape (q, d)
+            The query points, which decide where the engine "auto" computes.
+
+        Returns
+        -------
+        PointCloud
+            The loaded centres.
+        """
         if self.engine == "auto":
             count = float(len(Q)) * self.k
             engine = engines.choose(self.engine, count, _checks.on_device(Q))
@@ -213,18 +397,31 @@ class KernelMean:
 
     @lazy
     def log_constant(self) -> float:
-        """log c, with the Jacobian of the scale; 0 in the RKHS, where c = 1."""
+        """The logarithm of the density constant, with the Jacobian of the scale; 0 in the RKHS."""
         if self.space == "rkhs":
             return 0.0
         return self.kernel.log_density_constant(self.dimension) + scaling.log_jacobian(self.scale)
 
     @property
     def log_unit(self) -> float:
-        """log g(0), with the Jacobian: the unit of squared norms."""
+        """The logarithm of g(0), with the Jacobian of the scale: the unit of squared norms."""
         return self.pairing(self)[1]
 
     def inner_in_units(self, other: KernelMean) -> tuple[float, float]:
-        """⟨f, f′⟩ in units of g(0), and the logarithm of that unit."""
+        """The inner product ⟨f, f′⟩ in units of g(0), and the logarithm of that unit.
+
+        Parameters
+        ----------
+        other : KernelMean
+            A mean of the same space and scale.
+
+        Returns
+        -------
+        value : float
+            The inner product in units of g(0).
+        log_unit : float
+            The logarithm of g(0), with the Jacobian of the scale.
+        """
         radial, log_unit = self.pairing(other)
         return float(
             self.weights @ other.cloud.kernel_sum(radial, other.map(self.centers), other.weights)
@@ -243,8 +440,24 @@ class KernelMean:
         return float(scaling.times_exp(value, log_unit))
 
     def pairing(self, other: KernelMean) -> tuple[kernels.RadialFunction, float]:
-        """(g/g(0), log of its unit) between two means; a ValueError where they live in different
-        spaces.
+        """The radial function g/g(0) between two means, and the logarithm of its unit.
+
+        Parameters
+        ----------
+        other : KernelMean
+            A mean of the same space and scale.
+
+        Returns
+        -------
+        radial : RadialFunction
+            The inner product of two kernels as a function of their distance, in units of its peak.
+        log_unit : float
+            The logarithm of that peak, with the Jacobian of the scale.
+
+        Raises
+        ------
+        ValueError
+            If the two means live in different spaces, or use different scales.
         """
         if self.dimension != other.dimension or self.space != other.space:
             mine = f"{self.dimension}-D {self.space}"

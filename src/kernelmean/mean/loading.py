@@ -25,23 +25,36 @@ MALFORMED = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 
 
 def load(path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> SparseKernelMean:
-    """A mean from its file.
+    """Read a sparse kernel mean from its file.
 
     Parameters
     ----------
-    path : a file that ``save`` wrote; a damaged or foreign one is a ValueError.
-    kernel : the kernel, only for a mean that was fitted with one of the user's own
+    path : str or os.PathLike
+        A file that :meth:`SparseKernelMean.save` wrote.
+    kernel : Kernel or None, default=None
+        The kernel, which is only needed for a mean that was fitted with one of the user's own
         (:class:`Radial`).
 
     Returns
     -------
     SparseKernelMean
-        Equal to the one saved, bit for bit. Time and memory O(k·d).
+        A mean that equals the saved one bit for bit. Time and memory O(k·d).
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged or of another kind, or if it needs ``kernel``.
+
+    See Also
+    --------
+    SparseKernelMean.save : Writes the file.
+    SparseKDE.load : Reads it as an estimator.
 
     Examples
     --------
     >>> import tempfile, pathlib, numpy as np, kernelmean as km
-    >>> mean = km.sparse_kernel_mean(np.random.default_rng(0).normal(size=(300, 2)), k=30, random_state=0)
+    >>> X = np.random.default_rng(0).normal(size=(300, 2))
+    >>> mean = km.sparse_kernel_mean(X, k=30, random_state=0)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     mean.save(pathlib.Path(folder) / "mean.km")
     ...     again = km.load(pathlib.Path(folder) / "mean.km")
@@ -60,8 +73,9 @@ def load(path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> Spars
 def unpacked(
     header: dict[str, Any], arrays: storage.Arrays, kernel: Kernel | None = None
 ) -> SparseKernelMean:
-    """The mean of a header and arrays; an error of any of the kinds in MALFORMED where they are
-    none.
+    """The mean of a header and arrays.
+
+    Where they are no mean, the error is of any of the kinds in MALFORMED.
     """
     fields = {**_words(header), **_numbers(arrays.pop("numbers")), **_arrays(arrays)}
     described = header["kernel"]
@@ -74,9 +88,8 @@ def unpacked(
         raise ValueError("there is not one name per column")
     restored = kernels.restore(described, kernel)
     if fields["space"] == "l2" and kernel is None:
-        restored.l2_log_peak(
-            fields["centers"].shape[1]
-        )  # an error where its parameters have no inner product there
+        # An error where its parameters have no inner product there.
+        restored.l2_log_peak(fields["centers"].shape[1])
     transforms.parse(fields["transform"])
     return SparseKernelMean(**fields, kernel=restored)
 
@@ -88,9 +101,8 @@ def _words(header: dict[str, Any]) -> dict[str, Any]:
             raise ValueError(f"unknown {name} {words[name]!r}")
     if not isinstance(words["selection"], str):
         raise ValueError("selection is not a word")
-    nested = header.get(
-        "nested", False
-    )  # absent in files of the first release, as are the next two
+    # Absent in files of the first release, as are the next two.
+    nested = header.get("nested", False)
     if not isinstance(nested, bool):
         raise ValueError("nested is neither true nor false")
     cost = header.get("merging_error")

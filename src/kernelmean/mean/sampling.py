@@ -10,8 +10,9 @@ from kernelmean.mean.expansion import AnyMean, expansion_of
 
 
 def draw(mean: AnyMean, size: int, rng: np.random.Generator) -> Points:
-    """``size`` points from Σ_a α_a φ(·, c_a), α ≥ 0: a centre by its weight, then a step by the
-    kernel. (size, d).
+    """(size, d) points from Σ_a α_a φ(·, c_a), α ≥ 0: a centre by its weight, then a step.
+
+    The step is drawn from the kernel.
     """
     expansion = expansion_of(mean)
     cumulative = np.cumsum(expansion.weights)

@@ -15,8 +15,9 @@ SCALES = (None, "std", "cov")
 
 
 def resolve(scale: Any, summary: Summary) -> Matrix | None:
-    """The matrix that a scale names: diag(1/sd), the inverse Cholesky factor of the covariance, or
-    one's own.
+    """The matrix that a scale names: diag(1/sd), an inverse Cholesky factor, or one's own.
+
+    The factor is that of the covariance.
     """
     if scale is None:
         return None
@@ -28,7 +29,7 @@ def resolve(scale: Any, summary: Summary) -> Matrix | None:
 
 
 def apply(scale: Matrix | None, X: Points, origin: Vector) -> Points:
-    """A(x − origin) of points in memory.
+    """A(x − origin).
 
     Only differences matter to a radial kernel, and far from the origin they keep their digits.
     """
@@ -54,8 +55,9 @@ def log_jacobian(scale: Matrix | None) -> float:
 
 
 def times_exp(values: Vector | float, log_factor: Vector | float) -> Vector:
-    """values · e^{log_factor}, exact in the exponent: neither factor need fit a float for the
-    product to.
+    """values · e^{log_factor}, exact in the exponent.
+
+    Neither factor need fit a float for the product to do.
     """
     if isinstance(log_factor, float) and log_factor == 0.0:
         return np.asarray(values)

@@ -1,7 +1,9 @@
-r"""One small file: a line that says what it is, a JSON header, raw arrays, and a checksum. No
-pickle, nothing executed.
+"""One small file: a line that says what it is, a JSON header, raw arrays, and a checksum.
 
-kernelmean model 1\n | length of header (8 bytes) | header | arrays, float64 or int64, little-endian | SHA-256
+There is no pickle, and nothing is executed:
+
+    kernelmean model 1 and a line feed | length of the header (8 bytes) | header |
+    arrays, float64 or int64, little-endian | SHA-256
 """
 
 from __future__ import annotations

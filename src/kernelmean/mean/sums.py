@@ -1,5 +1,4 @@
-"""Sums over centres times a constant, right wherever their product fits a float, whether or not
-either factor does.
+"""Sums over centres times a constant, right wherever their product fits a float.
 
 In many dimensions, or at small lengths, the constant c of a density is huge and the kernel far from
 its centre underflows, while their product is an ordinary number. The plain sum is taken first; only
@@ -15,8 +14,8 @@ from kernelmean.engines import PointCloud
 from kernelmean.kernels import Formula, RadialFunction
 from kernelmean.mean import scaling
 
-LEAST = 1e-280  # of max(1, Σ|w|): a sum above it has lost nothing to underflow
-TINY = 100.0  # constants below e^−TINY take what is smaller than that to zero
+LEAST_SUM = 1e-280  # in units of max(1, Σ|w|): a sum above it has lost nothing to underflow
+NEGLIGIBLE_LOG = 100.0  # a constant below e^−100 takes what is smaller than that to zero
 
 
 def density_sum(
@@ -33,15 +32,14 @@ def density_sum(
 
 
 def lost(radial: RadialFunction, plain: Vector, mass: float, log_constant: float) -> IntVector:
-    """Rows whose sum may have lost digits that its product with the constant would have; Σ|w| is
-    their mass.
+    """Rows whose sum may have lost digits that its product with the constant would have.
 
-    What is lost as a whole stays below the smallest normal number unless the constant is above one.
-    A user's profile has no logarithm to take the sum again by.
+    Σ|w| is their mass. What is lost as a whole stays below the smallest normal number unless the
+    constant is above one. A user's profile has no logarithm to take the sum again by.
     """
-    if log_constant < -TINY or hasattr(getattr(radial, "factor", None), "scalar"):
+    if log_constant < -NEGLIGIBLE_LOG or hasattr(getattr(radial, "factor", None), "scalar"):
         return np.empty(0, dtype=np.intp)
-    small = np.flatnonzero(np.abs(plain) < LEAST * max(1.0, mass))
+    small = np.flatnonzero(np.abs(plain) < LEAST_SUM * max(1.0, mass))
     return small if log_constant > 0.0 else small[plain[small] != 0.0]
 
 
@@ -53,8 +51,9 @@ def mass(w: Vector) -> float:
 def signed_sum(
     cloud: PointCloud, radial: RadialFunction, Q: Points, w: Vector
 ) -> tuple[Vector, Vector]:
-    """(m, ℓ) such that Σ_a w_a g(‖q − c_a‖²) = m·e^ℓ: positive and negative weights apart, by
-    logarithms.
+    """(m, ℓ) such that Σ_a w_a g(‖q − c_a‖²) = m·e^ℓ.
+
+    Positive and negative weights are summed apart, by logarithms.
     """
     logs = [cloud.log_kernel_sum(radial, Q, np.maximum(side, 0.0)) for side in sides(w)]
     level = common_level(logs)

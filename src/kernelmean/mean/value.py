@@ -56,41 +56,85 @@ WORDS = ("space", "selection", "stop_reason", "constraint", "solver")
 class SparseKernelMean:
     """z = Σ_a α_a φ(·, c_a) ≈ z̄ = Σ_j p_j φ(·, x_j), with k centres for n points.
 
-    A frozen value: it evaluates itself at O(k·d) per point, and needs O(k·d) memory. Quantities of
-    the k × k problem (``kappa``, ``indicator``, ``incoherence``, ``jitter``) are in units of g(0).
+    It is a frozen value that :func:`sparse_kernel_mean` makes. It evaluates itself at O(k·d) per
+    point, and needs O(k·d) memory. Quantities of the k × k problem (``kappa``, ``indicator``,
+    ``incoherence``, ``jitter``) are in units of g(0), where g(r) is the inner product of two
+    kernels at a distance r.
 
     Attributes
     ----------
-    centers : (k, d) in selection order.
-    weights : (k,) α.
-    kernel : φ, with its bandwidth.
-    space : "rkhs" or "l2", in which distances are taken.
-    scale : a (d, d) map applied before the kernel, or None.
-    selection : how centres were found.
-    indices : (k,) rows of X that are centres; None off the data.
-    radii : (k,) distance of each centre to the earlier ones.
-    cover : largest distance of a point to its nearest centre.
-    incoherence : ν = g(cover).
-    kappa : (k,) κ_a = Σ_j p_j g(‖c_a − x_j‖).
-    indicator : (k,) E_1, …, E_k with err² = ‖z̄‖² + E.
-    jitter : what was added to the diagonal so that the factor exists.
-    stop_reason : "tol", "k_max", "rank", "distinct" or "fixed".
-    n_points : n; Σw or the effective size of a weighted sample.
-    constraint : on the weights, None where there is none.
-    solver : that found the weights.
-    columns : names of the coordinates, where they were known.
-    transform : what the values of a file went through.
-    log_quantiles : of the log-density of the training points, where an estimator fitted the mean.
-    merging_error : what merging the batches of a stream has cost, at most, where an estimator
-        merged some.
-    nested : whether the centres are farthest-first on these points, so that the first m cover them
-        within ``radii[m]``.
+    centers : ndarray of shape (k, d)
+        The centres c_a, in the order in which they were selected.
+    weights : ndarray of shape (k,)
+        The coefficients α_a.
+    kernel : Kernel
+        The kernel φ, with its bandwidth.
+    space : {'rkhs', 'l2'}
+        The space in which distances are taken.
+    scale : ndarray of shape (d, d) or None
+        The linear map that is applied to the data before the kernel. Distances are taken after it.
+    selection : str
+        How the centres were found.
+    indices : ndarray of shape (k,) or None
+        The rows of X that are centres; None where centres are no rows.
+    radii : ndarray of shape (k,)
+        The distance of each centre to the nearest earlier one when it was picked.
+    cover : float
+        The largest distance of a point to its nearest centre.
+    incoherence : float
+        ν = g(cover).
+    kappa : ndarray of shape (k,)
+        κ_a = Σ_j p_j g(‖c_a − x_j‖).
+    indicator : ndarray of shape (k,)
+        E_1, …, E_k, with err² = ‖z̄‖² + E.
+    jitter : float
+        What was added to the diagonal of the k × k matrix so that its Cholesky factor exists.
+    stop_reason : {'tol', 'k_max', 'rank', 'distinct', 'fixed'}
+        Why no further centre was taken.
+    n_points : float
+        The number n of points; for a weighted sample the sum of its weights, or Kish's effective
+        size.
+    constraint : {'simplex', 'simplex-projection', 'sum-to-one'} or None
+        The constraint on the weights.
+    solver : {'cholesky', 'cg'}
+        What found the weights.
+    center_mass : ndarray of shape (k,) or None
+        The weight of the points that coincide with each centre.
+    nearest_bound : float or None
+        The bound behind :attr:`tighter_bound`, in units of the norm of one kernel.
+    columns : tuple of str or None
+        The names of the coordinates, where the data had them.
+    transform : str or None
+        What the values of a file went through, as :func:`read` names it.
+    log_quantiles : ndarray of shape (1001,) or None
+        The quantiles of the log-density of the training points, where an estimator fitted the mean.
+    nested : bool
+        Whether the centres are farthest-first on these points, so that the first m of them cover
+        the points within ``radii[m]``.
+    merging_error : float or None
+        What the merges of the batches of a stream have cost at most, in the norm, where an
+        estimator merged some.
+    engine : str or Engine
+        What computes kernel sums.
+
+    See Also
+    --------
+    sparse_kernel_mean : Fits one to a sample.
+    KernelMean : The same sum without what is known of the fit.
+    load : Reads one from a file.
+
+    References
+    ----------
+    .. [1] E. Cruz Cortés and C. Scott, "Sparse Approximation of a Kernel Mean", IEEE Transactions
+       on Signal Processing 65(5), 2017.
 
     Examples
     --------
     >>> import numpy as np, kernelmean as km
     >>> X = np.random.default_rng(0).normal(size=(500, 2))
-    >>> mean = km.sparse_kernel_mean(X, kernel=km.Gaussian(0.8), k=40, constraint="simplex", random_state=0)
+    >>> mean = km.sparse_kernel_mean(
+    ...     X, kernel=km.Gaussian(0.8), k=40, constraint="simplex", random_state=0
+    ... )
     >>> mean(X[:3]).shape, mean.gradient(X[:3]).shape
     ((3,), (3, 2))
     >>> mean.truncate(10).k, mean.refit(constraint=None).constraint
@@ -159,7 +203,7 @@ class SparseKernelMean:
 
     @property
     def dimension(self) -> int:
-        """Number of coordinates."""
+        """Number of coordinates of a point."""
         return int(self.centers.shape[1])
 
     @property
@@ -168,34 +212,187 @@ class SparseKernelMean:
         return self.expansion.is_density
 
     def __call__(self, Q: ArrayLike | Queries) -> Vector:
-        """z at the query points, (q,). Time O(qkd); far in the tails or in high dimension use
-        :meth:`log`.
+        """The value of z at the query points.
+
+        Far in the tails or in high dimension z may underflow to 0; :meth:`log` does not.
+
+        Parameters
+        ----------
+        Q : array-like of shape (q, d)
+            The query points, one per row.
+
+        Returns
+        -------
+        ndarray of shape (q,)
+            z(q_1), …, z(q_q). Time O(q·k·d).
         """
         return self.expansion(Q)
 
     def log(self, Q: ArrayLike | Queries) -> Vector:
-        """log z at the query points, without underflow; needs nonnegative weights."""
+        """The logarithm of z at the query points, without underflow.
+
+        Parameters
+        ----------
+        Q : array-like of shape (q, d)
+            The query points, one per row.
+
+        Returns
+        -------
+        ndarray of shape (q,)
+            log z(q_1), …, log z(q_q). Time O(q·k·d).
+
+        Raises
+        ------
+        ValueError
+            If a weight is negative: fit or refit with ``constraint="simplex"``.
+
+        See Also
+        --------
+        log_gradient : Its gradient.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.array([[0.0], [1.0]])
+        >>> mean = km.sparse_kernel_mean(X, kernel=km.Gaussian(1.0), k=2, constraint="simplex")
+        >>> mean.log([[100.0]]).round(1)
+        array([-4901.2])
+        """
         return self.expansion.log(Q)
 
     def gradient(self, Q: ArrayLike | Queries) -> Points:
-        """∇z at the query points, (q, d); 0 from a centre at its own kink."""
+        """The gradient ∇z at the query points; a centre adds nothing at its own kink.
+
+        Parameters
+        ----------
+        Q : array-like of shape (q, d)
+            The query points, one per row.
+
+        Returns
+        -------
+        ndarray of shape (q, d)
+            ∇z(q_1), …, ∇z(q_q). Time O(q·k·d).
+
+        See Also
+        --------
+        log_gradient : The gradient of the logarithm.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> mean = km.sparse_kernel_mean(np.array([[0.0], [2.0]]), kernel=km.Gaussian(1.0), k=2)
+        >>> abs(mean.gradient([[1.0]])).round(6)
+        array([[0.]])
+        """
         return self.expansion.gradient(Q)
 
     def log_gradient(self, Q: ArrayLike | Queries) -> Points:
-        """∇ log z at the query points, (q, d), also where z underflows; needs nonnegative weights."""
+        """The gradient ∇ log z at the query points, also where z underflows.
+
+        Parameters
+        ----------
+        Q : array-like of shape (q, d)
+            The query points, one per row.
+
+        Returns
+        -------
+        ndarray of shape (q, d)
+            ∇ log z(q_1), …, ∇ log z(q_q). Time O(q·k·d).
+
+        Raises
+        ------
+        ValueError
+            If a weight is negative: fit or refit with ``constraint="simplex"``.
+
+        See Also
+        --------
+        gradient : The gradient of z itself.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.array([[0.0], [1.0]])
+        >>> mean = km.sparse_kernel_mean(X, kernel=km.Gaussian(1.0), k=2, constraint="simplex")
+        >>> mean.log_gradient([[100.0]]).round(1)
+        array([[-99.]])
+        """
         return self.expansion.log_gradient(Q)
 
     def inner(self, other: AnyMean) -> float:
-        """⟨z, z′⟩ in the space of both; the other may be a full :class:`KernelMean`."""
+        """The inner product ⟨z, z′⟩ in the space of both means.
+
+        Parameters
+        ----------
+        other : SparseKernelMean or KernelMean
+            A mean of the same space and scale, with k′ centres.
+
+        Returns
+        -------
+        float
+            Σ_ab α_a α′_b g(‖c_a − c′_b‖). Time O(k·k′·d).
+
+        Raises
+        ------
+        ValueError
+            If the two means live in different spaces, or use different scales.
+
+        See Also
+        --------
+        distance : The norm of the difference.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> mean = km.sparse_kernel_mean(np.array([[0.0], [1.0]]), kernel=km.Gaussian(1.0), k=2)
+        >>> round(mean.inner(mean), 4)
+        0.8033
+        """
         return self.expansion.inner(other)
 
     def distance(self, other: AnyMean) -> float:
-        """‖z − z′‖: the maximum mean discrepancy in the RKHS, the L2 distance of densities in L2."""
+        """The distance ‖z − z′‖ to another mean.
+
+        In the RKHS it is the maximum mean discrepancy, in L2 the L2 distance of the two densities.
+
+        Parameters
+        ----------
+        other : SparseKernelMean or KernelMean
+            A mean of the same space and scale, with k′ centres.
+
+        Returns
+        -------
+        float
+            The distance. Time O((k + k′)²·d).
+
+        Raises
+        ------
+        ValueError
+            If the two means live in different spaces, or use different scales.
+
+        See Also
+        --------
+        distance_matrix : All distances between many means.
+        mmd : The distance of two samples.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).normal(size=(300, 2))
+        >>> mean = km.sparse_kernel_mean(X, kernel=km.Gaussian(1.0), k=20, random_state=0)
+        >>> mean.distance(mean)
+        0.0
+        """
         return self.expansion.distance(other)
 
     @lazy
     def expansion(self) -> KernelMean:
-        """z as a plain sum over its centres, without what is known of how it came about."""
+        """The mean z as a plain sum over its centres, without what is known of how it came about.
+
+        Returns
+        -------
+        KernelMean
+            The same centres, weights, kernel, space and scale.
+        """
         return KernelMean(
             self.centers,
             self.weights,
@@ -207,7 +404,35 @@ class SparseKernelMean:
         )
 
     def truncate(self, m: int) -> SparseKernelMean:
-        """The optimal mean on the first m centres, without the data."""
+        """The optimal mean on the first m centres, found without the data.
+
+        Parameters
+        ----------
+        m : int
+            How many centres to keep, at most k.
+
+        Returns
+        -------
+        SparseKernelMean
+            The mean with the best weights on those centres, under the same constraint. Time O(m³).
+
+        Raises
+        ------
+        ValueError
+            If m is below 1 or above the number of centres.
+
+        See Also
+        --------
+        refit : Other weights on all centres.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).normal(size=(300, 2))
+        >>> mean = km.sparse_kernel_mean(X, kernel=km.Gaussian(1.0), k=20, random_state=0)
+        >>> mean.truncate(5).k
+        5
+        """
         if _checks.count(m, "m") > self.k:
             raise ValueError(f"m must be at most the number of centres, {self.k}, got {m}.")
         if m == self.k:
@@ -234,7 +459,44 @@ class SparseKernelMean:
     ) -> SparseKernelMean:
         """Other coefficients on the same centres; the selection is not repeated.
 
-        A new kernel or bandwidth needs X for κ (time O(nkd)); a new constraint does not.
+        Parameters
+        ----------
+        X : array-like of shape (n, d) or None, default=None
+            The sample. A new kernel or bandwidth needs it, since κ changes; a new constraint does
+            not.
+        kernel : str, Kernel or None, default=None
+            The new kernel, or its name; None keeps the family of the present one.
+        bandwidth : float, str or None, default=None
+            The new kernel's own length, or a rule that reads it from X; None keeps the present one.
+        constraint : {'same', 'simplex', 'simplex-projection', 'sum-to-one'} or None, default='same'
+            The constraint on the new weights.
+        sample_weight : array-like of shape (n,) or None, default=None
+            Nonnegative weights of the rows of X. Integer weights mean repeated rows.
+
+        Returns
+        -------
+        SparseKernelMean
+            The mean with the same centres and new weights. Time O(n·k·d + k³) with X, O(k³)
+            without.
+
+        Raises
+        ------
+        ValueError
+            If a kernel or a bandwidth is given without X.
+
+        See Also
+        --------
+        truncate : The best mean on the first few centres.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).normal(size=(300, 2))
+        >>> mean = km.sparse_kernel_mean(X, kernel=km.Gaussian(1.0), k=20, random_state=0)
+        >>> mean.refit(X, bandwidth=0.5).kernel.length
+        0.5
+        >>> bool((mean.refit(constraint="simplex").weights >= 0).all())
+        True
         """
         _checks.choice(constraint, "constraint", ("same", *coefficients.CONSTRAINTS))
         wanted: Constraint = self.constraint if constraint == "same" else constraint  # type: ignore[assignment]
@@ -249,8 +511,20 @@ class SparseKernelMean:
 
     @property
     def bound(self) -> float | None:
-        """Theorem 1, in units of the norm; None where it does not apply (constrained, merged or
-        off-data means).
+        """The bound of Theorem 1 of [1]_ on ‖z̄ − z‖.
+
+        With the unit of the norm put back it is (1 − k/n)·√(g(0) − g(cover)²/g(0)).
+
+        Returns
+        -------
+        float or None
+            The bound; None where it does not apply, that is for constrained, merged or off-data
+            means.
+
+        References
+        ----------
+        .. [1] E. Cruz Cortés and C. Scott, "Sparse Approximation of a Kernel Mean", IEEE
+           Transactions on Signal Processing 65(5), 2017.
         """
         if not self._bounded or math.isnan(self.cover):
             return None
@@ -262,8 +536,14 @@ class SparseKernelMean:
 
     @property
     def tighter_bound(self) -> float | None:
-        """Σ_j p_j √(g(0) − g(D_j)²/g(0)), D_j the distance to the nearest centre: never above
-        :attr:`bound`.
+        """The bound Σ_j p_j √(g(0) − g(D_j)²/g(0)) on ‖z̄ − z‖.
+
+        D_j is the distance of x_j to its nearest centre.
+
+        Returns
+        -------
+        float or None
+            A bound that is never above :attr:`bound`; None where that does not apply.
         """
         if not self._bounded or self.nearest_bound is None:
             return None
@@ -278,12 +558,41 @@ class SparseKernelMean:
         size: int | None = None,
         random_state: RandomState = None,
     ) -> Certificate:
-        """‖z̄ − z‖ for the kernel mean z̄ of X, measured.
+        """The measured error ‖z̄ − z‖, where z̄ is the kernel mean of X.
 
-        ``"exact"``: all pairs, O(n²d). ``"rows"``: residual at ``size`` rows (2000), good above
-        relative errors of 1e-2. ``"spectral"``: ``size`` random frequencies (4000), O((n +
-        k)·size·d), no floor that matters. ``"auto"``: exact up to 20 000 points unless rounding
-        hides the answer, else spectral.
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The sample whose kernel mean is compared with z.
+        method : {'auto', 'exact', 'rows', 'spectral'}, default='auto'
+            "exact" sums over all pairs, in time O(n²·d). "rows" takes the residual at ``size``
+            rows, and is good above relative errors of 1e-2. "spectral" takes ``size`` random
+            frequencies, in time O((n + k)·size·d), and has no floor that matters. "auto" is exact
+            up to 20 000 points unless rounding hides the answer, else spectral.
+        sample_weight : array-like of shape (n,) or None, default=None
+            Nonnegative weights of the rows of X. Integer weights mean repeated rows.
+        size : int or None, default=None
+            The number of rows (2000 by default) or of frequencies (4000 by default).
+        random_state : int, RandomState instance, numpy.random.Generator or None, default=None
+            Decides which rows or which frequencies are taken.
+
+        Returns
+        -------
+        Certificate
+            The error, the error relative to ‖z̄‖, and its standard error. Memory O(n·d + k²).
+
+        See Also
+        --------
+        bound : What is promised without measuring.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).normal(size=(400, 2))
+        >>> mean = km.sparse_kernel_mean(X, bandwidth=1.0, k=9, selection="kcenter", random_state=0)
+        >>> found = mean.certificate(X)
+        >>> found.method, bool(found.error <= mean.bound)
+        ('exact', True)
         """
         _checks.choice(method, "method", certificates.METHODS)
         opened = engines.precise(engines.open(self.engine))
@@ -304,11 +613,40 @@ class SparseKernelMean:
         return found._replace(error=float(error), standard_error=float(spread))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """One small file without pickle and without the data; whole or absent."""
+        """Write the mean to one small file, without pickle and without the data.
+
+        The file is whole or absent, even if the program ends while it is written.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            Where to write the file.
+
+        See Also
+        --------
+        load : Reads the mean again.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib, numpy as np, kernelmean as km
+        >>> mean = km.sparse_kernel_mean(np.array([[0.0], [1.0]]), kernel=km.Gaussian(1.0), k=2)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     mean.save(pathlib.Path(folder) / "mean.km")
+        ...     km.load(pathlib.Path(folder) / "mean.km").k
+        2
+        """
         storage.write(path, *self.packed())
 
     def packed(self) -> tuple[dict[str, Any], storage.Arrays]:
-        """What a file holds of the mean: a header and arrays."""
+        """What a file holds of the mean: a header and arrays.
+
+        Returns
+        -------
+        header : dict
+            Words and small values, as JSON can hold them.
+        arrays : dict of str to ndarray
+            The arrays by name.
+        """
         numbers = {name: getattr(self, name) for name in NUMBERS}
         header: dict[str, Any] = {name: getattr(self, name) for name in WORDS}
         header["kernel"] = kernels.describe(self.kernel)

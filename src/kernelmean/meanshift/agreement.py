@@ -10,18 +10,36 @@ from kernelmean._types import ArrayLike, IntVector
 
 
 def discrepancy_index(Y_a: ArrayLike, Y_b: ArrayLike, delta: float) -> float:
-    """Share of the points that two mean shifts take more than ``delta`` apart: mean of 1[‖y_a −
-    y_b‖ > δ].
+    """The share of the points that two mean shifts take more than δ apart.
+
+    It is the mean of 1[‖y_a − y_b‖ > δ] over the points.
 
     Parameters
     ----------
-    Y_a, Y_b : arrays of shape (n, d), the ends of the same n points.
-    delta : a distance; the paper takes three bandwidths.
+    Y_a, Y_b : array-like of shape (n, d)
+        Where the same n points ended in the one mean shift and in the other.
+    delta : float
+        The distance δ, which must not be negative; [1]_ takes three bandwidths.
 
     Returns
     -------
     float
-        From 0 to 1; time and memory O(n·d).
+        The share, from 0 to 1. Time and memory O(n·d).
+
+    Raises
+    ------
+    ValueError
+        If the two arrays differ in shape.
+
+    See Also
+    --------
+    MeanShift : Its ``shifted_`` are such ends.
+    clustering_hausdorff : Compares the labels instead.
+
+    References
+    ----------
+    .. [1] E. Cruz Cortés and C. Scott, "Sparse Approximation of a Kernel Mean", IEEE Transactions
+       on Signal Processing 65(5), 2017.
 
     Examples
     --------
@@ -40,19 +58,35 @@ def discrepancy_index(Y_a: ArrayLike, Y_b: ArrayLike, delta: float) -> float:
 
 
 def clustering_hausdorff(labels_a: ArrayLike, labels_b: ArrayLike) -> float:
-    """Hausdorff distance of two clusterings of n points (Chacón 2015), from 0 (equal) to below 1.
+    """The Hausdorff distance of two clusterings of n points [1]_, from 0 (equal) to below 1.
 
     d_H = max(max_A min_B |A Δ B|, max_B min_A |A Δ B|)/n with |A Δ B| = |A| + |B| − 2|A ∩ B|, all
-    from the contingency table. Only cells of the table that are not empty are kept.
+    from the contingency table, of which only the cells that are not empty are kept.
 
     Parameters
     ----------
-    labels_a, labels_b : labels of the same points, of any kind and shape, images too.
+    labels_a, labels_b : array-like
+        The labels of the same points in the one clustering and in the other, of any kind and shape;
+        images too.
 
     Returns
     -------
     float
-        Time O(n log n), memory O(n).
+        The distance. Time O(n log n), memory O(n).
+
+    Raises
+    ------
+    ValueError
+        If the two differ in shape, or hold no labels at all.
+
+    See Also
+    --------
+    discrepancy_index : Compares the shifted points instead.
+
+    References
+    ----------
+    .. [1] J. E. Chacón, "A population background for nonparametric density-based clustering",
+       Statistical Science 30(4), 2015.
 
     Examples
     --------
@@ -73,14 +107,14 @@ def clustering_hausdorff(labels_a: ArrayLike, labels_b: ArrayLike) -> float:
 
 
 def _farthest(table: coo_array, axis: int) -> float:
-    """max over one clustering of min over the other of |A Δ B|; of those that do not meet, the
-    smallest is the nearest.
+    """max over one clustering of min over the other of |A Δ B|.
+
+    Of the clusters that do not meet, the smallest is the nearest.
     """
     sizes = np.bincount(table.coords[axis], table.data)
     others = np.bincount(table.coords[1 - axis], table.data)
-    least = (
-        sizes + others.min()
-    )  # |A| + |B| bounds |A Δ B| from above, so an overlap only lowers it
+    # |A| + |B| bounds |A Δ B| from above, so an overlap only lowers it.
+    least = sizes + others.min()
     difference = sizes[table.coords[axis]] + others[table.coords[1 - axis]] - 2.0 * table.data
     np.minimum.at(least, table.coords[axis], difference)
     return float(least.max())

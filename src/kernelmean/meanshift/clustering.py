@@ -26,8 +26,8 @@ from kernelmean.meanshift.linkage import Links, link
 from kernelmean.samples import Queries, Sample, WeightedSample
 
 RULE = "mode"  # the default rule for the bandwidth
-REFINED = 1e-9  # bandwidths: the last step of a refined peak
-REFINING_STEPS = 2000
+REFINED_STEP_BANDWIDTHS = 1e-9  # the last step of a refined peak
+MAX_REFINING_STEPS = 2000  # of a peak
 
 
 class Rules(NamedTuple):
@@ -67,8 +67,9 @@ class Clustering:
     anchor_labels: IntVector  # (m,)
 
     def predict(self, X: ArrayLike | Queries) -> IntVector:
-        """Labels of new points, by climbing from each to where it ends; ends off the known ones
-        join the nearest.
+        """Labels of new points, by climbing from each to where it ends.
+
+        Ends off the known ones join the nearest.
         """
         expansion = self.mean.expansion
         queries = samples.check_queries(X, expansion.engine, "X", expansion.dimension)
@@ -76,8 +77,9 @@ class Clustering:
         return labels
 
     def with_absent(self, X: Sample, rows: IntVector) -> Clustering:
-        """The clustering of all rows of X, known for some: the others get a label and an end, and
-        have no part in the rest.
+        """The clustering of all rows of X, where it is known for some.
+
+        The others get a label and an end, and have no part in the rest.
         """
         absent = np.setdiff1d(np.arange(len(X)), rows)
         ascent = _ascent(self.mean.expansion, X.restrict(absent), self.rules)
@@ -189,32 +191,34 @@ def _in_data(expansion: KernelMean, ends: Points) -> Points:
 def _peaks(
     density_to_climb: DensityToClimb, ascent: Ascent, links: Links, radius: float
 ) -> tuple[Ascent, IntVector]:
-    """Refined peaks from the highest first, and the peak of each group: groups whose peaks meet are
-    one.
+    """Refined peaks from the highest first, and the peak of each group.
+
+    Groups whose peaks meet are one.
     """
     group = links.groups[links.cells]
     order = np.lexsort((-ascent.log_values, group))
     best = order[np.searchsorted(group[order], np.arange(links.groups.max() + 1))]
     ends = ascent.ends[best]
+    # Rounding moves points too.
     tol = max(
-        REFINED, 8 * EPS * float(np.abs(ends).max()) / density_to_climb.length
-    )  # rounding moves points too
-    refined = climb(density_to_climb, ends, tol, REFINING_STEPS)
+        REFINED_STEP_BANDWIDTHS, 8 * EPS * float(np.abs(ends).max()) / density_to_climb.length
+    )
+    refined = climb(density_to_climb, ends, tol, MAX_REFINING_STEPS)
     values = density_to_climb.at(refined.ends).log_value
     by_height = np.lexsort((best, -values))
     peaks = refined._replace(ends=refined.ends[by_height], log_values=values[by_height])
     met = link(peaks.ends, radius)
-    highest = met.firsts[
-        np.unique(met.groups, return_index=True)[1]
-    ]  # groups are numbered from the highest peak on
+    # Groups are numbered from the highest peak on.
+    highest = met.firsts[np.unique(met.groups, return_index=True)[1]]
     owner = np.empty(len(best), dtype=np.intp)
     owner[by_height] = met.groups[met.cells]
     return peaks._replace(ends=peaks.ends[highest], log_values=peaks.log_values[highest]), owner
 
 
 def _absorbed(peaks: Points, owner: IntVector, sizes: IntVector, least: int) -> IntVector:
-    """Groups of too small clusters go to the nearest peak of a large one; the largest cluster
-    always stays.
+    """Groups of too small clusters go to the nearest peak of a large one.
+
+    The largest cluster always stays.
     """
     total = np.bincount(owner, sizes, minlength=len(peaks))
     large = np.flatnonzero((total >= least) | (total == total.max()))

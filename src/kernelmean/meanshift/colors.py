@@ -1,6 +1,4 @@
-"""Images as arrays: what counts as one, its values from 0 to 1, and its colours as the eye sees
-them.
-"""
+"""Images as arrays: what counts as one, values from 0 to 1, colours as the eye sees them."""
 
 from __future__ import annotations
 
@@ -19,12 +17,13 @@ TO_XYZ = np.array(
         [0.0193339, 0.1191920, 0.9503041],
     ]
 )
-DELTA = 6 / 29
+DELTA = 6 / 29  # CIE: below DELTA³ a line takes the place of the cube root
 
 
 def as_unit_values(image: ArrayLike) -> NDArray[np.float64]:
-    """(rows, columns, 1 or 3) values in [0, 1]: integers divided by their type's largest, alpha
-    composited over white.
+    """(rows, columns, 1 or 3) values in [0, 1].
+
+    Integers are divided by the largest of their type, and alpha is composited over white.
     """
     A = np.asarray(image)
     if A.ndim == 2:
@@ -73,10 +72,11 @@ def like(values: NDArray[np.float64], image: ArrayLike) -> NDArray[Any]:
 
 
 def lab(rgb: Points) -> Points:
-    """sRGB in [0, 1] to CIE L*a*b* (D65), divided by 100: distances are about those that the eye
-    sees.
+    """sRGB in [0, 1] to CIE L*a*b* (D65), divided by 100.
+
+    Distances are about those that the eye sees.
     """
-    # linear light: c/12.92 up to .04045, then ((c + .055)/1.055)^2.4
+    # Linear light: c/12.92 up to .04045, then ((c + .055)/1.055)^2.4.
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     # f(t) = t^{1/3} above δ³, below it the tangent t/(3δ²) + 4/29
     t = linear @ TO_XYZ.T / TO_XYZ.sum(axis=1)

@@ -1,4 +1,4 @@
-"""Segments of an image: pixels that climb to the same peak of the density of colour and position."""
+"""Segments of an image: pixels that climb to the same peak in colour and position."""
 
 from __future__ import annotations
 
@@ -20,15 +20,25 @@ COLORS = ("rgb", "lab")
 
 
 class Segmentation(NamedTuple):
-    """An image in segments.
+    """An image in segments, as :func:`segment_image` finds it.
 
     Attributes
     ----------
-    labels : (rows, columns), from 0.
-    image : each pixel in the mean colour of its segment; type and shape of the image given, without
-        alpha.
-    colors, sizes : (segments, channels) mean colours from 0 to 1, and (segments,) pixels of each.
-    clustering : peaks, density and shifted points behind it.
+    labels : ndarray of shape (rows, columns)
+        The segment of each pixel, from 0.
+    image : ndarray
+        Each pixel in the mean colour of its segment, in the type and shape of the image given but
+        without its alpha channel.
+    colors : ndarray of shape (segments, channels)
+        The mean colours, from 0 to 1.
+    sizes : ndarray of shape (segments,)
+        The number of pixels of each segment.
+    clustering : Clustering
+        The peaks, the density and the shifted points behind it.
+
+    See Also
+    --------
+    segment_image : Makes it.
 
     Examples
     --------
@@ -39,11 +49,7 @@ class Segmentation(NamedTuple):
     """
 
     labels: IntVector  # (rows, columns), from 0
-    image: NDArray[
-        Any
-        # each pixel in the mean colour of its segment; type and shape of the image given, without
-        # alpha
-    ]
+    image: NDArray[Any]  # each pixel in the mean colour of its segment, without alpha
     colors: Points  # (segments, channels) the mean colours, from 0 to 1
     sizes: IntVector  # (segments,) pixels of each
     clustering: Clustering  # peaks, density and shifted points behind it
@@ -71,26 +77,63 @@ def segment_image(
     engine: str | Engine = "cpu",
     random_state: RandomState = 0,
 ) -> Segmentation:
-    """Mean-shift segmentation (Comaniciu & Meer 2002) on a sparse density of colour and position.
+    """Segment an image by mean shift [1]_ on a sparse density of colour and position.
 
     Parameters
     ----------
-    rgb : array of shape (rows, columns, 3), or grey (rows, columns); uint8, uint16, bool, or floats
-        from 0 to 1. An alpha channel is composited over white.
-    color : "lab" (CIE L*a*b*/100, where distances are about those that the eye sees) or "rgb" (from
-        0 to 1). A grey image has one column, its brightness L or its value.
-    spatial : weight of the position: the longer side of the image is this long, beside colours of
+    rgb : array-like of shape (rows, columns, 3) or (rows, columns)
+        A coloured or grey image of uint8, uint16, bool, or floats from 0 to 1. An alpha channel is
+        composited over white.
+    color : {'lab', 'rgb'}, default='lab'
+        "lab" is CIE L*a*b*/100, where distances are about those that the eye sees; "rgb" goes from
+        0 to 1. A grey image has one column, its brightness L or its value.
+    spatial : float, default=1.0
+        The weight of the position: the longer side of the image is this long, beside colours of
         about unit range. 0 leaves the position out. An image of one colour is one segment, whatever
         this is.
-    kernel, bandwidth : as for :class:`MeanShift`.
-    sparse, k, k_max, engine, random_state : the density; see :class:`MeanShift`.
-    tol, merge_radius, max_iter : when to stop and what to merge; see :class:`MeanShift`.
-    min_size : segments of fewer pixels join the one whose peak is nearest.
+    kernel : str or Kernel, default='gaussian'
+        The kernel of the density, as for :class:`MeanShift`.
+    bandwidth : float or str, default='mode'
+        The kernel's own length, or a rule, as for :class:`MeanShift`.
+    sparse : bool, default=True
+        Whether to climb a sparse density; False climbs the full one.
+    k : int or 'auto', default='auto'
+        The number of centres of the sparse density.
+    k_max : int or None, default=None
+        The most centres that ``k="auto"`` may take, as in :func:`sparse_kernel_mean`.
+    tol : float, default=1e-3
+        A pixel has arrived when it would move by at most ``tol`` bandwidths.
+    merge_radius : float or None, default=None
+        Ends are one segment if a chain of steps of this length joins them. None stands for the
+        bandwidth.
+    min_size : int, default=1
+        Segments of fewer pixels join the one whose peak is nearest.
+    max_iter : int, default=10000
+        The number of steps after which a warning counts the pixels that still move.
+    engine : {'cpu', 'gpu', 'auto', 'naive'} or Engine, default='cpu'
+        What computes.
+    random_state : int, RandomState instance, numpy.random.Generator or None, default=0
+        Seeds the choice of the first centre of the sparse density.
 
     Returns
     -------
     Segmentation
-        Time O(n·k·d) per step for n pixels, memory O(n·d).
+        The segments. Time O(n·k·d) per step for n pixels, memory O(n·d).
+
+    Raises
+    ------
+    ValueError
+        If the array is no image, or floats lie outside [0, 1].
+
+    See Also
+    --------
+    MeanShift : The clusters of any points.
+    clustering_hausdorff : How far two segmentations differ.
+
+    References
+    ----------
+    .. [1] D. Comaniciu and P. Meer, "Mean shift: a robust approach toward feature space analysis",
+       IEEE Transactions on Pattern Analysis and Machine Intelligence 24(5), 2002.
 
     Examples
     --------

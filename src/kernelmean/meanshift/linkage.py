@@ -1,9 +1,9 @@
-"""Single linkage at one radius: points belong together if a chain of steps no longer than the
-radius joins them.
+"""Single linkage at one radius: points belong together if a chain of short steps joins them.
 
-A grid makes it cheap: points that share a cell belong together without looking, since a cell is
-half a radius wide from corner to corner. One point stands for each cell; where two of these are too
-far apart to join but their cells might not be, the points themselves decide.
+A short step is no longer than the radius. A grid makes it cheap: points that share a cell belong
+together without looking, since a cell is half a radius wide from corner to corner. One point stands
+for each cell; where two of these are too far apart to join but their cells might not be, the points
+themselves decide.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from scipy.spatial import cKDTree
 
 from kernelmean._types import IntVector, Points, Vector
 
-ROWS = 16384  # looked at together
-PAIRS = 2**20  # looked at together
+BLOCK_ROWS = 16384  # put into cells at a time
+BLOCK_PAIRS = 2**20  # of cells looked at a time
 
 
 class Links(NamedTuple):
@@ -33,8 +33,9 @@ class Links(NamedTuple):
 
 
 def link(Y: Points, radius: float) -> Links:
-    """The connected components of the graph ‖y_i − y_j‖ ≤ radius: near-linear time where points
-    crowd, memory O(n).
+    """The connected components of the graph ‖y_i − y_j‖ ≤ radius.
+
+    Near-linear time where points crowd, memory O(n).
     """
     cells, firsts = _in_cells(Y, radius / (2.0 * math.sqrt(Y.shape[1])))
     groups: IntVector = np.arange(len(firsts))
@@ -56,7 +57,7 @@ def _near_pairs(P: Points, reach: float) -> Iterator[tuple[IntVector, Vector]]:
     """Pairs of points within reach, and their distances, a bounded number at a time."""
     tree = cKDTree(P)
     counts = np.cumsum(tree.query_ball_point(P, reach, return_length=True))
-    cuts = np.unique(np.searchsorted(counts, np.arange(0, counts[-1] + PAIRS, PAIRS)))
+    cuts = np.unique(np.searchsorted(counts, np.arange(0, counts[-1] + BLOCK_PAIRS, BLOCK_PAIRS)))
     for start, stop in pairwise([*cuts[cuts < len(P)], len(P)]):
         found = cKDTree(P[start:stop]).sparse_distance_matrix(tree, reach, output_type="ndarray")
         pairs = np.stack([found["i"] + start, found["j"]], axis=1)
@@ -70,10 +71,9 @@ def _in_cells(Y: Points, side: float) -> tuple[IntVector, IntVector]:
     table = dict[bytes, int]()
     firsts = list[int]()
     row = np.dtype((np.void, Y.itemsize * Y.shape[1]))
-    for start in range(0, len(Y), ROWS):
-        corners = (
-            np.floor((Y[start : start + ROWS] - Y[0]) / side) + 0.0
-        )  # no −0, whose bytes differ
+    for start in range(0, len(Y), BLOCK_ROWS):
+        # No −0, whose bytes differ.
+        corners = np.floor((Y[start : start + BLOCK_ROWS] - Y[0]) / side) + 0.0
         keys, first, inverse = np.unique(
             corners.view(row).ravel(), return_index=True, return_inverse=True
         )
@@ -84,16 +84,18 @@ def _in_cells(Y: Points, side: float) -> tuple[IntVector, IntVector]:
                 table[key] = len(table)
                 firsts.append(start + int(first[position]))
             numbers[position] = table[key]
-        cells[start : start + ROWS] = numbers[inverse]
+        cells[start : start + BLOCK_ROWS] = numbers[inverse]
     return cells, np.array(firsts, dtype=np.intp)
 
 
 def _spreads(Y: Points, cells: IntVector, firsts: IntVector) -> Vector:
     """The largest distance of a cell's points to the first of them."""
     spread = np.zeros(len(firsts))
-    for start in range(0, len(Y), ROWS):
-        own = cells[start : start + ROWS]
-        np.maximum.at(spread, own, np.linalg.norm(Y[start : start + ROWS] - Y[firsts[own]], axis=1))
+    for start in range(0, len(Y), BLOCK_ROWS):
+        own = cells[start : start + BLOCK_ROWS]
+        np.maximum.at(
+            spread, own, np.linalg.norm(Y[start : start + BLOCK_ROWS] - Y[firsts[own]], axis=1)
+        )
     return spread
 
 

@@ -20,41 +20,69 @@ from kernelmean.samples import ArraySample, Sample, estimators
 
 
 class ClassProportions(BaseEstimator):  # type: ignore[misc]
-    """How much of each class an unlabelled sample holds: the mixture of class means nearest to the
-    sample's mean.
+    """How much of each class an unlabelled sample holds, by the nearest mixture of class means.
 
     The training data are samples of classes P_1, …, P_C; a new sample is one of P_0 = Σ_c π_c P_c
     with unknown π. Only π is estimated; no point gets a label.
 
     Parameters
     ----------
-    solver : "qp" minimises ‖P_0 − Σπ_c P_c‖² over π ≥ 0, Σπ = 1, exactly; "paper" solves the linear
-        system without π ≥ 0 and projects; "moments" corrects "qp" for the bias of finite and of
-        sparse class means (Mπ = κ, M measured on the training points without each point's own
-        share): better where classes have few points or the bandwidth is narrow.
-    space : "rkhs" (kernel mean embeddings) or "l2" (densities).
-    sparse : False uses the full class means.
-    kernel : a kernel, or a name ("gaussian", "laplacian", "cauchy").
-    bandwidth : None or "search" (see below), a number, or a rule on all training points: "scott",
-        "silverman", "iqr", "median", "mode", "likelihood", "jaakkola". With a kernel instance, None
-        means its own length and "search" looks for another of its family.
-    scale : None, "std", "cov" or a matrix that maps the data first.
-    k, k_max, tol, selection : of the sparse means, as in :func:`kernelmean.sparse_kernel_mean`.
-    representation : a scikit-learn classifier; the kernel means are then over its posteriors
-        (``predict_proba``, or ``decision_function`` where there is none), out-of-fold for the
-        training points.
-    sparse_test : also replace the new sample by its sparse mean, as the paper did; slower, unless a
-        sample is used often.
-    engine : "cpu", "naive", or an engine instance.
-    random_state : first centres, folds, simulated mixtures.
+    solver : {'qp', 'paper', 'moments'}, default='qp'
+        "qp" minimises ‖P_0 − Σπ_c P_c‖² over π ≥ 0, Σπ = 1, exactly. "paper" solves the linear
+        system without π ≥ 0 and projects, as [1]_ does. "moments" corrects "qp" for the bias of
+        finite and of sparse class means (Mπ = κ, M measured on the training points without each
+        point's own share); it is better where classes have few points or the bandwidth is narrow.
+    space : {'rkhs', 'l2'}, default='rkhs'
+        Whether kernel mean embeddings or densities are compared.
+    sparse : bool, default=True
+        False uses the full class means.
+    kernel : str or Kernel, default='gaussian'
+        A kernel, or a name ("gaussian", "laplacian", "cauchy").
+    bandwidth : float, str or None, default=None
+        None or "search" looks for the best one (see Notes). Otherwise a number, or a rule on all
+        training points: "scott", "silverman", "iqr", "median", "mode", "likelihood" or "jaakkola".
+        With a kernel instance, None means its own length, and "search" looks for another of its
+        family.
+    scale : {'std', 'cov'}, array-like of shape (d, d) or None, default=None
+        A linear map that is applied to the data first.
+    k : int or 'auto', default='auto'
+        The number of centres of each class.
+    k_max : int or None, default=None
+        The most centres that ``k="auto"`` may take, as in :func:`sparse_kernel_mean`.
+    tol : float, default=1e-10
+        When "auto" stops adding centres, as in :func:`sparse_kernel_mean`.
+    selection : str, default='auto'
+        How centres are found, as in :func:`sparse_kernel_mean`.
+    representation : scikit-learn classifier or None, default=None
+        With a classifier the kernel means are over its posteriors (``predict_proba``, or
+        ``decision_function`` where there is none), out-of-fold for the training points.
+    sparse_test : bool, default=False
+        Whether to replace the new sample, too, by its sparse mean, as [1]_ did. It is slower,
+        unless a sample is used often.
+    engine : {'cpu', 'gpu', 'cluster', 'auto', 'naive'} or Engine, default='cpu'
+        What computes.
+    random_state : int, RandomState instance, numpy.random.Generator or None, default=None
+        Seeds the first centres, the folds and the simulated mixtures.
 
     Attributes
     ----------
-    classes_ : the C labels, sorted.
-    means_ : C kernel means, over X or over what ``representation`` makes of it.
-    kernel_ : the kernel of all of them.
-    search_ : the bandwidths tried and their errors; None without a search.
-    n_features_in_, feature_names_in_ : as in scikit-learn.
+    classes_ : ndarray of shape (C,)
+        The labels, sorted.
+    means_ : list of SparseKernelMean or KernelMean
+        The C kernel means, over X or over what ``representation`` makes of it.
+    kernel_ : Kernel
+        The kernel of all of them.
+    search_ : Search or None
+        The bandwidths that were tried and their errors; None without a search.
+    n_features_in_ : int
+        The number of coordinates seen in ``fit``.
+    feature_names_in_ : ndarray of shape (d,)
+        The names of the coordinates, where the data had names.
+
+    See Also
+    --------
+    SparseKDEClassifier : Gives every point a label.
+    mmd : The distance that is minimised.
 
     Notes
     -----
@@ -63,6 +91,11 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
     proportions, whose truth is known; the mean ℓ1 error is minimised on a log grid, then by a
     bounded scalar search. Fitting costs O(n·Σk·d), predicting O(n_new·Σk·d); memory O(n·d + k²), k
     the largest of a class.
+
+    References
+    ----------
+    .. [1] E. Cruz Cortés and C. Scott, "Sparse Approximation of a Kernel Mean", IEEE Transactions
+       on Signal Processing 65(5), 2017.
 
     Examples
     --------
@@ -109,7 +142,39 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Class means of X (n, d) with labels y (n,)."""
+        """Fit a kernel mean to the rows of each label.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The training points, one per row.
+        y : array-like of shape (n,)
+            The labels of the rows, of at least two classes.
+
+        Returns
+        -------
+        ClassProportions
+            The fitted estimator itself. Time O(n·Σk·d), memory O(n·d + k²).
+
+        Raises
+        ------
+        ValueError
+            If ``y`` holds one class only, or an option is unknown.
+
+        See Also
+        --------
+        predict : The proportions in a new sample.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> rng = np.random.default_rng(0)
+        >>> y = np.repeat(["a", "b"], 200)
+        >>> X = rng.normal(size=(400, 2)) + 2.0 * (y == "b")[:, None]
+        >>> model = km.ClassProportions(bandwidth="median", random_state=0).fit(X, y)
+        >>> model.classes_.tolist()
+        ['a', 'b']
+        """
         if samples.lies_elsewhere(X):
             points = estimators.sample(self, X)
             labels = np.asarray(y)
@@ -141,8 +206,31 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: ArrayLike) -> Vector:
-        """(C,): the estimated proportion of each class in the sample X (n, d), in the order of
-        ``classes_``; they sum to one.
+        """The estimated proportion of each class in the sample X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The new sample, one point per row.
+
+        Returns
+        -------
+        ndarray of shape (C,)
+            The proportions in the order of ``classes_``; they sum to one. Time O(n·Σk·d).
+
+        See Also
+        --------
+        predict_interval : The same with confidence intervals.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> rng = np.random.default_rng(0)
+        >>> y = np.repeat(["a", "b"], 200)
+        >>> X = rng.normal(size=(400, 2)) + 2.0 * (y == "b")[:, None]
+        >>> model = km.ClassProportions(bandwidth="median", random_state=0).fit(X, y)
+        >>> model.predict(X).round(1)
+        array([0.5, 0.5])
         """
         return self._fitted_means.proportions(self._represented(X))
 
@@ -154,18 +242,49 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         n_bootstrap: int = 1000,
         random_state: RandomState = 0,
     ) -> ProportionIntervals:
-        """The proportions of the sample X with a confidence interval for each, by bootstrap and
-        without refitting.
+        """The proportions of the sample X with a confidence interval for each, by bootstrap.
 
-        The rows of the sample's kernel values z_c(x) are resampled, and the class means' values on
-        the training data are given their own sampling error, so that few training points widen the
-        intervals. Each interval holds for its class alone.
+        Nothing is fitted again. The rows of the sample's kernel values z_c(x) are resampled, and
+        the class means' values on the training data are given their own sampling error, so that few
+        training points widen the intervals. Each interval holds for its class alone.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The new sample, one point per row; at least two points.
+        level : float, default=0.95
+            The confidence level of each interval, between 0 and 1.
+        n_bootstrap : int, default=1000
+            How often the sample is resampled.
+        random_state : int, RandomState instance, numpy.random.Generator or None, default=0
+            Seeds the bootstrap.
 
         Returns
         -------
         ProportionIntervals
-            ``proportions``, ``lower``, ``upper``, ``covariance`` (without the constraint π ≥ 0),
-            ``level``.
+            ``proportions``, ``lower`` and ``upper`` of shape (C,), ``covariance`` of shape (C, C)
+            (without the constraint π ≥ 0), and ``level``.
+
+        Raises
+        ------
+        ValueError
+            If the sample or a class has one point only, or the level is not between 0 and 1.
+
+        See Also
+        --------
+        predict : The proportions alone.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> rng = np.random.default_rng(0)
+        >>> y = np.repeat(["a", "b"], 200)
+        >>> X = rng.normal(size=(400, 2)) + 2.0 * (y == "b")[:, None]
+        >>> model = km.ClassProportions(bandwidth="median", random_state=0).fit(X, y)
+        >>> found = model.predict_interval(X)
+        >>> inside = (found.lower <= found.proportions) & (found.proportions <= found.upper)
+        >>> inside.tolist()
+        [True, True]
         """
         fitted = self._fitted_means
         points = self._represented(X)

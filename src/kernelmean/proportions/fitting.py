@@ -47,8 +47,9 @@ class Settings:
 
     @property
     def searching(self) -> bool:
-        """A name without a bandwidth asks for the search; a kernel has its own length unless told
-        otherwise.
+        """Whether a bandwidth is searched for: a name without one asks for it.
+
+        A kernel has its own length unless told otherwise.
         """
         return (
             isinstance(self.kernel, str)
@@ -80,8 +81,9 @@ class ClassMeans:
     search: Search | None
 
     def kappa(self, X: Sample) -> Vector:
-        """κ_c = ⟨z_c, P̂₀⟩ = mean of z_c over the sample; with ``sparse_test`` P̂₀ is replaced by
-        its sparse mean.
+        """κ_c = ⟨z_c, P̂₀⟩ = mean of z_c over the sample.
+
+        With ``sparse_test`` P̂₀ is replaced by its sparse mean.
         """
         if not self.settings.sparse_test:
             return means.averages(self.means, X)
@@ -107,8 +109,9 @@ class ClassMeans:
 def fit_class_means(
     groups: Sequence[Sample], names: Sequence[Any], settings: Settings, streams: Streams
 ) -> ClassMeans:
-    """Means of the classes with one kernel and one scale, by search, by rule on all points
-    together, or as given.
+    """Means of the classes with one kernel and one scale.
+
+    The kernel is found by search, by a rule on all points together, or as given.
     """
     settings.check()
     prepared = _prepare(groups, settings)
@@ -178,7 +181,8 @@ def _warn_if_indistinct(system: System, names: Sequence[Any]) -> None:
         warnings.warn(
             f"the kernel means of classes {which} coincide, or one is a mixture of others: their "
             "proportions cannot be told "
-            "apart, and the solution of least norm is given; merge classes or change the bandwidth.",
+            "apart, and the solution of least norm is given; merge classes or change the "
+            "bandwidth.",
             stacklevel=4,
         )
 

@@ -11,7 +11,7 @@ from kernelmean._random import Streams
 from kernelmean._types import Matrix, Vector
 from kernelmean.proportions.solving import System, undetermined
 
-CHUNK = 2**22  # counts drawn at a time
+CHUNK_COUNTS = 2**22  # drawn at a time
 
 
 class ProportionIntervals(NamedTuple):
@@ -53,10 +53,10 @@ def intervals(
 
 
 def unconstrained(system: System, M: Matrix, kappa: Matrix, unknown: Matrix) -> Matrix:
-    """argmin (Mπ − κ)ᵀG⁻¹(Mπ − κ) subject to Σπ = 1, for (b, C, C) matrices and (b, C) sides at
-    once.
+    """argmin (Mπ − κ)ᵀG⁻¹(Mπ − κ) subject to Σπ = 1.
 
-    Along unknown directions (C, m) the solution stays at the centre of the simplex.
+    It is taken for (b, C, C) matrices and (b, C) sides at once. Along unknown directions (C, m) the
+    solution stays at the centre of the simplex.
     """
     C, m = unknown.shape
     H = np.linalg.qr(np.column_stack([np.ones(C), unknown]), mode="complete")[0][:, m + 1 :]
@@ -71,10 +71,10 @@ def unconstrained(system: System, M: Matrix, kappa: Matrix, unknown: Matrix) -> 
 
 
 def _with_half_points(replicates: Matrix, n: int, rng: np.random.Generator) -> Matrix:
-    """(1 − v − w)π + v with (v, w, rest) ~ Dirichlet(½, ½, n): Jeffreys' prior, to which it comes
-    down for separate classes.
+    """(1 − v − w)π + v with (v, w, rest) ~ Dirichlet(½, ½, n).
 
-    A point at the mean of class c among n others moves π towards e_c by its share of the sample.
+    This is Jeffreys' prior, to which it comes down for separate classes. A point at the mean of
+    class c among n others moves π towards e_c by its share of the sample.
     """
     shares = rng.dirichlet([0.5, 0.5, n], size=replicates.shape)
     smoothed: Matrix = shares[..., 2] * replicates + shares[..., 0]
@@ -82,17 +82,18 @@ def _with_half_points(replicates: Matrix, n: int, rng: np.random.Generator) -> M
 
 
 def _tails(level: float, n: int) -> tuple[float, float]:
-    """Φ(±t√(n/(n − 1))), t Student's quantile: what percentiles of a resampled mean lack for small
-    n (Hesterberg 2015).
+    """Φ(±t√(n/(n − 1))), t Student's quantile.
+
+    This is what percentiles of a resampled mean lack for small n (Hesterberg 2015).
     """
     wide = float(ndtr(stdtrit(n - 1, 0.5 + 0.5 * level) * np.sqrt(n / (n - 1))))
     return 1.0 - wide, wide
 
 
 def _resampled_means(F: Matrix, size: int, rng: np.random.Generator) -> Matrix:
-    """(size, C): means over n rows drawn with replacement; by counts, a few replicates at a time."""
+    """(size, C) means over n rows drawn with replacement, by counts, a few replicates at a time."""
     n = len(F)
-    step = max(1, CHUNK // n)
+    step = max(1, CHUNK_COUNTS // n)
     parts = [
         rng.multinomial(n, np.full(n, 1.0 / n), size=min(step, size - b)) @ F / n
         for b in range(0, size, step)

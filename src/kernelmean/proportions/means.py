@@ -22,7 +22,7 @@ from kernelmean.proportions.solving import System
 from kernelmean.samples import Sample, WeightedSample
 
 MEASURED_ROWS = 10_000  # training points per class at which the means are evaluated
-LEVERAGE_ROWS = 500
+LEVERAGE_ROWS = 500  # training points per class at which the leverage is averaged
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,9 @@ def select(groups: Sequence[Sample], plan: Plan) -> list[SparseKernelMean]:
 def refit(
     selected: Sequence[SparseKernelMean], groups: Sequence[Sample], plan: Plan
 ) -> list[AnyMean]:
-    """The centres selected, or as many as ``k="auto"`` asks for, with the kernel of the plan; off
-    the data, all of them.
+    """The selected centres, or as many as ``k="auto"`` asks for, with the kernel of the plan.
+
+    Off the data, all centres are taken.
     """
     found: list[AnyMean] = []
     for mean, X in zip(selected, groups, strict=True):
@@ -83,8 +84,9 @@ def refit(
 
 
 def values(means: Sequence[AnyMean], X: Points) -> Matrix:
-    """(n, C): z_c(x) = ⟨z_c, φ(·, x)⟩ in units of g(0), by one kernel sum per class; time
-    O(n·Σk·d).
+    """(n, C): z_c(x) = ⟨z_c, φ(·, x)⟩ in units of g(0), by one kernel sum per class.
+
+    Time O(n·Σk·d).
     """
     columns = []
     for mean in means:
@@ -109,8 +111,9 @@ def inner_products(means: Sequence[AnyMean], mean: AnyMean) -> Vector:
 
 
 def measure(means: Sequence[AnyMean], groups: Sequence[Sample], streams: Streams) -> System:
-    """Gram matrix and class-wise moments of the means, from up to 10 000 training points of each
-    class.
+    """Gram matrix and class-wise moments of the means.
+
+    They are read from up to 10 000 training points of each class.
     """
     rows = [_measured(X, streams.of("class rows", c)) for c, X in enumerate(groups)]
     F = [values(means, X) for X in rows]
@@ -137,8 +140,9 @@ def _measured(X: Sample, rng: np.random.Generator) -> Points:
 
 
 def system(G: Matrix, F: Sequence[Matrix], sizes: Vector, shares: Vector) -> System:
-    """M_cc′ = mean over class c′ of z_c(x), and its covariance; c = c′ without the point itself,
-    (n·z_c(x) − h̄)/(n − 1).
+    """M_cc′ = mean over class c′ of z_c(x), and its covariance.
+
+    For c = c′ the point itself is left out: (n·z_c(x) − h̄)/(n − 1).
     """
     M = np.column_stack([f.mean(axis=0) for f in F])
     several = sizes > 1
@@ -159,8 +163,9 @@ def leverage(mean: AnyMean, X: Points) -> float:
 
 
 def mean_leverage(L: Matrix, V: Matrix) -> float:
-    """Mean over the columns v of V = K(centres, X) of vᵀK⁻¹v = ‖Pφ(·, x)‖², P on the span of the
-    centres, K = LLᵀ.
+    """Mean over the columns v of V = K(centres, X) of vᵀK⁻¹v = ‖Pφ(·, x)‖².
+
+    P projects on the span of the centres, and K = LLᵀ.
     """
     from kernelmean.compiled.triangular import forward
 

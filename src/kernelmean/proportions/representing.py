@@ -9,7 +9,7 @@ import numpy as np
 from kernelmean import _checks
 from kernelmean._types import IntVector, Points
 
-FOLDS = 5
+FOLDS = 5  # of the training points, for posteriors of points that a classifier has not seen
 METHODS = ("predict_proba", "decision_function")
 
 

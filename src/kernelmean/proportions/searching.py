@@ -1,9 +1,9 @@
-"""The bandwidth that recovers simulated mixtures best: centres selected once, coefficients anew for
-each bandwidth.
+"""The bandwidth that recovers simulated mixtures best.
 
-Every class is split in two halves. The means of one half are asked for the proportions of mixtures
-drawn from the other, whose truth is known; then the halves change places. For one bandwidth the
-values z_c(x) of all points are computed once, and every mixture is an average of their rows.
+Centres are selected once, and coefficients found anew for each bandwidth. Every class is split in
+two halves. The means of one half are asked for the proportions of mixtures drawn from the other,
+whose truth is known; then the halves change places. For one bandwidth the values z_c(x) of all
+points are computed once, and every mixture is an average of their rows.
 """
 
 from __future__ import annotations
@@ -27,23 +27,24 @@ from kernelmean.proportions.means import Plan
 from kernelmean.proportions.solving import System
 from kernelmean.samples import Sample
 
-ROWS = 3000  # points per class that take part
-CENTERS = 250  # first centres per class that take part
-MIXTURES = 100
-LARGEST_MIXTURE = 1000
-NARROWEST = 0.02  # the grid, in units of typical distances
-WIDEST = 3.0  # the grid, in units of typical distances
-STEP = 1.6  # the grid, in units of typical distances
-REFINEMENTS = 12  # further bandwidths between the neighbours of the best one of the grid
-LEVERAGE_ROWS = 50
-KEPT_COLUMNS = 100  # from here on distances cost more than kernel values, and are kept
-KEPT_VALUES = 2**25
-BLOCK = 2**15
+MAX_CLASS_ROWS = 3000  # points of a class that take part in the search
+MAX_CLASS_CENTERS = 250  # first centres of a class that take part
+MIXTURES = 100  # simulated for each half
+LARGEST_MIXTURE_POINTS = 1000  # in a simulated mixture, at most
+NARROWEST = 0.02  # bandwidth of the grid, in units of typical distances
+WIDEST = 3.0  # bandwidth of the grid, in units of typical distances
+GRID_FACTOR = 1.6  # between neighbouring bandwidths of the grid, at most
+REFINED_BANDWIDTHS = 12  # tried between the neighbours of the best one of the grid
+LEVERAGE_ROWS = 50  # points of a class at which the leverage is averaged
+KEPT_COLUMNS = 100  # coordinates from which distances cost more than kernel values, and are kept
+KEPT_VALUES = 2**25  # distances kept in memory, at most
+BLOCK_VALUES = 2**15  # kernel values computed at a time, so that they stay in the cache
 
 
 class Search(NamedTuple):
-    """What was tried: Gaussian σ (other kernels have its half-maximum radius), and the mean ℓ1
-    error of each.
+    """What was tried: Gaussian σ, and the mean ℓ1 error of each.
+
+    Other kernels have the half-maximum radius of that Gaussian.
     """
 
     best: float
@@ -72,7 +73,9 @@ def search(
 
 def _minimise(trial: Trial, low: float, high: float) -> Search:
     grid = np.linspace(
-        math.log(low), math.log(high), max(3, math.ceil(math.log(high / low) / math.log(STEP)) + 1)
+        math.log(low),
+        math.log(high),
+        max(3, math.ceil(math.log(high / low) / math.log(GRID_FACTOR)) + 1),
     )
     steps = _progress.track(grid, "bandwidths", len(grid))
     seen: dict[float, float] = {float(t): trial.error(math.exp(t)) for t in steps}
@@ -84,7 +87,10 @@ def _minimise(trial: Trial, low: float, high: float) -> Search:
 
     around = (grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)])
     minimize_scalar(
-        error, bounds=around, method="bounded", options={"maxiter": REFINEMENTS, "xatol": 0.01}
+        error,
+        bounds=around,
+        method="bounded",
+        options={"maxiter": REFINED_BANDWIDTHS, "xatol": 0.01},
     )
     tried = np.array(sorted(seen))
     errors = np.array([seen[t] for t in tried])
@@ -103,7 +109,7 @@ class Trial:
         streams: Streams,
     ) -> None:
         rows = [
-            X.rows(streams.of("trial rows", c).permutation(len(X))[:ROWS])
+            X.rows(streams.of("trial rows", c).permutation(len(X))[:MAX_CLASS_ROWS])
             for c, X in enumerate(groups)
         ]
         self._plan = plan
@@ -111,9 +117,8 @@ class Trial:
         self._d = groups[0].dimension
         self._labels: IntVector = np.repeat(np.arange(len(rows)), [len(X) for X in rows])
         half = np.concatenate([np.arange(len(X)) % 2 for X in rows])
-        alone = np.concatenate(
-            [np.full(len(X), len(X) == 1) for X in rows]
-        )  # a single point serves on both sides
+        # a single point serves on both sides.
+        alone = np.concatenate([np.full(len(X), len(X) == 1) for X in rows])
         self._fitted = [(half == side) | alone for side in (0, 1)]
         self._mixtures = [
             _mixtures(self._labels, (half != side) | alone, streams.of("trial mixtures", side))
@@ -147,9 +152,8 @@ class Trial:
         return means.system(G, per_class, np.array([len(f) for f in per_class]), leverages)
 
 
-Fit = tuple[
-    Matrix, Matrix | None, Vector
-]  # values (n, C), Gram matrix (None: from the values), leverages (C,)
+# Values (n, C), Gram matrix (None: from the values), leverages (C,).
+Fit = tuple[Matrix, Matrix | None, Vector]
 
 
 class _FullMeans:
@@ -173,7 +177,7 @@ class _SparseMeans:
     def __init__(
         self, rows: Sequence[Points], centers: Sequence[Points], engine: str | Engine
     ) -> None:
-        self._centers = [C[:CENTERS] for C in centers]
+        self._centers = [C[:MAX_CLASS_CENTERS] for C in centers]
         everything = np.concatenate(rows)
         every_center = np.concatenate(self._centers)
         budget = KEPT_VALUES // len(rows)
@@ -216,8 +220,9 @@ class _SparseMeans:
 
 
 class Pairs:
-    """Σ_j g(‖q_i − x_j‖²)W_j for one bandwidth after the other; distances are kept where they cost
-    more than g and fit.
+    """Σ_j g(‖q_i − x_j‖²)W_j for one bandwidth after the other.
+
+    Distances are kept where they cost more than g and fit.
     """
 
     def __init__(self, Q: Points, X: Points, engine: str | Engine, budget: int) -> None:
@@ -232,7 +237,7 @@ class Pairs:
         if self._cloud is not None:
             return self._cloud.kernel_sum(radial, self._Q, W)
         assert self._squared is not None
-        size = max(1, BLOCK // self._squared.shape[1])  # blocks that stay in the cache
+        size = max(1, BLOCK_VALUES // self._squared.shape[1])  # blocks that stay in the cache
         parts = [
             radial(self._squared[i : i + size]) @ W for i in range(0, len(self._squared), size)
         ]
@@ -240,8 +245,9 @@ class Pairs:
 
 
 def squared_distances(Q: Points, X: Points) -> Matrix:
-    """‖q − x‖² = ‖q‖² + ‖x‖² − 2q·x about the mean of X: a matrix product, precise enough to choose
-    a bandwidth by.
+    """‖q − x‖² = ‖q‖² + ‖x‖² − 2q·x about the mean of X.
+
+    As a matrix product it is precise enough to choose a bandwidth by.
     """
     centre = X.mean(axis=0)
     Q = Q - centre
@@ -254,8 +260,9 @@ def squared_distances(Q: Points, X: Points) -> Matrix:
 
 
 def _weights(K: Matrix, V: Matrix, kappa: Matrix) -> tuple[Matrix, float]:
-    """(K⁻¹κ, mean of vᵀK⁻¹v over the columns of V): optimum and leverage, with as little jitter as
-    the factor needs.
+    """(K⁻¹κ, mean of vᵀK⁻¹v over the columns of V): optimum and leverage.
+
+    There is as little jitter as the factor needs.
     """
     jitter = 4 * EPS * len(K)
     while True:
@@ -269,7 +276,10 @@ def _weights(K: Matrix, V: Matrix, kappa: Matrix) -> tuple[Matrix, float]:
 
 
 def _solved(L: Matrix, side: Vector) -> Vector:
-    """L⁻ᵀL⁻¹ of one side: for a few hundred unknowns, waking the threads of BLAS would cost more."""
+    """L⁻ᵀL⁻¹ of one side.
+
+    For a few hundred unknowns, waking the threads of BLAS would cost more.
+    """
     from kernelmean.compiled.triangular import backward, forward
 
     x = side.copy()
@@ -286,11 +296,12 @@ def _normalised(chosen: Vector, labels: IntVector) -> Vector:
 
 
 def _mixtures(labels: IntVector, pool: Vector, rng: np.random.Generator) -> tuple[Matrix, Matrix]:
-    """(weights of the pool's points in each mixture (s, n), true proportions (s, C)); proportions
-    are Dirichlet(1).
+    """Weights of the pool's points in each mixture (s, n), and true proportions (s, C).
+
+    Proportions are Dirichlet(1).
     """
     C = int(labels[-1]) + 1
-    size = min(int(np.count_nonzero(pool)), LARGEST_MIXTURE)
+    size = min(int(np.count_nonzero(pool)), LARGEST_MIXTURE_POINTS)
     members = [np.flatnonzero(pool & (labels == c)) for c in range(C)]
     counts = rng.multinomial(size, rng.dirichlet(np.ones(C), MIXTURES))
     W = np.zeros((MIXTURES, len(labels)))

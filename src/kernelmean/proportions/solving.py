@@ -18,9 +18,9 @@ from kernelmean._types import Matrix, Vector
 from kernelmean.linalg import simplex
 
 SOLVERS = ("qp", "paper", "moments")
-# squared distances of class means below this, in units of the largest norm, are no difference
+# Squared distances of class means below this, in units of the largest norm, are no difference.
 SINGULAR = 1e-10
-# pulls towards the least norm where the data does not decide; small beside what the data decides
+# Pulls towards the least norm where the data does not decide; small beside what the data decides.
 NULL_WEIGHT = 1e-6
 
 
@@ -70,8 +70,9 @@ def solve(system: System, kappa: Matrix, solver: str) -> Matrix:
 
 
 def linear_system(G: Matrix, kappa: Matrix) -> Matrix:
-    """(s, C): Dπ = e, D_ij = ⟨z_i − z_N, z_j − z_N⟩, e_i = ⟨z_i − z_N, P̂₀ − z_N⟩, π_N = 1 − Σ;
-    least norm if D is singular.
+    """(s, C): Dπ = e, D_ij = ⟨z_i − z_N, z_j − z_N⟩, e_i = ⟨z_i − z_N, P̂₀ − z_N⟩, π_N = 1 − Σ.
+
+    The solution is that of least norm if D is singular.
     """
     D = G[:-1, :-1] - G[:-1, -1:] - G[-1:, :-1] + G[-1, -1]
     e = kappa[:, :-1] - kappa[:, -1:] - G[:-1, -1] + G[-1, -1]
@@ -82,8 +83,9 @@ def linear_system(G: Matrix, kappa: Matrix) -> Matrix:
 
 
 def undetermined(A: Matrix, known: Matrix) -> Matrix:
-    """(C, m) orthonormal directions with Σv = 0: the known ones and, beside them, those in which A
-    is zero to SINGULAR.
+    """(C, m) orthonormal directions with Σv = 0 along which nothing is known.
+
+    They are the known ones and, beside them, those in which A is zero to SINGULAR.
     """
     C, m = known.shape
     contrasts = np.linalg.qr(np.column_stack([np.ones(C), known]), mode="complete")[0][:, m + 1 :]
@@ -93,11 +95,11 @@ def undetermined(A: Matrix, known: Matrix) -> Matrix:
 
 
 def simplex_minimisers(A: Matrix, B: Matrix, known: Matrix) -> Matrix:
-    """argmin πᵀAπ − 2bᵀπ on the simplex for every row b of B; the least norm along directions that
-    A does not determine.
+    """argmin πᵀAπ − 2bᵀπ on the simplex for every row b of B.
 
-    Where the minimiser subject to Σπ = 1 alone is nonnegative it is the answer, for all rows at
-    once; else by NNLS, which is quicker than an active set for a few classes.
+    It is of least norm along directions that A does not determine. Where the minimiser subject to
+    Σπ = 1 alone is nonnegative it is the answer, for all rows at once; else by NNLS, which is
+    quicker than an active set for a few classes.
     """
     C = len(A)
     unit = float(np.max(np.diag(A)))

@@ -83,7 +83,7 @@ def weights(kind, n, seed=2):
 
 
 def reference(g, X, Q, w):
-    """Σ w g and Σ |w| g in long double, and the rounding of the exponents relative to the latter."""
+    """Σ w g and Σ |w| g in long double, and the rounding of the exponents relative to it."""
     value, absolute, exponent = [], [], []
     for q in Q:
         r2 = ((X - q).astype(np.longdouble) ** 2).sum(axis=1)
