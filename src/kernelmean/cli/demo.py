@@ -149,7 +149,7 @@ def _print_table(facts: dict[str, str]) -> None:
 def _refuse_unknown_format(figure: Path) -> None:
     """Before the work is done; without Matplotlib there will be no figure."""
     try:
-        from kernelmean.pictures.html.figures import figure_format
+        from kernelmean.pictures.matplotlib.fit import figure_format
     except ImportError:
         return
     figure_format(figure)
@@ -157,7 +157,7 @@ def _refuse_unknown_format(figure: Path) -> None:
 
 def _draw(mean: SparseKernelMean, X: Points, figure: Path) -> None:
     try:
-        from kernelmean.pictures.html.figures import draw_fit
+        from kernelmean.pictures.matplotlib.fit import draw_fit
     except ImportError:
         print("no figure: Matplotlib is not installed (pip install 'kernelmean[report]').")
         return
