@@ -67,10 +67,10 @@ def test_from_files_to_answers(folder):
         "embed": ["s0.npy", "s1.npy", "s2.npy", "-o", "c.csv", "--neighbors", 2, "--k", 5],
         "proportions": [
             *(
-                "train-images-idx3-ubyte.gz",
-                "t10k-images-idx3-ubyte.gz",
+                "train-idx3-ubyte.gz",
+                "test-idx3-ubyte.gz",
                 "--label",
-                "train-labels-idx1-ubyte.gz",
+                "train-idx1-ubyte.gz",
             ),
             *("--bandwidth", 100),
         ],
@@ -132,7 +132,7 @@ def test_ctrl_c_leaves_no_half_written_file(tmp_path):
 
 
 def test_a_full_disk_is_one_line(folder):
-    """A limit on the size of files stands for the disk: the same kind of error from the same call."""
+    """A limit on the size of files stands for the disk: the same error from the same call."""
     before = set(folder.iterdir())
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))  # noqa: E731
     code, out, err = run(

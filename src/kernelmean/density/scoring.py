@@ -30,6 +30,7 @@ __all__ = [
     "log_posteriors",
     "log_quantiles",
     "scored_rows",
+    "threshold",
     "weighted_quantiles",
 ]
 
@@ -45,6 +46,13 @@ def log_quantiles(density: Density, X: Points, weights: Vector | None = None) ->
     if rows is None and engines.in_parts(present):
         rows = np.arange(len(present))
     return weighted_quantiles(density.log(present if rows is None else present[rows]), w, LEVELS)
+
+
+def threshold(quantiles: Vector, level: float) -> float:
+    """The log-density below which a share ``level`` of the training points lies, by linear
+    interpolation between their :func:`log_quantiles`.
+    """
+    return float(np.interp(level, LEVELS, quantiles))
 
 
 def scored_rows(
