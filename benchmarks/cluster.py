@@ -310,7 +310,7 @@ def latency(processes: int) -> dict[str, Any]:
         ) as local,
         distributed.Client(local),
     ):
-        X = engines.points(da.ones((1000, 2), chunks=(100, 2)), "cluster")
+        X = samples.check(da.ones((1000, 2), chunks=(100, 2)), "cluster")
         parts = X.parts(None, None)
         times = []
         for _ in range(100):

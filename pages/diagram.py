@@ -1,6 +1,5 @@
-"""The architecture as a drawing, from the import contracts that the build enforces.
-
-So it cannot disagree with them.
+"""The architecture as a drawing, from the import contracts that the build enforces: it cannot
+disagree with them.
 """
 
 from __future__ import annotations
@@ -10,27 +9,33 @@ from html import escape
 from pathlib import Path
 
 PYPROJECT = Path(__file__).parent.parent / "pyproject.toml"
-WIDTH, ROW, BOX, GAP = 760, 46, 32, 10
+WIDTH = 760  # of the drawing; these four are in units of its view box
+ROW = 46  # height of a layer
+BOX = 32  # height of the boxes in it
+GAP = 10  # between two boxes
 WORDS = {  # what each layer is for, in a few words; a new layer without words fails the build
     "__main__": "python -m kernelmean",
     "cli": "read a file, call one function, write a file",
-    "report": "results as HTML pages",
-    "plot": "Matplotlib displays",
-    "views": "the numbers behind pictures",
-    "files": "readers and writers",
-    "estimators": "scikit-learn façades",
-    "applications": "densities, embedding, proportions, mean shift",
-    "measures": "mmd, two-sample test, KL, clusterings",
-    "mean": "the value SparseKernelMean, fitting, merging, files",
-    "coefficients": "weights, stopping",
-    "refinement": "centres off the data",
-    "certificates": "bounds, measured errors",
+    "plot": "public: Matplotlib displays",
+    "report": "public: HTML pages",
+    "pictures": "what pictures show, computed once; Matplotlib and HTML draw it",
+    "density": "density estimates, classifier, outliers",
+    "meanshift": "clusters and image segments by climbing a density",
+    "embedding": "many samples as points of a plane",
+    "proportions": "how much of each class a sample holds",
+    "comparison": "two samples: mmd, two-sample test, KL divergence",
+    "fitting": "from a sample to a mean; merging, streaming",
+    "mean": "the value SparseKernelMean: sums, bounds, measured errors, files",
     "selection": "which points become centres",
     "bandwidth": "rules for the scale",
-    "factor": "one Cholesky factor for every k",
-    "engines": "rooms that hold the n points: naive, cpu, gpu, cluster",
+    "coefficients": "weights, number of centres, centres off the data",
+    "linalg": "one Cholesky factor for every k, simplex weights, conjugate gradients",
+    "samples": "where points lie: in memory, in files, on a cluster",
+    "engines": "point clouds that hold the n points: naive, cpu, gpu, parts, cluster",
+    "compiled": "compiled helpers: elementary functions, tables, threads",
     "kernels": "the formulas, once",
-    "_checks": "the door: outside arrays are checked here",
+    "files": "readers and writers",
+    "_checks": "what users pass is checked here",
     "_types": "names of shapes",
     "_lazy": "values computed once",
     "_progress": "how far work has come",
@@ -40,7 +45,7 @@ WORDS = {  # what each layer is for, in a few words; a new layer without words f
 
 
 def contracts() -> tuple[list[list[str]], list[str]]:
-    """(layers from the top, each a list of modules side by side; packages kept apart)."""
+    """(layers from the top, each a list of modules side by side; packages kept in their folders)."""
     settings = tomllib.loads(PYPROJECT.read_text())["tool"]["importlinter"]["contracts"]
     layers = next(contract["layers"] for contract in settings if contract["type"] == "layers")
     kept = [
@@ -49,17 +54,18 @@ def contracts() -> tuple[list[list[str]], list[str]]:
         if contract["type"] == "forbidden"
         for name in contract["forbidden_modules"]
     ]
-    return [[module.strip(" ()") for module in layer.split("|")] for layer in layers], sorted(
-        set(kept)
-    )
+    rows = [[module.strip(" ()") for module in layer.split("|")] for layer in layers]
+    return rows, sorted({name for name in kept if not name.startswith("kernelmean")})
 
 
 def svg() -> str:
-    """Rows of boxes: whatever is above may import what is below, never the reverse or sideways."""
+    """Rows of boxes; whatever is above may import what is below, never the reverse and never
+    sideways.
+    """
     layers, kept = contracts()
     height = ROW * len(layers) + 30
     parts = [_layer(i, modules) for i, modules in enumerate(layers)]
-    foot = f"{', '.join(kept)}: imported inside their own engine only"
+    foot = f"{', '.join(kept)}: imported inside their own folders only"
     parts.append(
         f'<text x="{WIDTH / 2}" y="{height - 8}" text-anchor="middle" font-size="13">'
         f"{escape(foot)}</text>"

@@ -4,6 +4,7 @@ in this process.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import NamedTuple
 
@@ -62,11 +63,9 @@ def write_others(folder: Path) -> None:
         np.random.default_rng(3).integers(0, 256, size=(120, 4, 4))
         // np.array([1, 2, 8])[np.arange(120) % 3, None, None]
     )
-    for name, rows in (("train", images), ("t10k", images[:60])):
-        formats.zipped(formats.write_idx(folder / f"{name}-images-idx3-ubyte", rows, 0x08, ">u1"))
-    formats.zipped(
-        formats.write_idx(folder / "train-labels-idx1-ubyte", np.arange(120) % 3, 0x08, ">u1")
-    )
+    for name, rows in (("train", images), ("test", images[:60])):
+        formats.zipped(formats.write_idx(folder / f"{name}-idx3-ubyte", rows, 0x08, ">u1"))
+    formats.zipped(formats.write_idx(folder / "train-idx1-ubyte", np.arange(120) % 3, 0x08, ">u1"))
     picture = np.zeros((20, 24, 3), np.uint8)
     picture[:10], picture[10:, :12] = (200, 30, 30), (20, 20, 220)
     formats.Image.fromarray(picture).save(folder / "photo.jpg", quality=95)
@@ -95,3 +94,18 @@ def write_models(folder: Path, capsys) -> None:
             "--no-certificate",
         )
         assert done.code == 0, done.err
+
+
+def answer(done: Done) -> dict:
+    """What a command printed with --json."""
+    assert done.code == 0, done.err
+    return json.loads(done.out)
+
+
+def written(path: str):
+    """A table that a command wrote, as a frame."""
+    return (
+        pa.parquet.read_table(path).to_pandas()
+        if path.endswith("parquet")
+        else pa.csv.read_csv(path).to_pandas()
+    )

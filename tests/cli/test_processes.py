@@ -67,10 +67,10 @@ def test_from_files_to_answers(folder):
         "embed": ["s0.npy", "s1.npy", "s2.npy", "-o", "c.csv", "--neighbors", 2, "--k", 5],
         "proportions": [
             *(
-                "train-images-idx3-ubyte.gz",
-                "t10k-images-idx3-ubyte.gz",
+                "train-idx3-ubyte.gz",
+                "test-idx3-ubyte.gz",
                 "--label",
-                "train-labels-idx1-ubyte.gz",
+                "train-idx1-ubyte.gz",
             ),
             *("--bandwidth", 100),
         ],

@@ -317,7 +317,8 @@ def test_nearest_centres(kind):
 @pytest.fixture
 def small_batches(monkeypatch):
     monkeypatch.setattr(_checks, "MAPPED", 100)
-    monkeypatch.setattr(streaming, "BATCH", 2000)
+    monkeypatch.setattr(_checks, "free_memory", lambda: 0)
+    monkeypatch.setattr(streaming, "BATCH_NUMBERS", 2000)
 
 
 @pytest.fixture
@@ -411,7 +412,8 @@ def test_memory_is_eight_bytes_a_point_and_a_batch(tmp_path, monkeypatch):
     import tracemalloc
 
     monkeypatch.setattr(_checks, "MAPPED", 100)
-    monkeypatch.setattr(streaming, "BATCH", 1 << 16)
+    monkeypatch.setattr(_checks, "free_memory", lambda: 0)
+    monkeypatch.setattr(streaming, "BATCH_NUMBERS", 1 << 16)
     peaks = {}
     for n in (100_000, 800_000):
         np.save(tmp_path / "x.npy", cloud(n, 8))

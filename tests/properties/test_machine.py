@@ -216,7 +216,10 @@ class Means(RuleBasedStateMachine):
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
         # However small, a mapped array is read part by part, and what is on a cluster stays there.
-        self.patches = [mock.patch.object(_checks, "MAPPED", 8)]
+        self.patches = [
+            mock.patch.object(_checks, "MAPPED", 8),
+            mock.patch.object(_checks, "free_memory", lambda: 0),
+        ]
         if "cluster" in ENGINES:
             self.patches.append(mock.patch("kernelmean.samples.cluster.collections.HERE", 0))
         for patch in self.patches:

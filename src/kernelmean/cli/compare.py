@@ -15,18 +15,24 @@ if TYPE_CHECKING:
     from kernelmean._types import Points
 
 
+First = Annotated[str, typer.Argument(metavar="A", help="A file of points, or a model.")]
+Second = Annotated[str, typer.Argument(metavar="B", help="Another one of the same kind.")]
+Bandwidth = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RULE|NUMBER", help="median for the MMD and iqr for the divergences by default."
+    ),
+]
+Permutations = Annotated[int, typer.Option(min=1, help="Of the two-sample test.")]
+
+
 def command(
-    a: Annotated[str, typer.Argument(metavar="A", help="A file of points, or a model.")],
-    b: Annotated[str, typer.Argument(metavar="B", help="Another one of the same kind.")],
-    bandwidth: Annotated[
-        str | None,
-        typer.Option(
-            metavar="RULE|NUMBER", help="median for the MMD and iqr for the divergences by default."
-        ),
-    ] = None,
+    a: First,
+    b: Second,
+    bandwidth: Bandwidth = None,
     kernel: o.Kernel = o.KernelName.gaussian,
     scale: o.ScaleName = o.Scale.none,
-    permutations: Annotated[int, typer.Option(min=1, help="Of the two-sample test.")] = 999,
+    permutations: Permutations = 999,
     columns: o.Columns = None,
     transform: o.TransformName = None,
     drop_na: o.DropNa = False,
@@ -50,26 +56,24 @@ def command(
       kernelmean compare a.fcs b.fcs --columns FSC-A,CD3 --transform arcsinh:150 --json
       kernelmean compare a.km b.km
     """
+    chosen = o.settings(bandwidth=bandwidth, kernel=kernel, scale=scale, engine=engine, seed=seed)
+    with results.working(quiet):
+        if _are_models(a, b):
+            facts = _of_models(a, b, seed)
+        else:
+            samples = list(alike((a, b), columns, transform, drop_na))
+            facts = _of_samples(samples, chosen, permutations)
+    results.show({"a": a, "b": b} | facts, as_json)
+
+
+def _are_models(a: str, b: str) -> bool:
+    """Whether both are models; a ValueError where only one of them is."""
     models = [Path(path).suffix == ".km" for path in (a, b)]
     if models[0] != models[1]:
         raise ValueError(
             "compare two files of points or two models, not one of each; fit the points first."
         )
-    facts: dict[str, Any] = {"a": a, "b": b}
-    with results.working(quiet):
-        if models[0]:
-            facts |= _of_models(a, b, seed)
-        else:
-            samples = list(alike((a, b), columns, {"transform": transform, "drop_na": drop_na}))
-            given = {} if bandwidth is None else {"bandwidth": o.number_or_word(bandwidth)}
-            shared = {
-                "kernel": kernel.value,
-                "scale": scale.setting,
-                "engine": engine.value,
-                "random_state": seed,
-            }
-            facts |= _of_samples(samples, given | shared, permutations)
-    results.show(facts, as_json)
+    return models[0]
 
 
 def _of_samples(samples: list[Points], shared: dict[str, Any], permutations: int) -> dict[str, Any]:

@@ -21,10 +21,10 @@ from kernelmean.fitting.fit import sparse_density
 from kernelmean.mean.loading import load
 from kernelmean.mean.value import SparseKernelMean
 
-QUERIES = 20_000
-EXACT_QUERIES = 500
-PEER_POINTS = 20_000
-PEER_QUERIES = 500
+QUERIES = 20_000  # points at which the sparse density is evaluated
+EXACT_QUERIES = 500  # of these, points at which the full sum is evaluated
+PEER_POINTS = 20_000  # points that scikit-learn is fitted to
+PEER_QUERIES = 500  # points at which scikit-learn's density is evaluated
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,7 @@ def _full_sum(X: Points, mean: SparseKernelMean, Q: Points) -> Timing:
 def _scikit_learn(X: Points, mean: SparseKernelMean, Q: Points) -> Timing:
     from sklearn.neighbors import KernelDensity
 
-    bandwidth = mean.kernel.bandwidth  # type: ignore[attr-defined]
-    peer = KernelDensity(bandwidth=bandwidth).fit(X)
+    peer = KernelDensity(bandwidth=mean.kernel.length).fit(X)
     values, seconds = _timed(lambda: peer.score_samples(Q))
     return Timing(seconds / len(Q), values)
 
@@ -149,7 +148,7 @@ def _print_table(facts: dict[str, str]) -> None:
 def _refuse_unknown_format(figure: Path) -> None:
     """Before the work is done; without Matplotlib there will be no figure."""
     try:
-        from kernelmean.pictures.html.figures import figure_format
+        from kernelmean.pictures.matplotlib.fit import figure_format
     except ImportError:
         return
     figure_format(figure)
@@ -157,7 +156,7 @@ def _refuse_unknown_format(figure: Path) -> None:
 
 def _draw(mean: SparseKernelMean, X: Points, figure: Path) -> None:
     try:
-        from kernelmean.pictures.html.figures import draw_fit
+        from kernelmean.pictures.matplotlib.fit import draw_fit
     except ImportError:
         print("no figure: Matplotlib is not installed (pip install 'kernelmean[report]').")
         return

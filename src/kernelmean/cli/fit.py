@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -12,40 +12,48 @@ from kernelmean.cli import clusters, results
 from kernelmean.cli import options as o
 
 if TYPE_CHECKING:
-    from kernelmean._types import Points, Vector
+    from kernelmean._types import Points
     from kernelmean.files import Source
+    from kernelmean.mean.certificate import Certificate
     from kernelmean.mean.value import SparseKernelMean
 
-UNLIKE = (
-    30.0  # ratio of the spreads of two columns from which on one bandwidth suits only one of them
-)
+MAX_SPREAD_RATIO = 30.0  # of two columns, from which on one bandwidth suits only one of them
+
+Output = Annotated[
+    Path, typer.Option("-o", "--output", metavar="MODEL.km", help="Where to write the model.")
+]
+Refine = Annotated[int, typer.Option(min=0, help="Steps that move the centres off the data.")]
+Signed = Annotated[
+    bool, typer.Option("--signed", help="The unconstrained kernel mean instead of a density.")
+]
+Weights = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of sample weights.")]
+Measured = Annotated[bool, typer.Option(help="Measure the error against the full kernel mean.")]
+
+
+class Task(NamedTuple):
+    """What is fitted, and how: a sample in memory, in files or on a cluster, and the settings."""
+
+    source: Source
+    X: Any  # an array, the source, or a Dask frame
+    weights: Any  # the same kind of thing, or None
+    settings: dict[str, Any]
 
 
 def command(
     data: o.Data,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="MODEL.km", help="Where to write the model.")
-    ],
+    output: Output,
     bandwidth: o.Bandwidth = "scott",
     kernel: o.Kernel = o.KernelName.gaussian,
     k: o.Centers = "auto",
     selection: o.SelectionName = o.Selection.auto,
-    refine: Annotated[
-        int, typer.Option(min=0, help="Steps that move the centres off the data.")
-    ] = 0,
+    refine: Refine = 0,
     scale: o.ScaleName = o.Scale.none,
-    signed: Annotated[
-        bool, typer.Option("--signed", help="The unconstrained kernel mean instead of a density.")
-    ] = False,
-    weights: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column of sample weights.")
-    ] = None,
+    signed: Signed = False,
+    weights: Weights = None,
     columns: o.Columns = None,
     transform: o.TransformName = None,
     drop_na: o.DropNa = False,
-    certificate: Annotated[
-        bool, typer.Option(help="Measure the error against the full kernel mean.")
-    ] = True,
+    certificate: Measured = True,
     report: o.Report = None,
     engine: o.Engine = o.EngineName.cpu,
     scheduler: clusters.Scheduler = None,
@@ -74,44 +82,71 @@ def command(
     o.ready(output)
     o.ready_for_report(report)
     o.keep_apart([output, report], [data])
-    chosen: dict[str, Any] = {
-        "bandwidth": o.number_or_word(bandwidth), "kernel": kernel.value, "scale": scale.setting, "k": o.whole_or_auto(k),
-        "selection": selection.value, "refine": refine, "engine": engine.value, "random_state": seed,
-    }  # fmt: skip
+    chosen = o.settings(
+        bandwidth=bandwidth, kernel=kernel, scale=scale, k=k, selection=selection, engine=engine,
+        seed=seed,
+    )  # fmt: skip
+    how: dict[str, Any] = {"columns": columns, "transform": transform, "drop_na": drop_na}
     with results.working(quiet), clusters.engine(scheduler, workers) as cluster:
-        source = km.read(
-            data, columns=columns, transform=transform, weights=weights, drop_na=drop_na
-        )
-        X, w = source.sample() if cluster is None else clusters.sample(source)
-        chosen["engine"] = chosen["engine"] if cluster is None else cluster
-        mean = _labelled(_signed(X, w, chosen) if signed else _density(X, w, chosen), source)
-        rows = _some_rows(X, w, source)
-        measured = mean.certificate(X, sample_weight=w, random_state=seed) if certificate else None
+        task = _task(km.read(data, weights=weights, **how), chosen | {"refine": refine}, cluster)
+        mean = _labelled(_signed(task) if signed else _density(task), task.source)
+        rows = _some_rows(task)
+        measured = _certificate(mean, task, seed) if certificate else None
         if report is not None:
-            from kernelmean.pictures.html import fit_page
-
-            settings = {"file": data, "transform": mean.transform or "none", "seed": seed}
-            page = fit_page(
-                mean, rows, certificate=measured, settings=settings, command=results.command_line()
-            )
-            results.write_text(report, page)
+            results.write_text(report, _page(mean, rows, measured, data, seed))
         mean.save(output)
-    results.show(_facts(mean, source, measured, output), as_json)
+    results.show(_facts(mean, task.source, measured, output), as_json)
     _note_few(mean, chosen["k"])
     if scale is o.Scale.none:
-        _note_units(rows, source.columns)
+        _note_units(rows, task.source.columns)
 
 
-def _some_rows(X: Any, weights: Any, source: Source) -> Points:
+def _task(source: Source, settings: dict[str, Any], cluster: Any) -> Task:
+    """The sample where it is to be fitted: on a cluster, where there is one."""
+    if cluster is None:
+        return Task(source, *source.sample(), settings)
+    return Task(source, *clusters.sample(source), settings | {"engine": cluster})
+
+
+def _density(task: Task) -> SparseKernelMean:
+    import kernelmean as km
+
+    fitted = km.SparseKDE(**task.settings).fit(task.X, sample_weight=task.weights).mean_
+    assert isinstance(fitted, km.SparseKernelMean)
+    return fitted
+
+
+def _signed(task: Task) -> SparseKernelMean:
+    import kernelmean as km
+
+    return km.sparse_kernel_mean(task.X, sample_weight=task.weights, **task.settings)
+
+
+def _certificate(mean: SparseKernelMean, task: Task, seed: int) -> Certificate:
+    return mean.certificate(task.X, sample_weight=task.weights, random_state=seed)
+
+
+def _page(
+    mean: SparseKernelMean, rows: Points, measured: Certificate | None, data: str, seed: int
+) -> str:
+    from kernelmean.pictures.html import fit_page
+
+    settings = {"file": data, "transform": mean.transform or "none", "seed": seed}
+    return fit_page(
+        mean, rows, certificate=measured, settings=settings, command=results.command_line()
+    )
+
+
+def _some_rows(task: Task) -> Points:
     """Rows that count, enough for units and for the ranges of pictures."""
     import numpy as np
 
-    if isinstance(X, np.ndarray):
-        found: Points = X if weights is None else X[weights > 0]
+    if isinstance(task.X, np.ndarray):
+        found: Points = task.X if task.weights is None else task.X[task.weights > 0]
         return found
     parts = (
         batch.points if batch.weights is None else batch.points[batch.weights > 0]
-        for batch in source.numbered()
+        for batch in task.source.numbered()
     )
     return next(rows for rows in parts if len(rows))
 
@@ -130,7 +165,7 @@ def _note_units(X: Points, names: list[str] | None) -> None:
     }
     least = min(spreads, key=spreads.__getitem__, default="")
     most = max(spreads, key=spreads.__getitem__, default="")
-    if spreads and spreads[most] > UNLIKE * spreads[least]:
+    if spreads and spreads[most] > MAX_SPREAD_RATIO * spreads[least]:
         results.note(
             f"column {most!r} spreads {spreads[most] / spreads[least]:.0f} times as far as "
             f"{least!r}, and all columns share one "
@@ -147,22 +182,6 @@ def _note_few(mean: SparseKernelMean, k: int | str) -> None:
         )
 
 
-def _density(
-    X: Points | Source, weights: Vector | None, chosen: dict[str, Any]
-) -> SparseKernelMean:
-    import kernelmean as km
-
-    fitted = km.SparseKDE(**chosen).fit(X, sample_weight=weights).mean_
-    assert isinstance(fitted, km.SparseKernelMean)
-    return fitted
-
-
-def _signed(X: Points | Source, weights: Vector | None, chosen: dict[str, Any]) -> SparseKernelMean:
-    import kernelmean as km
-
-    return km.sparse_kernel_mean(X, sample_weight=weights, **chosen)
-
-
 def _labelled(mean: SparseKernelMean, source: Source) -> SparseKernelMean:
     """With what a later file must be treated by: the names of the columns and the transform."""
     names = None if source.columns is None else tuple(source.columns)
@@ -172,12 +191,16 @@ def _labelled(mean: SparseKernelMean, source: Source) -> SparseKernelMean:
 
 
 def _facts(
-    mean: SparseKernelMean, source: Source, certificate: Any, output: Path
+    mean: SparseKernelMean, source: Source, certificate: Certificate | None, output: Path
 ) -> dict[str, Any]:
-    measured = {} if certificate is None else {
-        "relative_error": certificate.relative_error, "error": certificate.error,
-        "standard_error": certificate.standard_error, "certificate": certificate.method,
-    }  # fmt: skip
+    measured: dict[str, Any] = {}
+    if certificate is not None:
+        measured = {
+            "relative_error": certificate.relative_error,
+            "error": certificate.error,
+            "standard_error": certificate.standard_error,
+            "certificate": certificate.method,
+        }
     return {
         "file": source.path,
         "points": mean.n_points,

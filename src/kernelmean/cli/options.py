@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -127,20 +126,45 @@ def whole_or_auto(text: str) -> int | str:
         raise ValueError(f"--k must be auto or a whole number, got {text!r}.") from None
 
 
+def settings(
+    *,
+    engine: EngineName,
+    seed: int,
+    bandwidth: str | None = None,
+    kernel: KernelName | None = None,
+    scale: Scale | None = None,
+    k: str | None = None,
+    selection: Selection | None = None,
+) -> dict[str, Any]:
+    """The options of a fit as keyword arguments of the library; those not given are left out."""
+    found: dict[str, Any] = {"engine": engine.value, "random_state": seed}
+    if bandwidth is not None:
+        found["bandwidth"] = number_or_word(bandwidth)
+    if kernel is not None:
+        found["kernel"] = kernel.value
+    if scale is not None:
+        found["scale"] = scale.setting
+    if k is not None:
+        found["k"] = whole_or_auto(k)
+    if selection is not None:
+        found["selection"] = selection.value
+    return found
+
+
 def ready_for_report(path: Path | None) -> None:
     """The same for a page, and an ImportError where what it needs is not installed."""
     ready(path)
-    if path is not None and importlib.util.find_spec("plotly") is None:
-        from kernelmean.pictures.html.page import EXTRA
+    if path is not None:
+        from kernelmean.pictures.html.page import refuse_without_plotly
 
-        raise ImportError(EXTRA)
+        refuse_without_plotly()
 
 
 def ready_for_table(path: Path | None) -> None:
     """The same for a table, and a ValueError where the name says no format."""
     ready(path)
     if path is not None:
-        from kernelmean.files.writing import table_format
+        from kernelmean.files import table_format
 
         table_format(path)
 
@@ -163,7 +187,7 @@ def ready(path: Path | None) -> None:
     """A ValueError, before any work is done, where nothing can be written to this path."""
     if path is None:
         return
-    from kernelmean.files.atomic import refuse_other_than_files
+    from kernelmean.files import refuse_other_than_files
 
     folder = path.parent
     if not folder.is_dir():

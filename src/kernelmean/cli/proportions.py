@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,7 +11,9 @@ from kernelmean.cli import options as o
 from kernelmean.cli import results
 
 if TYPE_CHECKING:
+    from kernelmean._types import Points
     from kernelmean.files.reader import Labels
+    from kernelmean.proportions.intervals import ProportionIntervals
 
 
 class Representation(StrEnum):
@@ -22,30 +24,37 @@ class Representation(StrEnum):
     forest = "forest"
 
 
+Train = Annotated[str, typer.Argument(metavar="TRAIN", help="A file of points with labels.")]
+Test = Annotated[str, typer.Argument(metavar="TEST", help="A file of points without labels.")]
+Label = Annotated[
+    str,
+    typer.Option(
+        metavar="COLUMN", help="Column of labels in TRAIN, or a file with one label per row."
+    ),
+]
+RepresentationName = Annotated[
+    Representation, typer.Option(help="Points, or the posteriors of a classifier.")
+]
+Solver = Annotated[
+    str, typer.Option(metavar="qp|paper|moments", help="How the proportions are solved for.")
+]
+Bandwidth = Annotated[
+    str,
+    typer.Option(metavar="search|RULE|NUMBER", help="By default the best on simulated mixtures."),
+]
+Level = Annotated[float, typer.Option(help="Of the confidence intervals.")]
+
+
 def command(
-    train: Annotated[str, typer.Argument(metavar="TRAIN", help="A file of points with labels.")],
-    test: Annotated[str, typer.Argument(metavar="TEST", help="A file of points without labels.")],
-    label: Annotated[
-        str,
-        typer.Option(
-            metavar="COLUMN", help="Column of labels in TRAIN, or a file with one label per row."
-        ),
-    ],
-    representation: Annotated[
-        Representation, typer.Option(help="Points, or the posteriors of a classifier.")
-    ] = Representation.none,
-    solver: Annotated[
-        str, typer.Option(metavar="qp|paper|moments", help="How the proportions are solved for.")
-    ] = "qp",
-    bandwidth: Annotated[
-        str,
-        typer.Option(
-            metavar="search|RULE|NUMBER", help="By default the best on simulated mixtures."
-        ),
-    ] = "search",
+    train: Train,
+    test: Test,
+    label: Label,
+    representation: RepresentationName = Representation.none,
+    solver: Solver = "qp",
+    bandwidth: Bandwidth = "search",
     scale: o.ScaleName = o.Scale.none,
     selection: o.SelectionName = o.Selection.auto,
-    level: Annotated[float, typer.Option(help="Of the confidence intervals.")] = 0.95,
+    level: Level = 0.95,
     columns: o.Columns = None,
     transform: o.TransformName = None,
     drop_na: o.DropNa = False,
@@ -64,40 +73,55 @@ def command(
     Examples:
       kernelmean proportions train.csv test.csv --label species
       kernelmean proportions train.csv test.csv --label species --representation logistic --json
-      kernelmean proportions train-images-idx3-ubyte.gz t10k-images-idx3-ubyte.gz --label train-labels-idx1-ubyte.gz
+      kernelmean proportions train-idx3-ubyte.gz test-idx3-ubyte.gz --label train-idx1-ubyte.gz
     """
     import kernelmean as km
 
-    how: dict[str, Any] = {"transform": transform, "drop_na": drop_na}
-    with results.working(quiet):
-        labelled = km.read(train, columns=columns, labels=label, **how)
-        same = labelled.columns if labelled.columns is not None else columns
-        unlabelled = km.read(test, columns=same, **how).load().points
-        table = labelled.load()
-        _refuse_measurements(cast("Labels", table.labels), label)
-        fitted = km.ClassProportions(
-            solver=solver, bandwidth=o.number_or_word(bandwidth), scale=scale.setting, engine=engine.value,
-            selection=selection.value, representation=_classifier(representation, seed), random_state=seed,
-        ).fit(table.points, cast("Labels", table.labels))  # fmt: skip
-        found = fitted.predict_interval(unlabelled, level=level, random_state=seed)
-    columns_of = zip(
-        fitted.classes_.tolist(), found.proportions, found.lower, found.upper, strict=True
+    chosen = o.settings(
+        bandwidth=bandwidth, scale=scale, selection=selection, engine=engine, seed=seed
     )
-    rows = [
-        {"class": name, "proportion": float(p), "lower": float(l), "upper": float(u)}
-        for name, p, l, u in columns_of
-    ]
+    how = {"transform": transform, "drop_na": drop_na}
+    with results.working(quiet):
+        table, labels, points = _read(train, test, label, columns, how)
+        model = km.ClassProportions(
+            solver=solver, representation=_classifier(representation, seed), **chosen
+        ).fit(table, labels)
+        found = model.predict_interval(points, level=level, random_state=seed)
     facts = {
-        "training_points": len(table.points),
-        "points": len(unlabelled),
-        "kernel": str(fitted.kernel_),
+        "training_points": len(table),
+        "points": len(points),
+        "kernel": str(model.kernel_),
         "level": level,
     }
-    results.show(facts, as_json, proportions=rows)
+    results.show(facts, as_json, proportions=_rows(model.classes_.tolist(), found))
+
+
+def _read(
+    train: str, test: str, label: str, columns: str | None, how: dict[str, Any]
+) -> tuple[Points, Labels, Points]:
+    """The training points with their labels, and the points of the same columns without any."""
+    import kernelmean as km
+
+    source = km.read(train, columns=columns, labels=label, **how)
+    same = source.columns if source.columns is not None else columns
+    points = km.read(test, columns=same, **how).load().points
+    table = source.load()
+    assert table.labels is not None
+    _refuse_measurements(table.labels, label)
+    return table.points, table.labels, points
+
+
+def _rows(classes: list[Any], found: ProportionIntervals) -> list[dict[str, Any]]:
+    """One line per class: its proportion, and the ends of the interval."""
+    columns = zip(classes, found.proportions, found.lower, found.upper, strict=True)
+    return [
+        {"class": name, "proportion": float(p), "lower": float(l), "upper": float(u)}
+        for name, p, l, u in columns
+    ]
 
 
 def _refuse_measurements(labels: Labels, name: str) -> None:
-    """A ValueError where nearly every row has a label of its own: hours of work without a meaning."""
+    """A ValueError where nearly every row has a label of its own: hours of work for nothing."""
     found = len(set(labels.tolist()))
     if found > max(2, len(labels) // 2):
         raise ValueError(

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 
 from kernelmean import _progress
 
-Facts = Mapping[str, Any]
+Facts = Mapping[str, Any]  # names, in the words of JSON, and values of any kind
 
 _arguments: ContextVar[Sequence[str]] = ContextVar("arguments", default=())
 
@@ -69,15 +69,15 @@ def say(text: str, file: TextIO | None = None) -> None:
 
 def aligned(rows: Sequence[Facts]) -> str:
     """A table: numbers to the right, words to the left."""
+    import numpy as np
+
     names = list(rows[0])
     cells = [
         [name.replace("_", " ") for name in names],
         *([_text(row[name]) for name in names] for row in rows),
     ]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    right = [
-        isinstance(rows[0][name], int | float) or hasattr(rows[0][name], "dtype") for name in names
-    ]
+    right = [isinstance(rows[0][name], int | float | np.generic) for name in names]
     lines = (
         "  ".join(
             cell.rjust(w) if r else cell.ljust(w)
@@ -125,11 +125,13 @@ def _text(value: Any) -> str:
 
 def _plain(value: Any) -> Any:
     """What JSON knows; numbers that are not finite become null."""
+    import numpy as np
+
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    if hasattr(value, "tolist"):
+    if isinstance(value, np.ndarray | np.generic):
         return _plain(value.tolist())
     if isinstance(value, float):
         return value if math.isfinite(value) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -16,26 +16,32 @@ if TYPE_CHECKING:
     from kernelmean.mean.value import SparseKernelMean
 
 
+Model = Annotated[Path, typer.Argument(metavar="MODEL.km", help="A density that fit has written.")]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "-o", "--output", metavar="SCORES", help="parquet, feather, arrow, csv or tsv (also .gz)."
+    ),
+]
+Threshold = Annotated[
+    float | None,
+    typer.Option(metavar="SHARE", help="Flag rows below this quantile of the training density."),
+]
+
+
+class Scores(NamedTuple):
+    """What is known once all rows are scored."""
+
+    rows: int
+    total: float  # Σ log f
+    flagged: int  # rows below the threshold
+
+
 def command(
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL.km", help="A density that fit has written.")
-    ],
+    model: Model,
     data: o.Data,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="SCORES",
-            help="parquet, feather, arrow, csv or tsv (also .gz).",
-        ),
-    ] = None,
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SHARE", help="Flag rows below this quantile of the training density."
-        ),
-    ] = None,
+    output: Output = None,
+    threshold: Threshold = None,
     columns: o.Columns = None,
     transform: o.TransformName = None,
     drop_na: o.DropNa = False,
@@ -65,16 +71,20 @@ def command(
         )
     source = matching(mean, model, data, columns, transform, drop_na)
     with results.working(quiet), _writing(output) as write:
-        count, total, flagged = _stream(mean, source, cutoff, write)
-    facts: dict[str, Any] = {"file": data, "rows": count, "mean_log_density": total / count}
-    if cutoff is not None:
-        facts |= {
-            "threshold": threshold,
-            "log_density_below": cutoff,
-            "flagged": flagged,
-            "flagged_share": flagged / count,
-        }
-    results.show(facts | ({} if output is None else {"scores": str(output)}), as_json)
+        found = _stream(mean, source, cutoff, write)
+    facts = {"file": data, "rows": found.rows, "mean_log_density": found.total / found.rows}
+    flagged = {} if cutoff is None else _flagged(found, threshold, cutoff)
+    written = {} if output is None else {"scores": str(output)}
+    results.show(facts | flagged | written, as_json)
+
+
+def _flagged(found: Scores, threshold: float | None, cutoff: float) -> dict[str, Any]:
+    return {
+        "threshold": threshold,
+        "log_density_below": cutoff,
+        "flagged": found.flagged,
+        "flagged_share": found.flagged / found.rows,
+    }
 
 
 def _writing(output: Path | None) -> AbstractContextManager[TableWriter]:
@@ -86,32 +96,29 @@ def _writing(output: Path | None) -> AbstractContextManager[TableWriter]:
 
 def _stream(
     mean: SparseKernelMean, source: Source, cutoff: float | None, write: TableWriter
-) -> tuple[int, float, int]:
-    """Rows, Σ log f and flagged rows; one batch in memory at a time."""
+) -> Scores:
+    """Score all rows, with one batch in memory at a time."""
     from kernelmean import _progress
 
-    count = 0
-    total = 0.0
-    flagged = 0
+    found = Scores(0, 0.0, 0)
     with _progress.share("scoring") as progress:
         for batch in source.numbered():
             scores = mean.log(batch.points)
             columns: dict[str, Any] = {"row": batch.rows, "log_density": scores}
+            flagged = 0
             if cutoff is not None:
                 columns["flagged"] = scores < cutoff
-                flagged += int(columns["flagged"].sum())
+                flagged = int(columns["flagged"].sum())
             write(columns)
-            count = count + len(scores)
-            total = total + float(scores.sum())
+            total = found.total + float(scores.sum())
+            found = Scores(found.rows + len(scores), total, found.flagged + flagged)
             progress.reach(batch.done)
-    return count, total, flagged
+    return found
 
 
 def _cutoff(mean: SparseKernelMean, model: Path, level: float) -> float:
     """The quantile of the training points' log-density, which the model carries."""
-    import numpy as np
-
-    from kernelmean.mean.value import LEVELS
+    from kernelmean.density.quantiles import threshold
 
     if not 0.0 < level < 1.0:
         raise ValueError(f"--threshold must lie between 0 and 1, got {level:g}.")
@@ -120,7 +127,7 @@ def _cutoff(mean: SparseKernelMean, model: Path, level: float) -> float:
             f"{model} carries no quantiles of its training density, so --threshold has no "
             "meaning; fit it anew."
         )
-    return float(np.interp(level, LEVELS, mean.log_quantiles))
+    return threshold(mean.log_quantiles, level)
 
 
 def matching(

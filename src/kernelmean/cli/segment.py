@@ -11,36 +11,42 @@ from kernelmean.cli import options as o
 from kernelmean.cli import results
 
 if TYPE_CHECKING:
-    from kernelmean._types import Vector
+    from numpy.typing import NDArray
+
     from kernelmean.meanshift.images import Segmentation
 
-LISTED = 20  # segments in the table
+MAX_LISTED = 20  # segments in the table, the largest
+
+Picture = Annotated[
+    Path,
+    typer.Argument(metavar="IMAGE", help="png, jpg, tiff or webp; or an array in npy or npz."),
+]
+Output = Annotated[
+    Path,
+    typer.Option(
+        "-o", "--output", metavar="SEGMENTS.png", help="Where to write the segmented picture."
+    ),
+]
+Color = Annotated[
+    str, typer.Option(metavar="lab|rgb", help="The space in which colours are compared.")
+]
+Spatial = Annotated[float, typer.Option(min=0.0, help="Weight of the position; 0 leaves it out.")]
+Bandwidth = Annotated[
+    str | None, typer.Option(metavar="RULE|NUMBER", help="Wider: fewer segments.")
+]
+MinSize = Annotated[
+    int, typer.Option(min=1, help="Smaller segments, in pixels, join their neighbours.")
+]
 
 
 def command(
-    image: Annotated[
-        Path,
-        typer.Argument(metavar="IMAGE", help="png, jpg, tiff or webp; or an array in npy or npz."),
-    ],
-    output: Annotated[
-        Path,
-        typer.Option(
-            "-o", "--output", metavar="SEGMENTS.png", help="Where to write the segmented picture."
-        ),
-    ],
-    color: Annotated[
-        str, typer.Option(metavar="lab|rgb", help="The space in which colours are compared.")
-    ] = "lab",
-    spatial: Annotated[
-        float, typer.Option(min=0.0, help="Weight of the position; 0 leaves it out.")
-    ] = 1.0,
-    bandwidth: Annotated[
-        str | None, typer.Option(metavar="RULE|NUMBER", help="Wider: fewer segments.")
-    ] = None,
+    image: Picture,
+    output: Output,
+    color: Color = "lab",
+    spatial: Spatial = 1.0,
+    bandwidth: Bandwidth = None,
     k: o.Centers = "auto",
-    min_size: Annotated[
-        int, typer.Option(min=1, help="Smaller segments, in pixels, join their neighbours.")
-    ] = 1,
+    min_size: MinSize = 1,
     report: o.Report = None,
     engine: o.Engine = o.EngineName.cpu,
     seed: o.Seed = 0,
@@ -56,64 +62,58 @@ def command(
     \b
     Examples:
       kernelmean segment photo.jpg -o segments.png
-      kernelmean segment photo.jpg -o segments.png --bandwidth 0.1 --min-size 50 --report segments.html
+      kernelmean segment photo.jpg -o segments.png --bandwidth 0.1 --min-size 50 --report page.html
     """
-    import numpy as np
-
     import kernelmean as km
-    from kernelmean.files import image_format, read_image, write_image
+    from kernelmean.files import read_image
 
-    o.ready(output)
-    o.ready_for_report(report)
-    o.keep_apart([output, report], [str(image)])
-    image_format(output)
-    width: dict[str, Any] = {} if bandwidth is None else {"bandwidth": o.number_or_word(bandwidth)}
+    _refuse(image, output, report)
+    chosen = o.settings(bandwidth=bandwidth, k=k, engine=engine, seed=seed)
     with results.working(quiet):
         rgb = read_image(image)
-        found = km.segment_image(
-            rgb,
-            color=color,
-            spatial=spatial,
-            k=o.whole_or_auto(k),
-            min_size=min_size,
-            engine=engine.value,
-            random_state=seed,
-            **width,
-        )
+        found = km.segment_image(rgb, color=color, spatial=spatial, min_size=min_size, **chosen)
         if report is not None:
-            from kernelmean.pictures.html import segmentation_page
-
-            results.write_text(
-                report,
-                segmentation_page(
-                    rgb, found, settings={"file": image}, command=results.command_line()
-                ),
-            )
-        colors = np.round(255.0 * found.colors).astype(np.uint8)
-        write_image(
-            output, colors[found.labels] if colors.shape[1] == 3 else colors[found.labels, 0]
-        )
+            results.write_text(report, _page(rgb, found, image))
+        _write(output, found)
     facts = {
         "picture": str(image),
         "pixels": int(found.labels.size),
         "segments": found.n_segments,
         "output": str(output),
     }
-    results.show(facts, as_json, largest=_largest(found, None if as_json else LISTED))
+    results.show(facts, as_json, largest=_largest(found, None if as_json else MAX_LISTED))
+
+
+def _refuse(image: Path, output: Path, report: Path | None) -> None:
+    """An error, before any work is done, where a result could not be written."""
+    from kernelmean.files import image_format
+
+    o.ready(output)
+    o.ready_for_report(report)
+    o.keep_apart([output, report], [str(image)])
+    image_format(output)
+
+
+def _page(rgb: NDArray[Any], found: Segmentation, image: Path) -> str:
+    from kernelmean.pictures.html import segmentation_page
+
+    return segmentation_page(rgb, found, settings={"file": image}, command=results.command_line())
+
+
+def _write(output: Path, found: Segmentation) -> None:
+    from kernelmean.files import write_image
+    from kernelmean.pictures.segmentation import mode_picture
+
+    write_image(output, mode_picture(found))
 
 
 def _largest(found: Segmentation, count: int | None) -> list[dict[str, Any]]:
     """The segments, the largest first: number, pixels, share of the picture, colour."""
-    order = (-found.sizes).argsort(kind="stable")[:count].tolist()
-    pixels = found.sizes.tolist()
-    shares = (found.sizes / found.labels.size).tolist()
+    from kernelmean.pictures.segmentation import segments_by_size
+
+    told = segments_by_size(found)
+    columns = (told.numbers.tolist(), told.pixels.tolist(), told.shares.tolist(), told.codes)
     return [
-        {"segment": s, "pixels": pixels[s], "share": shares[s], "colour": _hex(found.colors[s])}
-        for s in order
+        {"segment": number, "pixels": pixels, "share": share, "colour": code}
+        for number, pixels, share, code in list(zip(*columns, strict=True))[:count]
     ]
-
-
-def _hex(color: Vector) -> str:
-    """As a web page would say it; grey has one channel."""
-    channels = color.tolist() * (3 // len(color))
-    return "#" + "".join(f"{round(255 * value):02x}" for value in channels)

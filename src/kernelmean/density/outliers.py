@@ -12,7 +12,7 @@ from kernelmean import _checks
 from kernelmean._types import ArrayLike, IntVector, RandomState, Vector
 from kernelmean.bandwidth.resolve import DEFAULT_RULE
 from kernelmean.density.estimator import SparseKDE
-from kernelmean.mean.value import LEVELS
+from kernelmean.density.quantiles import threshold
 from kernelmean.samples import estimators
 
 LOW_DIMENSION = 4
@@ -173,7 +173,7 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         self.density_ = SparseKDE(**own).fit(sample, sample_weight=weights)
         self.log_quantiles_ = self.density_.log_quantiles_
         assert self.log_quantiles_ is not None
-        self.offset_ = float(np.interp(share, LEVELS, self.log_quantiles_))
+        self.offset_ = threshold(self.log_quantiles_, share)
         return self
 
     def score_samples(self, X: ArrayLike) -> Vector:

@@ -30,6 +30,11 @@ def log_quantiles(density: Density, sample: WeightedSample) -> Vector:
     return weighted_quantiles(density.log(sample.sample.rows(rows)), None, LEVELS)
 
 
+def threshold(quantiles: Vector, level: float) -> float:
+    """The log-density below which a share ``level`` of the training points lies."""
+    return float(np.interp(level, LEVELS, quantiles))
+
+
 def evenly_spread_rows(sample: WeightedSample, count: int) -> IntVector:
     """So many rows that stand for all, spread evenly over the cumulative weight."""
     positions = (np.arange(count) + 0.5) / count

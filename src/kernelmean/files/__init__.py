@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kernelmean.files import transforms
-from kernelmean.files.atomic import atomic_write
+from kernelmean.files.atomic import atomic_write, refuse_other_than_files
 from kernelmean.files.faults import not_numeric
 from kernelmean.files.images import image_format, read_image, write_image
 from kernelmean.files.opening import open_reader, readable, short_name
 from kernelmean.files.reader import Labels, Reader
 from kernelmean.files.source import Batch, Source, Table, column_values
-from kernelmean.files.writing import TableWriter, table_writer
+from kernelmean.files.writing import TableWriter, table_format, table_writer
 
 __all__ = [
     "Batch",
@@ -29,7 +29,9 @@ __all__ = [
     "read_columns",
     "read_image",
     "readable",
+    "refuse_other_than_files",
     "short_name",
+    "table_format",
     "table_writer",
     "write_image",
 ]

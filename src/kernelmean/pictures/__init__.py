@@ -1,32 +1,51 @@
-"""The numbers behind the pictures; Matplotlib (``plot``) and Plotly (``report``) draw the same
-ones.
+"""The pictures of a result: what they show here, how it is drawn in ``matplotlib`` and ``html``.
+
+Each topic has a module of its name in all three places. The one here has a function that computes
+everything a picture shows and returns it as a frozen value; the other two only draw that value.
+
+============ ================================ ===========================================
+topic        function and its value           what is drawn
+============ ================================ ===========================================
+density      density_views, DensityView       contours or a curve, with the centres
+indicator    indicator_curve, IndicatorCurve  the error against the number of centres
+embedding    sample_map, SampleMap            samples as points of a plane
+distances    distance_map, DistanceMap        distances of all pairs of samples
+segmentation segment_view, SegmentView        an image, its segments and their colours
+============ ================================ ===========================================
+
+``html`` puts several pictures on one page: ``html/fit.py`` those of density and indicator,
+``html/embedding.py`` the map, which ``html/sample_map.py`` draws, and the distances.
 """
 
-from kernelmean.pictures.collections import Collection, clustered_order, collection
-from kernelmean.pictures.curves import Indicator, indicator
-from kernelmean.pictures.densities import (
-    DensityView,
-    column_names,
-    density_views,
-    line_view,
-    plane_view,
+from kernelmean.pictures.density import DensityView, density_views
+from kernelmean.pictures.distances import DistanceMap, distance_map
+from kernelmean.pictures.embedding import (
+    Collection,
+    ColorGroups,
+    ColorScale,
+    SampleMap,
+    collection,
+    sample_map,
 )
-from kernelmean.pictures.images import SegmentView, segment_view
+from kernelmean.pictures.indicator import IndicatorCurve, indicator_curve
 from kernelmean.pictures.marginals import Marginal, marginal
+from kernelmean.pictures.segmentation import SegmentView, segment_view
 
 __all__ = [
     "Collection",
+    "ColorGroups",
+    "ColorScale",
     "DensityView",
-    "Indicator",
+    "DistanceMap",
+    "IndicatorCurve",
     "Marginal",
+    "SampleMap",
     "SegmentView",
-    "clustered_order",
     "collection",
-    "column_names",
     "density_views",
-    "indicator",
-    "line_view",
+    "distance_map",
+    "indicator_curve",
     "marginal",
-    "plane_view",
+    "sample_map",
     "segment_view",
 ]

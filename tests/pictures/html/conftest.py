@@ -7,6 +7,7 @@ import pytest
 
 import kernelmean as km
 from kernelmean.pictures import html as report
+from kernelmean.pictures.html import page
 
 EVIL = "<script>alert(1)</script>"
 WORSE = "</script><img src=x onerror=alert(2)>&amp;\"'"
@@ -34,7 +35,7 @@ def fit_html() -> str:
 
 
 @pytest.fixture(scope="session")
-def embedding() -> km.DistributionEmbedding:
+def odd_embedding() -> km.DistributionEmbedding:
     rng = np.random.default_rng(1)
     names = [EVIL, WORSE, *(f"sample {i}" for i in range(12))]
     samples = {name: rng.normal(size=(50, 2)) + 3.0 * (i % 3) for i, name in enumerate(names)}
@@ -44,7 +45,7 @@ def embedding() -> km.DistributionEmbedding:
 
 
 @pytest.fixture(scope="session")
-def embed_html(embedding) -> str:
+def embed_html(odd_embedding) -> str:
     pytest.importorskip(
         "plotly", reason="Plotly is not installed: pip install 'kernelmean[report]'"
     )
@@ -52,7 +53,9 @@ def embed_html(embedding) -> str:
         "site": (["north", WORSE, "south"] * 5)[:14],
         "age": [None, *(20.5 + i for i in range(13))],
     }
-    return report.embedding_page(embedding, metadata=metadata, command=f"kernelmean embed '{EVIL}'")
+    return report.embedding_page(
+        odd_embedding, metadata=metadata, command=f"kernelmean embed '{EVIL}'"
+    )
 
 
 @pytest.fixture(scope="session")
@@ -65,3 +68,10 @@ def segment_html() -> str:
     return report.segmentation_page(
         rgb, found, command=["kernelmean", "segment", f"{EVIL}.png"], title=WORSE
     )
+
+
+@pytest.fixture
+def plotly_page(monkeypatch):
+    """The page of a fit, without four megabytes of script."""
+    monkeypatch.setattr(page, "plotly_source", lambda: "/* Plotly */")
+    return report.fit_page

@@ -210,8 +210,8 @@ def test_colours_follow_the_column_that_is_chosen(visit):
     assert tab.locator(".scalebar").inner_text().split() == ["20.5", "32.5"]
     until(
         tab,
-        "new Set([...document.querySelectorAll('#scatter .point')]"
-        ".map(p => p.style.fill)).size > 6",
+        "new Set([...document.querySelectorAll('#scatter .point')].map(p => p.style.fill)).size"
+        " > 6",
     )
     tab.get_by_label("Colour by").select_option("site")
     assert tab.locator(".legend button").count() == 3
@@ -244,8 +244,8 @@ def test_tab_goes_everywhere_and_is_seen(visit):
         tab.keyboard.press("Tab")
         reached.append(
             tab.evaluate("""() => { const e = document.activeElement, s = getComputedStyle(e);
-                const outlined = s.outlineStyle !== 'none' || s.outlineWidth !== '0px';
-                return [e.tagName + (e.type ? ':' + e.type : ''), outlined]; }""")
+                return [e.tagName + (e.type ? ':' + e.type : ''),
+                    s.outlineStyle !== 'none' || s.outlineWidth !== '0px']; }""")
         )
     kinds = {kind for kind, _ in reached}
     assert {"A", "INPUT:radio", "INPUT:range", "BUTTON:button"} <= kinds

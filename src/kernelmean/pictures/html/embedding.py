@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kernelmean.embedding.estimator import DistributionEmbedding
-from kernelmean.pictures import Collection, collection
+from kernelmean.pictures.distances import distance_map
+from kernelmean.pictures.embedding import Collection, collection, sample_map
 from kernelmean.pictures.html import charts, facts, page
-from kernelmean.pictures.html.scatter import PLAIN, scatter
+from kernelmean.pictures.html.distances import distances_chart
+from kernelmean.pictures.html.sample_map import PLAIN, sample_map_chart
 
-NEIGHBORS = 5
-FILTERED = 12  # samples from which on the table has a search box
-MAPPED = 1000  # samples up to which all distances are drawn
+NEIGHBORS = 5  # nearest samples of each in the table
+MIN_SEARCHED = 12  # samples from which on the table has a search box
+MAX_PAIRED = 1000  # samples up to which all distances are drawn
 METRICS = {
     "mmd": "maximum mean discrepancy",
     "l2": "L2 distance of the densities",
@@ -29,29 +31,62 @@ def embedding_page(
     command: str | Sequence[str] = "",
     title: str = "",
 ) -> str:
-    """Samples as points of a plane, as one self-contained HTML page.
+    """Write an embedding of distributions as one self-contained HTML page.
+
+    The page has the map of the samples, their distances, and the nearest samples of each.
 
     Parameters
     ----------
-    embedding : fitted; with ``error_bars=True`` the page shows each sample's error.
-    names : of the N samples; by default those of the fit.
-    metadata : columns to colour by, name to N values; numbers give a scale, anything else groups.
-    color : the column to begin with; by default the first.
-    settings : more rows for the table of settings, name to value.
-    command : that reproduces the page, as a line or as a list of arguments.
-    title : heading of the page.
+    embedding : DistributionEmbedding
+        A fitted embedding; with ``error_bars=True`` the page shows each sample's error.
+    names : sequence, default=None
+        Names of the N samples; by default those of the fit.
+    metadata : mapping of str to sequence, default=None
+        Columns to colour by, each with N values. More than six different numbers give a scale of
+        colours, anything else gives groups.
+    color : str, default=None
+        The column to begin with; by default the first.
+    settings : mapping of str to object, default=None
+        More rows for the table of settings.
+    command : str or sequence of str, default=""
+        The command that reproduces the page, as a line or as a list of arguments.
+    title : str, default=""
+        Heading of the page; by default the number of samples.
+
+    Returns
+    -------
+    page : str
+        The page, to be written to a file in UTF-8. It asks for nothing from a network.
+
+    See Also
+    --------
+    kernelmean.plot.EmbeddingDisplay : The map by Matplotlib.
+    kernelmean.plot.DistancesDisplay : The distances by Matplotlib.
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> rng = np.random.default_rng(0)
+    >>> samples = {name: rng.normal(i, size=(50, 2)) for i, name in enumerate("abcd")}
+    >>> embedding = km.DistributionEmbedding(embedding="mds", random_state=0).fit(samples)
+    >>> page = km.report.embedding_page(embedding, metadata={"site": ["u", "v", "u", "v"]})
+    >>> "4 samples compared" in page
+    True
     """
     samples = collection(embedding, names)
     known = _checked(metadata or {}, color, len(samples.names))
     drawn = []
     sections = [page.section("facts", "In numbers", page.facts(_numbers(embedding, samples)))]
     if samples.coordinates is not None:
-        drawn.append(scatter("scatter", samples, known, color))
-        sections.append(_scatter_section(embedding, drawn[0]))
-    if len(samples.names) <= MAPPED:
-        drawn.append(charts.heat_map("heat-map", samples))
-    sections += [_heat_map_section(samples), _neighbors_section(samples)]
+        places = sample_map(samples.coordinates, samples.names, known)
+        drawn.append(sample_map_chart("scatter", places, samples, color))
+        sections.append(_map_section(embedding, drawn[0]))
+    if len(samples.names) <= MAX_PAIRED:
+        pairs = distance_map(samples.distances, samples.names)
+        drawn.append(distances_chart("heat-map", pairs))
     sections += [
+        _distances_section(samples),
+        _neighbors_section(samples),
         facts.settings_section(_settings(embedding), settings),
         facts.reproduce_section(command),
     ]
@@ -116,14 +151,7 @@ def _settings(embedding: DistributionEmbedding) -> dict[str, object]:
     }
 
 
-def _scatter_section(embedding: DistributionEmbedding, chart: charts.Chart) -> str:
-    columns = [name for name in chart["variants"] if name != PLAIN]
-    options = "".join(
-        f'<option value="{page.text(name)}"{" selected" if name == chart["first"] else ""}>{page.text(name)}</option>'
-        for name in (*columns, PLAIN)
-    )
-    choice = f'<label for="color-by">Colour by</label><select id="color-by" data-varies="scatter">{options}</select>'
-    controls = f'{choice if columns else ""}{charts.legend_place([chart])}<span class="scalebar" hidden></span>'
+def _map_section(embedding: DistributionEmbedding, chart: charts.Chart) -> str:
     more = (
         ""
         if embedding.n_components <= 2
@@ -135,16 +163,37 @@ def _scatter_section(embedding: DistributionEmbedding, chart: charts.Chart) -> s
         f"only distances have a meaning.{more}"
         " Arrow keys walk through the samples."
     )
+    controls = (
+        f'{_color_choice(chart)}{charts.legend_place([chart])}<span class="scalebar" hidden></span>'
+    )
     return page.section(
-        "map", "Map of the samples", f'<div class="controls">{controls}</div>',
+        "map",
+        "Map of the samples",
+        f'<div class="controls">{controls}</div>',
         page.chart("scatter", "Map of the samples", caption, shape="large"),
-    )  # fmt: skip
+    )
 
 
-def _heat_map_section(samples: Collection) -> str:
-    if len(samples.names) > MAPPED:
+def _color_choice(chart: charts.Chart) -> str:
+    """A list of the columns to colour by; nothing where there are none."""
+    columns = [name for name in chart["variants"] if name != PLAIN]
+    if not columns:
+        return ""
+    options = "".join(
+        f'<option value="{page.text(name)}"{" selected" if name == chart["first"] else ""}>'
+        f"{page.text(name)}</option>"
+        for name in (*columns, PLAIN)
+    )
+    return (
+        '<label for="color-by">Colour by</label>'
+        f'<select id="color-by" data-varies="scatter">{options}</select>'
+    )
+
+
+def _distances_section(samples: Collection) -> str:
+    if len(samples.names) > MAX_PAIRED:
         words = (
-            f"<p>All pairs of more than {facts.number(MAPPED)} samples are too many to draw; "
+            f"<p>All pairs of more than {facts.number(MAX_PAIRED)} samples are too many to draw; "
             "the table has the nearest.</p>"
         )
         return page.section("distances", "Distances", words)
@@ -165,9 +214,7 @@ def _neighbors_section(samples: Collection) -> str:
     rows = [
         (
             name,
-            facts.number(samples.sizes[i]),
-            facts.number(samples.counts[i]),
-            "not measured" if samples.errors is None else f"{samples.errors[i]:.2e}",
+            *facts.sample_figures(samples, i),
             *(f"{samples.names[j]} ({samples.distances[i, j]:.3g})" for j in nearest[i]),
         )
         for i, name in enumerate(samples.names)
@@ -176,8 +223,11 @@ def _neighbors_section(samples: Collection) -> str:
     table = page.table(
         "Nearest samples of each, with their distances", head, rows, numbers=(1, 2, 3)
     )
-    box = '<div class="controls"><label for="find">Find</label><input type="search" id="find" data-filters="neighbours"></div>'
-    shown = box if len(rows) >= FILTERED else ""
+    box = (
+        '<div class="controls"><label for="find">Find</label>'
+        '<input type="search" id="find" data-filters="neighbours"></div>'
+    )
+    shown = box if len(rows) >= MIN_SEARCHED else ""
     return page.section(
         "nearest", "Nearest samples", shown, f'<div id="neighbours" class="nowrap">{table}</div>'
     )

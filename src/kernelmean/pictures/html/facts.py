@@ -9,15 +9,12 @@ from importlib import metadata
 
 from kernelmean import __version__
 from kernelmean.mean.value import SparseKernelMean
+from kernelmean.pictures.embedding import Collection
 from kernelmean.pictures.html import page
 
-PACKAGES = (
-    "numpy",
-    "scipy",
-    "numba",
-    "scikit-learn",
-    "plotly",
-)  # whose versions can change a result or the page
+# packages whose versions can change a result or the page
+PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "plotly")
+# what a page says of the reason for which a fit stopped
 REASONS = {
     "tol": "more centres would change too little (tol)",
     "k_max": "the most centres allowed (k_max)",
@@ -53,6 +50,12 @@ def fitted(mean: SparseKernelMean) -> dict[str, str]:
     }
 
 
+def sample_figures(samples: Collection, i: int) -> list[str]:
+    """Points, centres and error of one of the samples that were compared."""
+    error = "not measured" if samples.errors is None else f"{samples.errors[i]:.2e}"
+    return [number(samples.sizes[i]), number(samples.counts[i]), error]
+
+
 def settings_section(known: Mapping[str, object], given: Mapping[str, object] | None) -> str:
     """A table of settings: those the result remembers, then those of the caller."""
     rows = list({**known, **(given or {})}.items())
@@ -65,7 +68,8 @@ def reproduce_section(command: str | Sequence[str]) -> str:
     """The exact command, to be copied, and the versions that ran it."""
     line = command if isinstance(command, str) else shlex.join(command)
     shown = (
-        f'<div class="command"><pre tabindex="0" aria-label="Command"><code id="command">{page.text(line)}</code></pre>'
+        '<div class="command"><pre tabindex="0" aria-label="Command">'
+        f'<code id="command">{page.text(line)}</code></pre>'
         '<button type="button" data-copies="command">Copy</button></div>'
         if line
         else "<p>Made from Python, without a command.</p>"

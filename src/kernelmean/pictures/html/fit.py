@@ -9,16 +9,14 @@ import numpy as np
 from kernelmean._types import ArrayLike
 from kernelmean.mean.certificate import Certificate
 from kernelmean.mean.value import SparseKernelMean
-from kernelmean.pictures import DensityView, column_names, density_views, indicator
-from kernelmean.pictures.html import charts, facts, page
+from kernelmean.pictures.density import column_names, density_views, heaviest_first
+from kernelmean.pictures.html import facts, page
+from kernelmean.pictures.html.density import density_charts, density_section
+from kernelmean.pictures.html.indicator import indicator_chart, indicator_figure
+from kernelmean.pictures.indicator import indicator_curve
 
-HEAVIEST = 20  # centres in the table
-TABULATED = 12  # of their coordinates
-KINDS = {
-    "whole": "The fitted mean",
-    "marginal": "The fitted mean with the other coordinates integrated out",
-    "slice": "A slice of the fitted mean through its highest centre",
-}
+MAX_LISTED = 20  # centres in the table, the heaviest
+MAX_TABULATED = 12  # coordinates of a centre in the table
 
 
 def fit_page(
@@ -31,55 +29,69 @@ def fit_page(
     command: str | Sequence[str] = "",
     title: str = "",
 ) -> str:
-    """A sparse kernel mean as one self-contained HTML page.
+    """Write a sparse kernel mean as one self-contained HTML page.
+
+    The page has the density or the mean with its centres, the error against the number of centres,
+    and the error, measured and promised.
 
     Parameters
     ----------
-    mean : the fitted mean.
-    sample : rows of the data, (n, d), or some of them: they set the range of the pictures, and none
-        of them is written to the page, which holds the centres only. None: the range of the
-        centres.
-    columns : names of the coordinates; by default those that the mean remembers, else x1, x2, …
-    certificate : of :meth:`SparseKernelMean.certificate`; without it the page shows the bounds
+    mean : SparseKernelMean
+        The fitted mean.
+    sample : array-like of shape (n, d), default=None
+        The data or some of its rows. They set the range of the pictures, and none of them is
+        written to the page, which holds the centres only. By default the centres set the range.
+    columns : sequence of str, default=None
+        Names of the coordinates; by default those that the mean remembers, else x1, x2, and so on.
+    certificate : Certificate, default=None
+        The result of :meth:`SparseKernelMean.certificate`; without it the page shows the bounds
         only.
-    settings : more rows for the table of settings, name to value.
-    command : that reproduces the page, as a line or as a list of arguments.
-    title : heading of the page.
+    settings : mapping of str to object, default=None
+        More rows for the table of settings.
+    command : str or sequence of str, default=""
+        The command that reproduces the page, as a line or as a list of arguments.
+    title : str, default=""
+        Heading of the page; by default the numbers of points and of centres.
+
+    Returns
+    -------
+    page : str
+        The page, to be written to a file in UTF-8. It asks for nothing from a network.
+
+    See Also
+    --------
+    kernelmean.plot.DensityDisplay : The density by Matplotlib.
+    kernelmean.plot.IndicatorDisplay : The error against the number of centres by Matplotlib.
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> X = np.random.default_rng(0).normal(size=(300, 2))
+    >>> page = km.report.fit_page(km.sparse_kernel_mean(X, k=30, random_state=0), X)
+    >>> "300 points by 30 centres" in page
+    True
     """
     if not isinstance(mean, SparseKernelMean):
         raise TypeError(f"the page of a fit needs a SparseKernelMean, got {type(mean).__name__}.")
     views = density_views(mean, sample, columns)
-    curve = indicator(mean)
-    drawn = [
-        charts.density(f"density-{i}", view, small=len(views) > 1) for i, view in enumerate(views)
-    ]
+    curve = indicator_curve(mean)
+    drawn = density_charts(views)
+    names = column_names(mean, columns)
     sections = [
         page.section("facts", "In numbers", page.facts(_numbers(mean, certificate))),
-        _density_section(views, drawn, mean),
-        page.section("centres", "How many centres", _indicator_figure(mean)),
-        page.section(
-            "error",
-            "How good it is",
-            _certificate(mean, certificate),
-            _heaviest(mean, column_names(mean, columns)),
-        ),
+        density_section(views, drawn, mean),
+        page.section("centres", "How many centres", indicator_figure("indicator", curve)),
+        page.section("error", "How good it is", _errors(mean, certificate), _heaviest(mean, names)),
         facts.settings_section(facts.fitted(mean), settings),
         facts.reproduce_section(command),
     ]
     heading = title or f"{facts.number(mean.n_points)} points by {facts.number(mean.k)} centres"
-    return page.render(
-        page.Page(
-            "fit",
-            heading,
-            _lede(mean, certificate),
-            sections,
-            [*drawn, charts.indicator("indicator", curve)],
-        )
-    )
+    lede = _lede(mean, views[0].what, certificate)
+    charts = [*drawn, indicator_chart("indicator", curve)]
+    return page.render(page.Page("fit", heading, lede, sections, charts))
 
 
-def _lede(mean: SparseKernelMean, certificate: Certificate | None) -> str:
-    what = "density" if mean.is_density else "kernel mean"
+def _lede(mean: SparseKernelMean, what: str, certificate: Certificate | None) -> str:
     size = (
         f"{facts.number(mean.n_points)} points in {mean.dimension} "
         f"dimension{'s' if mean.dimension > 1 else ''}"
@@ -102,7 +114,7 @@ def _numbers(mean: SparseKernelMean, certificate: Certificate | None) -> dict[st
         "dimensions": facts.number(mean.dimension),
         "centres k\u2080": facts.number(mean.k),
         "bandwidth": f"{mean.kernel.length:.4g}",
-        "covering radius": "not known" if np.isnan(mean.cover) else f"{mean.cover:.4g}",
+        "covering radius": _cover(mean),
         **error,
     }
 
@@ -111,118 +123,50 @@ def _relative(certificate: Certificate) -> str:
     return f"{'< ' if certificate.below_floor else ''}{certificate.relative_error:.2e}"
 
 
-def _density_section(
-    views: list[DensityView], drawn: list[charts.Chart], mean: SparseKernelMean
-) -> str:
-    shape = "wide" if len(views[0].axes) == 1 else "square"
-    figures = [
-        page.chart(
-            str(chart["id"]),
-            f"{view.what.capitalize()} in {' and '.join(view.axes)}",
-            page.text(" × ".join(view.axes)),
-            shape=shape,
-        )
-        for view, chart in zip(views, drawn, strict=True)
-    ]
-    classes = "views" if len(figures) > 1 else "single"
-    grid = f'<div class="{classes}">{"".join(figures)}</div>'
-    return page.section(
-        "density", views[0].what.capitalize(), f"<p>{_density_words(views, mean)}</p>",
-        f'<div class="controls">{charts.legend_place(drawn)}</div>', grid,
-    )  # fmt: skip
+def _cover(mean: SparseKernelMean) -> str:
+    return "not known" if np.isnan(mean.cover) else f"{mean.cover:.4g}"
 
 
-def _density_words(views: list[DensityView], mean: SparseKernelMean) -> str:
-    view = views[0]
-    most = charts.DRAWN_SMALL if len(views) > 1 else charts.DRAWN
-    lines = (
-        ""
-        if view.signed or len(view.axes) == 1
-        else " Each line encloses another tenth of the mass in view."
-    )
-    few = (
-        f" The {most} heaviest of {facts.number(mean.k)} centres are drawn."
-        if mean.k > most
-        else ""
-    )
-    plane = (
-        " in the plane of the two leading principal axes of its centres"
-        if view.axes[0].endswith("principal axis")
-        else ""
-    )
-    rings = " Rings are centres; their areas are their weights."
-    units = "" if mean.transform is None else f" Axes are in values after {mean.transform}."
-    return page.text(
-        f"{KINDS[view.kind]}{plane}.{units}{lines}{rings}{few} Arrow keys walk through the "
-        "centres of a figure."
-    )
-
-
-def _indicator_figure(mean: SparseKernelMean) -> str:
-    caption = (
-        "How much of the squared error that k<sub>0</sub> centres remove is still there with m "
-        "of them: "
-        "(E<sub>m</sub> − E<sub>k₀</sub>) / (E<sub>1</sub> − E<sub>k₀</sub>). "
-        f"Stopped at k<sub>0</sub> = {facts.number(mean.k)}: "
-        f"{page.text(facts.REASONS[mean.stop_reason])}."
-    )
-    return page.chart(
-        "indicator", "Error indicator against the number of centres", caption, shape="wide"
-    )
-
-
-def _certificate(mean: SparseKernelMean, certificate: Certificate | None) -> str:
+def _errors(mean: SparseKernelMean, certificate: Certificate | None) -> str:
     """What was measured, what is promised, and how far a point can be from its centre."""
     rows = [
-        (
-            "covering radius",
-            "not known" if np.isnan(mean.cover) else f"{mean.cover:.4g}",
-            "largest distance of a point to its nearest centre",
-        )
+        ("covering radius", _cover(mean), "largest distance of a point to its nearest centre"),
+        *([] if certificate is None else _measured(certificate)),
+        *_promised(mean),
     ]
-    if certificate is not None:
-        spread = f" ± {certificate.standard_error:.1e}" if certificate.standard_error else ""
-        rows.append(
-            (
-                "measured error",
-                f"{certificate.error:.3e}{spread}",
-                f"norm of the difference to the full mean, method “{certificate.method}”",
-            )
-        )
-        rows.append(
-            (
-                "relative error",
-                _relative(certificate),
-                "the same, divided by the norm of the full mean",
-            )
-        )
-    for name, bound, words in (
-        (
-            "tighter bound",
-            mean.tighter_bound,
-            "promised from each point’s distance to its nearest centre",
-        ),
-        ("Theorem 1", mean.bound, "promised from the covering radius alone"),
-    ):
-        if bound is not None:
-            rows.append((name, f"{bound:.3e}", words))
     return page.table(
         "Error, measured and promised", ("quantity", "value", "meaning"), rows, numbers=(1,)
     )
 
 
+def _measured(certificate: Certificate) -> list[tuple[str, str, str]]:
+    spread = f" ± {certificate.standard_error:.1e}" if certificate.standard_error else ""
+    method = f"norm of the difference to the full mean, method “{certificate.method}”"
+    share = "the same, divided by the norm of the full mean"
+    return [
+        ("measured error", f"{certificate.error:.3e}{spread}", method),
+        ("relative error", _relative(certificate), share),
+    ]
+
+
+def _promised(mean: SparseKernelMean) -> list[tuple[str, str, str]]:
+    nearest = "promised from each point’s distance to its nearest centre"
+    cover = "promised from the covering radius alone"
+    bounds = [("tighter bound", mean.tighter_bound, nearest), ("Theorem 1", mean.bound, cover)]
+    return [(name, f"{bound:.3e}", words) for name, bound, words in bounds if bound is not None]
+
+
 def _heaviest(mean: SparseKernelMean, names: Sequence[str]) -> str:
     """The heaviest centres as a table, folded away."""
-    heaviest = np.argsort(-np.abs(mean.weights), kind="stable")[:HEAVIEST]
     shown = [
         (
             int(row) + 1,
             f"{mean.weights[row]:.4g}",
-            *(f"{v:.5g}" for v in mean.centers[row, :TABULATED]),
+            *(f"{v:.5g}" for v in mean.centers[row, :MAX_TABULATED]),
         )
-        for row in heaviest
+        for row in heaviest_first(mean.weights)[:MAX_LISTED]
     ]
-    head = ("centre", "weight", *names[:TABULATED])
+    head = ("centre", "weight", *names[:MAX_TABULATED])
     what = f"The {len(shown)} heaviest centres"
     table = page.table(what, head, shown, numbers=range(1, len(head)))
     return f'<details class="nowrap"><summary>{what} as a table</summary>{table}</details>'

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import importlib.util
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple
 from kernelmean import __version__
 from kernelmean.files import readable
 
+# what an ImportError says
 EXTRA = "a report needs Plotly and Pillow: pip install 'kernelmean[report]'."
 
 
@@ -29,9 +31,7 @@ class Page(NamedTuple):
     title: str
     lede: str  # one sentence, HTML
     sections: Sequence[str]  # HTML
-    charts: Sequence[
-        Mapping[str, Any]
-    ] = ()  # what the page's script draws with Plotly; none: Plotly stays out
+    charts: Sequence[Mapping[str, Any]] = ()  # what Plotly draws; none: Plotly stays out
 
 
 def render(page: Page) -> str:
@@ -49,8 +49,10 @@ def render(page: Page) -> str:
             f'<meta name="generator" content="kernelmean {text(__version__)}">',
             '<link rel="icon" href="data:,">',
             f"<title>{text(page.title)}</title>\n<style>\n{_asset('page.css')}</style>\n</head>",
-            f'<body class="{text(page.kind)}">\n<a class="skip" href="#main">Skip to the results</a>',
-            f'<header>\n<p class="eyebrow">kernelmean {text(page.kind)}</p>\n<h1>{text(page.title)}</h1>',
+            f'<body class="{text(page.kind)}">',
+            '<a class="skip" href="#main">Skip to the results</a>',
+            f'<header>\n<p class="eyebrow">kernelmean {text(page.kind)}</p>',
+            f"<h1>{text(page.title)}</h1>",
             f'<p class="lede">{page.lede}</p>\n</header>\n<main id="main">',
             "<noscript><p>The figures need JavaScript; everything else on this page does "
             "not.</p></noscript>",
@@ -82,7 +84,8 @@ def embedded(value: object) -> str:
 def section(name: str, heading: str, *body: str) -> str:
     """A part of the page with its heading."""
     inner = "\n".join(body)
-    return f'<section aria-labelledby="{text(name)}">\n<h2 id="{text(name)}">{text(heading)}</h2>\n{inner}\n</section>'
+    title = f'<h2 id="{text(name)}">{text(heading)}</h2>'
+    return f'<section aria-labelledby="{text(name)}">\n{title}\n{inner}\n</section>'
 
 
 def facts(entries: Mapping[str, str]) -> str:
@@ -114,7 +117,8 @@ def table(
         )
         lines.append(f'<tr><th scope="row" {classes[0]}>{text(first)}</th>{cells}</tr>')
     return (
-        f'<div class="scroll" role="region" tabindex="0" aria-label="{text(caption)}"><table><caption>{text(caption)}</caption>'
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{text(caption)}">'
+        f"<table><caption>{text(caption)}</caption>"
         f"<thead><tr>{top}</tr></thead><tbody>\n" + "\n".join(lines) + "\n</tbody></table></div>"
     )
 
@@ -124,14 +128,22 @@ def chart(name: str, described: str, caption: str, *, shape: str = "square") -> 
     caption.
     """
     return (
-        f'<figure class="{text(shape)}"><div class="chart" id="{text(name)}" role="group" tabindex="0" '
-        f'aria-roledescription="chart" aria-label="{text(described)}"></div><figcaption>{caption}</figcaption></figure>'
+        f'<figure class="{text(shape)}">'
+        f'<div class="chart" id="{text(name)}" role="group" tabindex="0" '
+        f'aria-roledescription="chart" aria-label="{text(described)}"></div>'
+        f"<figcaption>{caption}</figcaption></figure>"
     )
 
 
 def data_url(kind: str, content: bytes) -> str:
     """Bytes as an address that needs no request."""
     return f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"
+
+
+def refuse_without_plotly() -> None:
+    """An ImportError that says what to install, where a page could not be made."""
+    if importlib.util.find_spec("plotly") is None:
+        raise ImportError(EXTRA)
 
 
 def plotly_source() -> str:

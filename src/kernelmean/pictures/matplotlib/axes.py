@@ -1,9 +1,10 @@
-"""Where the displays draw: axes that are given, or a new figure."""
+"""What all displays need: axes to draw on, the mean inside an estimator, names as they are."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -13,12 +14,24 @@ from kernelmean.mean.value import SparseKernelMean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
 
-PANEL = 3.4  # inches
+    AxesLike: TypeAlias = Axes | Sequence[Axes] | np.ndarray[tuple[int, ...], np.dtype[np.object_]]
+    AnyFigure: TypeAlias = Figure | SubFigure
+
+PANEL = 3.4  # width and height of a panel, in inches
+LEAST_SIZE = (4.8, 3.8)  # width and height of the smallest figure, in inches
+ACROSS = 3  # panels in a row
 
 
-def panels(count: int, ax: Any = None, columns: int = 3) -> tuple[Figure, list[Axes]]:
+@runtime_checkable
+class HasMean(Protocol):
+    """An estimator that holds a kernel mean once it is fitted."""
+
+    mean_: KernelMean | SparseKernelMean
+
+
+def panels(count: int, ax: AxesLike | None = None) -> tuple[AnyFigure, list[Axes]]:
     """``count`` axes: those given, one or a sequence, or new ones in rows of three."""
     if ax is not None:
         given = list(np.ravel(np.asarray(ax, dtype=object)))
@@ -29,19 +42,25 @@ def panels(count: int, ax: Any = None, columns: int = 3) -> tuple[Figure, list[A
         from matplotlib import pyplot as plt
     except ImportError as error:
         raise ImportError("km.plot needs Matplotlib: pip install 'kernelmean[report]'.") from error
-    across = min(count, columns)
+    across = min(count, ACROSS)
     down = math.ceil(count / across)
-    size = (max(PANEL * across, 4.8), max(PANEL * down, 3.8))
+    size = (max(PANEL * across, LEAST_SIZE[0]), max(PANEL * down, LEAST_SIZE[1]))
     figure, made = plt.subplots(down, across, figsize=size, squeeze=False, layout="constrained")
     for spare in made.ravel()[count:]:
         spare.remove()
     return figure, list(made.ravel()[:count])
 
 
-def mean_of(estimator: Any) -> KernelMean | SparseKernelMean:
+def mean_of(estimator: object) -> KernelMean | SparseKernelMean:
     """The mean inside a fitted estimator."""
     check_is_fitted(estimator)
-    mean = getattr(estimator, "mean_", None)
-    if not isinstance(mean, (KernelMean, SparseKernelMean)):
-        raise TypeError(f"{type(estimator).__name__} holds no kernel mean to draw (mean_).")
-    return mean
+    if isinstance(estimator, HasMean) and isinstance(
+        estimator.mean_, (KernelMean, SparseKernelMean)
+    ):
+        return estimator.mean_
+    raise TypeError(f"{type(estimator).__name__} holds no kernel mean to draw (mean_).")
+
+
+def plain(name: str) -> str:
+    """A name as it is: Matplotlib would read mathematics between two dollars."""
+    return name.replace("$", r"\$")

@@ -1,4 +1,4 @@
-"""A density on grids: along its one coordinate, or in planes of two."""
+"""A density on grids: along one of its coordinates, or in planes of two."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from kernelmean import _checks
-from kernelmean._types import ArrayLike, Matrix, Points, Vector
+from kernelmean._types import ArrayLike, IntVector, Matrix, Points, Vector
 from kernelmean.mean.expansion import KernelMean
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.pictures.marginals import kernel_marginal, marginal
 
 Mean: TypeAlias = KernelMean | SparseKernelMean
 
-PAIRWISE = (
-    6  # dimensions up to which every pair of coordinates is drawn; beyond it the principal plane
-)
-LINE = 400  # points of a curve
-GRID = 72  # points along each side of a plane
-ROWS = 100_000  # of the sample that are read to find its range
-TAILS = (0.002, 0.998)  # quantiles between which a picture is drawn
-MARGIN = 0.06  # of the range, added on either side
+MAX_PAIRED = 6  # dimensions up to which every pair of coordinates is drawn
+LINE_POINTS = 400  # grid points of a curve
+SIDE_POINTS = 72  # grid points along each side of a plane
+RANGE_ROWS = 100_000  # rows of the sample that are read to find its range
+RANGE = (0.002, 0.998)  # quantiles between which a picture is drawn
+MARGIN = 0.06  # added on either side, as a share of the range
+LEVELS = np.linspace(0.05, 0.95, 10)  # of the contour lines, as shares of the mass below
+ROUNDING = 1e-9  # values below zero by less than this share of the largest are rounding
+PRINCIPAL_AXES = ("first principal axis", "second principal axis")
 
 
 class DensityView(NamedTuple):
@@ -46,7 +47,38 @@ class DensityView(NamedTuple):
         """Whether the mean is below zero somewhere in view, beyond rounding: then no mass can be
         told.
         """
-        return bool(self.values.min() < -1e-9 * self.values.max())
+        return bool(self.values.min() < -ROUNDING * self.values.max())
+
+    @property
+    def heights(self) -> Points:
+        """What contour lines are drawn of: shares of the mass, or values where they are signed."""
+        return self.values if self.signed else self.mass_below()
+
+    @property
+    def levels(self) -> Vector | None:
+        """Where contour lines are drawn, so that each encloses another tenth of the mass in view;
+        None for signed values, which have no mass.
+        """
+        return None if self.signed else LEVELS
+
+    @property
+    def places(self) -> Points:
+        """(k, 2) where the centres are drawn; along a line they stand on the axis."""
+        if len(self.axes) == 2:
+            return self.centers
+        return np.column_stack([self.centers[:, 0], np.zeros(len(self.centers))])
+
+    @property
+    def shares(self) -> Vector:
+        """(k,) |α_a|/Σ|α|: the areas of the marks of the centres are in proportion to it."""
+        sizes = np.abs(self.weights)
+        shares: Vector = sizes / sizes.sum()
+        return shares
+
+    @property
+    def heaviest(self) -> IntVector:
+        """(k,) centres from the heaviest on."""
+        return heaviest_first(self.weights)
 
     def mass_below(self) -> Points:
         """For each grid point the share of the mass in view where the density is lower: 0 in the
@@ -64,47 +96,33 @@ class DensityView(NamedTuple):
 
 
 def density_views(
-    mean: Mean, sample: ArrayLike | None = None, columns: Sequence[str] | None = None
+    mean: Mean,
+    sample: ArrayLike | None = None,
+    columns: Sequence[str] | None = None,
+    features: int | Sequence[int] | None = None,
 ) -> list[DensityView]:
-    """What there is to see: one curve, all pairs of up to six coordinates, or the principal plane
-    of more.
+    """The panels of the picture of a mean.
+
+    ``features`` is a coordinate or a pair of them; without it, all that there is to see is shown:
+    one curve, all pairs of up to six coordinates, or the principal plane of more. The sample sets
+    the range, by default the centres do.
     """
     d = mean.dimension
     names = column_names(mean, columns)
     rows = _rows(mean, sample)
-    if d == 1:
-        return [line_view(mean, 0, rows, names)]
-    if d <= PAIRWISE:
-        return [plane_view(mean, pair, rows, names) for pair in combinations(range(d), 2)]
-    return [_view(mean, _principal(mean), rows, ("first principal axis", "second principal axis"))]
-
-
-def plane_view(
-    mean: Mean,
-    pair: tuple[int, int],
-    sample: ArrayLike | None = None,
-    columns: Sequence[str] | None = None,
-) -> DensityView:
-    """The mean in the plane of two coordinates."""
-    names = column_names(mean, columns)
-    P = np.eye(mean.dimension)[list(pair)]
-    return _view(mean, P, _rows(mean, sample), tuple(names[i] for i in pair))
-
-
-def line_view(
-    mean: Mean,
-    coordinate: int = 0,
-    sample: ArrayLike | None = None,
-    columns: Sequence[str] | None = None,
-) -> DensityView:
-    """The mean along one coordinate."""
-    P = np.eye(mean.dimension)[[coordinate]]
-    return _view(mean, P, _rows(mean, sample), (column_names(mean, columns)[coordinate],))
+    if features is None and d > MAX_PAIRED:
+        return [_view(mean, _principal(mean), rows, PRINCIPAL_AXES)]
+    chosen = _every(d) if features is None else [_checked(features, d)]
+    axes = np.eye(d)
+    return [
+        _view(mean, axes[list(which)], rows, tuple(names[i] for i in which)) for which in chosen
+    ]
 
 
 def column_names(mean: Mean, columns: Sequence[str] | None) -> list[str]:
     """Names of the coordinates: those given, those of the data, or x1, x2, …"""
-    names = columns if columns is not None else getattr(mean, "columns", None)
+    remembered = mean.columns if isinstance(mean, SparseKernelMean) else None
+    names = columns if columns is not None else remembered
     if names is None:
         return [f"x{i + 1}" for i in range(mean.dimension)]
     if len(names) != mean.dimension:
@@ -114,11 +132,36 @@ def column_names(mean: Mean, columns: Sequence[str] | None) -> list[str]:
     return [str(name) for name in names]
 
 
+def heaviest_first(weights: Vector) -> IntVector:
+    """Centres in the order of |α_a|, the largest first; equal ones as they stand."""
+    order: IntVector = np.argsort(-np.abs(weights), kind="stable")
+    return order
+
+
+def _every(d: int) -> list[tuple[int, ...]]:
+    """The one coordinate there is, or all pairs of them."""
+    return [(0,)] if d == 1 else list(combinations(range(d), 2))
+
+
+def _checked(features: int | Sequence[int], d: int) -> tuple[int, ...]:
+    """One coordinate, or a pair of different ones."""
+    chosen = np.atleast_1d(np.asarray(features))
+    if chosen.dtype.kind not in "iu" or chosen.ndim != 1 or len(chosen) not in (1, 2):
+        raise ValueError(
+            f"features must be one coordinate or a pair of them, by number, got {features!r}."
+        )
+    found = tuple(chosen.tolist())
+    if min(found) < 0 or max(found) >= d or len(set(found)) < len(found):
+        raise ValueError(f"features must be different numbers from 0 to {d - 1}, got {features!r}.")
+    return found
+
+
 def _view(mean: Mean, P: Matrix, rows: Points | None, axes: tuple[str, ...]) -> DensityView:
     evaluate, kind = _seen(mean, P)
     centers = mean.centers @ P.T
     grids = tuple(
-        _grid(mean, P, rows, axis, LINE if len(P) == 1 else GRID) for axis in range(len(P))
+        _grid(mean, P, rows, axis, LINE_POINTS if len(P) == 1 else SIDE_POINTS)
+        for axis in range(len(P))
     )
     mesh = np.stack([side.ravel() for side in np.meshgrid(*grids)], axis=1)
     values = evaluate(mesh).reshape([len(grid) for grid in reversed(grids)])
@@ -151,7 +194,7 @@ def _seen(mean: Mean, P: Matrix) -> tuple[Callable[[Points], Vector], str]:
 def _grid(mean: Mean, P: Matrix, rows: Points | None, axis: int, size: int) -> Vector:
     """From one far quantile to the other and a little further."""
     if rows is not None:
-        low, high = np.quantile(rows @ P[axis], TAILS)
+        low, high = np.quantile(rows @ P[axis], RANGE)
     else:
         low, high = _weighted_range(mean.centers @ P[axis], np.abs(mean.weights))
     reach = _reach(mean.expansion, P[axis]) * (1.0 if rows is not None else 2.0)
@@ -162,7 +205,7 @@ def _grid(mean: Mean, P: Matrix, rows: Points | None, axis: int, size: int) -> V
 def _weighted_range(values: Vector, weights: Vector) -> tuple[float, float]:
     order = np.argsort(values)
     cumulative = np.cumsum(weights[order]) / weights.sum()
-    low, high = np.searchsorted(cumulative, TAILS)
+    low, high = np.searchsorted(cumulative, RANGE)
     return float(values[order[low]]), float(values[order[min(high, len(values) - 1)]])
 
 
@@ -188,4 +231,4 @@ def _rows(mean: Mean, sample: ArrayLike | None) -> Points | None:
     if sample is None:
         return None
     checked = _checks.points(sample, "sample", mean.dimension)
-    return checked[:: max(1, len(checked) // ROWS)]
+    return checked[:: max(1, len(checked) // RANGE_ROWS)]

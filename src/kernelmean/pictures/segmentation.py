@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kernelmean._types import IntVector, Points, Vector
+from kernelmean._types import IntVector, Vector
 from kernelmean.meanshift import colors
 from kernelmean.meanshift.images import Segmentation
 
-# turns of the hue from one segment to the next: neighbours in number look unlike
-GOLDEN = 0.6180339887498949
+GOLDEN = 0.6180339887498949  # turns of the hue from one segment to the next: neighbours look unlike
+
+
+class Segments(NamedTuple):
+    """The segments of an image, from the largest on."""
+
+    numbers: IntVector  # (segments,) their labels in the segmentation
+    pixels: IntVector  # (segments,)
+    shares: Vector  # (segments,) of the pixels of the image
+    palette: NDArray[np.uint8]  # (segments, 3) the colours of their modes
+
+    @property
+    def codes(self) -> list[str]:
+        """The colours as a web page writes them, such as #c82828."""
+        return [f"#{r:02x}{g:02x}{b:02x}" for r, g, b in self.palette.tolist()]
 
 
 class SegmentView(NamedTuple):
@@ -22,8 +35,14 @@ class SegmentView(NamedTuple):
     outlined: NDArray[np.uint8]  # the same, every segment in a colour of its own
     modes: NDArray[np.uint8]  # the same, every pixel in the colour of its mode
     labels: IntVector  # (rows, columns), from 0, the largest segment
-    palette: NDArray[np.uint8]  # (segments, 3) the colours of the modes
-    shares: Vector  # (segments,) of the pixels
+    segments: Segments
+
+
+def segments_by_size(segmentation: Segmentation) -> Segments:
+    """What is told of each segment, the largest first; equal ones as they stand."""
+    order = np.argsort(-segmentation.sizes, kind="stable")
+    pixels = segmentation.sizes[order]
+    return Segments(order, pixels, pixels / pixels.sum(), _bytes(segmentation.colors[order]))
 
 
 def segment_view(
@@ -39,20 +58,25 @@ def segment_view(
             f"{segmentation.labels.shape}."
         )
     step = 1 if longest is None else -(-max(values.shape[:2]) // longest)
-    by_size = np.argsort(-segmentation.sizes, kind="stable")
-    rank = np.empty_like(by_size)
-    rank[by_size] = np.arange(len(by_size))
+    segments = segments_by_size(segmentation)
+    rank = np.empty_like(segments.numbers)
+    rank[segments.numbers] = np.arange(len(rank))
     labels = rank[segmentation.labels[::step, ::step]]
-    palette = _bytes(segmentation.colors[by_size])
-    shares = segmentation.sizes[by_size] / segmentation.sizes.sum()
     return SegmentView(
-        _bytes(values[::step, ::step]),
-        label_colors(len(by_size))[labels],
-        palette[labels],
-        labels,
-        palette,
-        shares,
+        original=_bytes(values[::step, ::step]),
+        outlined=label_colors(len(rank))[labels],
+        modes=segments.palette[labels],
+        labels=labels,
+        segments=segments,
     )
+
+
+def mode_picture(segmentation: Segmentation) -> NDArray[np.uint8]:
+    """Every pixel in the colour of its mode, 8 bits a channel: (rows, columns, 3), or (rows,
+    columns) for grey.
+    """
+    modes = _bytes(segmentation.colors)[segmentation.labels]
+    return modes[:, :, 0] if segmentation.colors.shape[1] == 1 else modes
 
 
 def label_colors(count: int) -> NDArray[np.uint8]:
@@ -61,15 +85,15 @@ def label_colors(count: int) -> NDArray[np.uint8]:
     """
     i = np.arange(count)
     hue = 6.0 * ((0.58 + GOLDEN * i) % 1.0)
-    # HSL to RGB: l − c·max(min(t − 3, 9 − t, 1), −1)·…, with c = s·min(l, 1 − l) and t = (n +
-    # 2·hue) mod 12, n = 0, 8, 4
+    # HSL to RGB: l − c·max(min(t − 3, 9 − t, 1), −1), with c = s·min(l, 1 − l) and
+    # t = (n + 2·hue) mod 12, n = 0, 8, 4
     lightness = np.array([0.52, 0.68, 0.38])[i % 3]
     t = (np.array([0.0, 8.0, 4.0]) + 2.0 * hue[:, None]) % 12.0
     c = 0.55 * np.minimum(lightness, 1.0 - lightness)[:, None]
     return _bytes(lightness[:, None] - c * np.clip(np.minimum(t - 3.0, 9.0 - t), -1.0, 1.0))
 
 
-def _bytes(values: Points | NDArray[Any]) -> NDArray[np.uint8]:
+def _bytes(values: NDArray[np.float64]) -> NDArray[np.uint8]:
     """Values in [0, 1] as bytes, grey repeated in all three channels."""
     three = np.broadcast_to(values, (*values.shape[:-1], 3))
     return np.rint(255.0 * three).astype(np.uint8)

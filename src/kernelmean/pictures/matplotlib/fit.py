@@ -1,4 +1,4 @@
-"""Matplotlib figures in files; importing this module imports Matplotlib."""
+"""The figure of a fit in a file; importing this module imports Matplotlib."""
 
 from __future__ import annotations
 
@@ -10,14 +10,18 @@ from matplotlib.figure import Figure
 from kernelmean._types import Points
 from kernelmean.files import atomic_write
 from kernelmean.mean.value import SparseKernelMean
-from kernelmean.pictures.matplotlib import DensityDisplay, IndicatorDisplay
+from kernelmean.pictures.matplotlib.density import DensityDisplay
+from kernelmean.pictures.matplotlib.indicator import IndicatorDisplay
+
+SIZE = (12.0, 5.2)  # width and height of the figure, in inches
+RESOLUTION = 130  # dots per inch
 
 
 def draw_fit(mean: SparseKernelMean, X: Points, path: Path) -> None:
     """Two panels in one file: the density in the first two coordinates with its centres, and the
     indicator against k.
     """
-    figure = Figure(figsize=(12, 5.2), layout="constrained")
+    figure = Figure(figsize=SIZE, layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=[1.1, 1])
     DensityDisplay.from_mean(mean, X, features=list(range(min(mean.dimension, 2))), ax=left)
     left.set_title(
@@ -27,7 +31,7 @@ def draw_fit(mean: SparseKernelMean, X: Points, path: Path) -> None:
     IndicatorDisplay.from_mean(mean, ax=right)
     right.set_title(f"error indicator; stopped at k = {mean.k} ({mean.stop_reason})", fontsize=10)
     with atomic_write(path) as beside:
-        figure.savefig(beside, dpi=130, format=figure_format(path))
+        figure.savefig(beside, dpi=RESOLUTION, format=figure_format(path))
 
 
 def figure_format(path: Path) -> str:

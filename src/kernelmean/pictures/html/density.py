@@ -1,0 +1,193 @@
+"""A density in a page: contours of planes, or a curve, with the centres."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kernelmean._types import IntVector, Vector
+from kernelmean.mean.value import SparseKernelMean
+from kernelmean.pictures.density import PRINCIPAL_AXES, DensityView
+from kernelmean.pictures.html import facts, page
+from kernelmean.pictures.html.charts import Chart, legend_place, numbers, style, titled
+
+MAX_CENTERS = 300  # centres that are drawn in a picture, the heaviest
+MAX_CENTERS_SMALL = 120  # the same in each of several pictures
+RING_AREA = 8000.0  # area of the rings of all centres together, in square pixels
+RING_AREA_SMALL = 3000.0  # the same in each of several pictures
+LARGEST_RING = 22.0  # diameter of the largest ring, in pixels
+SMALLEST_RING = 2.5  # diameter of the smallest ring, in pixels
+SIGNED_LEVELS = 14  # most contour levels of a mean that is below zero somewhere
+STOPS = 25  # centres of either sign that arrow keys visit
+KINDS = {
+    "whole": "The fitted mean",
+    "marginal": "The fitted mean with the other coordinates integrated out",
+    "slice": "A slice of the fitted mean through its highest centre",
+}
+
+
+def density_charts(views: Sequence[DensityView]) -> list[Chart]:
+    """A chart for each view; where there are several, each has fewer and smaller centres."""
+    small = len(views) > 1
+    return [_chart(f"density-{i}", view, small) for i, view in enumerate(views)]
+
+
+def density_section(
+    views: Sequence[DensityView], drawn: Sequence[Chart], mean: SparseKernelMean
+) -> str:
+    """The charts with a paragraph that says what is drawn."""
+    shape = "wide" if len(views[0].axes) == 1 else "square"
+    figures = [
+        page.chart(
+            str(chart["id"]),
+            f"{view.what.capitalize()} in {' and '.join(view.axes)}",
+            page.text(" × ".join(view.axes)),
+            shape=shape,
+        )
+        for view, chart in zip(views, drawn, strict=True)
+    ]
+    classes = "views" if len(figures) > 1 else "single"
+    return page.section(
+        "density",
+        views[0].what.capitalize(),
+        f"<p>{_words(views, mean)}</p>",
+        f'<div class="controls">{legend_place(drawn)}</div>',
+        f'<div class="{classes}">{"".join(figures)}</div>',
+    )
+
+
+def _words(views: Sequence[DensityView], mean: SparseKernelMean) -> str:
+    view = views[0]
+    most = MAX_CENTERS_SMALL if len(views) > 1 else MAX_CENTERS
+    said = KINDS[view.kind]
+    if view.axes == PRINCIPAL_AXES:
+        said += " in the plane of the two leading principal axes of its centres"
+    said += "."
+    if mean.transform is not None:
+        said += f" Axes are in values after {mean.transform}."
+    if view.levels is not None and len(view.axes) == 2:
+        said += " Each line encloses another tenth of the mass in view."
+    said += " Rings are centres; their areas are their weights."
+    if mean.k > most:
+        said += f" The {most} heaviest of {facts.number(mean.k)} centres are drawn."
+    return page.text(f"{said} Arrow keys walk through the centres of a figure.")
+
+
+def _chart(name: str, view: DensityView, small: bool) -> Chart:
+    drawn = view.heaviest[: MAX_CENTERS_SMALL if small else MAX_CENTERS]
+    area = RING_AREA_SMALL if small else RING_AREA
+    positive = drawn[view.weights[drawn] >= 0]
+    negative = drawn[view.weights[drawn] < 0]
+    walk = [
+        [trace, i, _spoken(view, row)]
+        for trace, rows in ((1, positive), (2, negative))
+        for i, row in enumerate(rows[:STOPS])
+    ]
+    return {
+        "id": name,
+        "traces": [
+            _curve(view) if len(view.axes) == 1 else _contours(view),
+            _rings(view, positive, "mark", area),
+            _rings(view, negative, "negative", area),
+        ],
+        "layout": _layout(view),
+        "walk": walk,
+        "legend": _legend(view),
+    }
+
+
+def _layout(view: DensityView) -> Chart:
+    """A plane shows what its grid covers: one far centre would leave no room for the rest."""
+    if len(view.axes) == 1:
+        return {"xaxis": titled(view.axes[0]), "yaxis": titled(view.what)}
+    across, up = (
+        {**titled(axis), "range": [float(grid[0]), float(grid[-1])], "showgrid": False}
+        for axis, grid in zip(view.axes, view.grids, strict=True)
+    )
+    return {"xaxis": across, "yaxis": up}
+
+
+def _contours(view: DensityView) -> Chart:
+    x, y = (page.label(axis) for axis in view.axes)
+    return {
+        "type": "contour",
+        "x": numbers(view.grids[0]),
+        "y": numbers(view.grids[1]),
+        "z": numbers(view.heights),
+        "customdata": numbers(view.values),
+        "colorscale": style("scale"),
+        "showscale": False,
+        "autocontour": view.levels is None,
+        "ncontours": SIGNED_LEVELS,
+        "contours": {"coloring": "fill", **_steps(view.levels)},
+        "line": {"width": 0.6, "color": style("accent"), "smoothing": 0.6},
+        "hovertemplate": f"{x} %{{x:.4g}}<br>{y} %{{y:.4g}}<br>{view.what} "
+        f"%{{customdata:.3g}}<extra></extra>",
+    }
+
+
+def _steps(levels: Vector | None) -> dict[str, float]:
+    """Equally spaced levels as Plotly is told of them; nothing where it chooses its own."""
+    if levels is None:
+        return {}
+    first = float(levels[0])
+    last = float(levels[-1])
+    return {"start": first, "end": last, "size": round((last - first) / (len(levels) - 1), 12)}
+
+
+def _curve(view: DensityView) -> Chart:
+    name = page.label(view.axes[0])
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": numbers(view.grids[0]),
+        "y": numbers(view.values),
+        "fill": "tozeroy",
+        "fillcolor": style("s2"),
+        "line": {"color": style("accent"), "width": 2},
+        "hovertemplate": f"{name} %{{x:.4g}}<br>{view.what} %{{y:.3g}}<extra></extra>",
+    }
+
+
+def _rings(view: DensityView, rows: IntVector, ink: str, area: float) -> Chart:
+    """Rings whose areas are the weights; in one dimension they stand on the axis."""
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": numbers(view.places[rows, 0]),
+        "y": numbers(view.places[rows, 1]),
+        "customdata": [[int(row) + 1, f"{view.weights[row]:.3g}"] for row in rows],
+        "marker": {
+            "size": _diameters(view.shares[rows], area),
+            "color": "rgba(0,0,0,0)",
+            "line": {"color": style(ink), "width": 1.0},
+        },
+        "cliponaxis": len(view.axes) == 2,
+        "hovertemplate": "centre %{customdata[0]}<br>weight %{customdata[1]}<extra></extra>",
+    }
+
+
+def _diameters(shares: Vector, area: float) -> list[float]:
+    """Areas in proportion to |α|, none too small to see or too large to see through."""
+    sizes = np.clip(np.sqrt(4.0 / np.pi * area * shares), SMALLEST_RING, LARGEST_RING)
+    return [round(size, 1) for size in sizes.tolist()]
+
+
+def _legend(view: DensityView) -> list[Chart]:
+    ground = {"name": view.what, "trace": 0, "color": "s4", "symbol": "area"}
+    positive = {"name": "centres, sized by weight", "trace": 1, "color": "mark", "hollow": True}
+    negative = {
+        "name": "centres of negative weight",
+        "trace": 2,
+        "color": "negative",
+        "hollow": True,
+    }
+    return [ground, positive, *([negative] if (view.weights < 0).any() else [])]
+
+
+def _spoken(view: DensityView, row: int) -> str:
+    place = ", ".join(
+        f"{axis} {value:.3g}" for axis, value in zip(view.axes, view.centers[row], strict=True)
+    )
+    return f"centre {row + 1}: weight {view.weights[row]:.3g} at {place}"

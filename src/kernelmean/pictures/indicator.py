@@ -1,0 +1,49 @@
+"""The error indicator against the number of centres."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kernelmean._types import IntVector, Vector
+from kernelmean.mean.expansion import KernelMean
+from kernelmean.mean.value import SparseKernelMean
+
+HORIZONTAL = "centres m"  # title of the axis along which centres are counted
+
+
+class IndicatorCurve(NamedTuple):
+    """E_1..E_k, and how much of the squared error that k_0 centres remove is still there with m of
+    them.
+    """
+
+    centers: IntVector  # (k,) m = 1..k
+    values: Vector  # (k,) E_m, in units of g(0); err² = ‖z̄‖² + E_m
+    # (k,) (E_m − E_k)/(E_1 − E_k), NaN where rounding leaves nothing to draw on a logarithmic axis
+    left_over: Vector
+    chosen: int  # k_0
+    stop_reason: str
+
+    @property
+    def drawn(self) -> IntVector:
+        """Places in the arrays above at which there is something to draw."""
+        return np.flatnonzero(np.isfinite(self.left_over))
+
+
+def indicator_curve(mean: KernelMean | SparseKernelMean) -> IndicatorCurve:
+    """(E_m − E_k)/(E_1 − E_k) for m = 1..k; NaN at k itself, where it is 0.
+
+    A TypeError for a full kernel mean, in which every point is a centre.
+    """
+    if not isinstance(mean, SparseKernelMean):
+        raise TypeError(
+            "a full kernel mean has no indicator: every point is a centre; fit with sparse=True."
+        )
+    E = mean.indicator
+    left_over = np.full(len(E), np.nan)
+    gained = E[0] - E[-1]
+    if gained > 0.0:
+        left_over = (E - E[-1]) / gained
+        left_over[~(left_over > 0.0)] = np.nan
+    return IndicatorCurve(np.arange(1, len(E) + 1), E, left_over, mean.k, mean.stop_reason)

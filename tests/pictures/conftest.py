@@ -1,0 +1,51 @@
+"""Small results that several pictures are drawn of."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kernelmean as km
+
+
+@pytest.fixture(scope="session")
+def cloud():
+    """Two blobs in three coordinates."""
+    rng = np.random.default_rng(0)
+    return np.concatenate([rng.normal(size=(150, 3)), rng.normal(size=(150, 3)) * 0.4 + 3.0])
+
+
+@pytest.fixture(scope="session")
+def fitted():
+    """A function that fits a density of 12 centres, or with other settings."""
+
+    def fit(X, **options):
+        settings = {
+            "space": "l2",
+            "constraint": "simplex",
+            "k": 12,
+            "random_state": 0,
+            "engine": "naive",
+        }
+        return km.sparse_kernel_mean(X, **(settings | options))
+
+    return fit
+
+
+@pytest.fixture(scope="session")
+def parity_embedding():
+    """Eight samples of two kinds, even and odd."""
+    rng = np.random.default_rng(4)
+    samples = {f"s{i}": rng.normal(size=(60, 2)) + 4.0 * (i % 2) for i in range(8)}
+    return km.DistributionEmbedding(
+        embedding="mds", random_state=0, engine="naive", error_bars=True
+    ).fit(samples)
+
+
+@pytest.fixture(scope="session")
+def picture():
+    """An image of three flat colours, and its segments."""
+    rgb = np.zeros((12, 18, 3), dtype=np.uint8)
+    rgb[:, 6:] = (200, 40, 40)
+    rgb[8:, 12:] = (30, 60, 220)
+    return rgb, km.segment_image(rgb, spatial=0.0, bandwidth=0.05, engine="naive")

@@ -1,0 +1,14 @@
+"""What a page says in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from kernelmean.pictures.html import facts
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(1234567, "1\u202f234\u202f567"), (0.123456, "0.1235"), (12.0, "12")]
+)
+def test_numbers_are_written_for_people(value, shown):
+    assert facts.number(value) == shown

@@ -1,0 +1,121 @@
+"""The page of a fit."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import kernelmean as km
+from kernelmean.pictures import html as report
+from tests.pictures.html.reading import Reader, charts, packed
+
+
+def test_a_fit_says_what_was_fitted(fit_html):
+    words = Reader(fit_html).words
+    for word in (
+        "covering radius",
+        "relative error, measured",
+        "30",
+        "400",
+        "Gaussian(bandwidth=",
+        "k\u2080",
+        "the number asked for",
+    ):
+        assert word in words
+    drawn = charts(fit_html)
+    assert [chart["id"] for chart in drawn] == ["density-0", "density-1", "density-2", "indicator"]
+    centres = drawn[0]["traces"][1]
+    assert len(centres["marker"]["size"]) == 30
+    assert drawn[-1]["layout"]["shapes"][0]["x0"] == 30
+
+
+def test_marks_are_sized_by_weight(fit_html):
+    drawn = charts(fit_html)
+    sizes = drawn[0]["traces"][1]["marker"]["size"]
+    weights = [float(entry[1]) for entry in drawn[0]["traces"][1]["customdata"]]
+    assert weights == sorted(weights, reverse=True)
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] > sizes[-1]
+
+
+def test_the_page_holds_the_centres_and_no_other_row(plotly_page):
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    mean = km.sparse_kernel_mean(X, k=3, selection="kcenter", random_state=0, engine="naive")
+    held = np.concatenate(packed(charts(plotly_page(mean, X))))
+    assert np.isin(mean.centers.astype("<f4"), held).all()
+    assert not np.isin(np.delete(X, mean.indices, axis=0).astype("<f4"), held).any()
+
+
+@pytest.mark.parametrize("d", [1, 2, 6, 8])
+@pytest.mark.parametrize("constraint", [None, "simplex"])
+def test_fits_of_every_dimension(plotly_page, d, constraint):
+    X = np.random.default_rng(d).normal(size=(80, d))
+    mean = km.sparse_kernel_mean(
+        X, space="l2", constraint=constraint, k=9, random_state=0, engine="naive"
+    )
+    read = Reader(plotly_page(mean))
+    figures = [attrs for attrs in read.all("div") if attrs.get("class") == "chart"]
+    assert len(figures) == {1: 1, 2: 1, 6: 15, 8: 1}[d] + 1
+    bounded = mean.bound is not None
+    assert ("Theorem 1" in read.words) == bounded
+    assert "relative error, measured" not in read.words
+    assert "Made from Python" in read.words
+
+
+def test_odd_fits_have_pages_too(plotly_page):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    single = km.sparse_kernel_mean(X, k=1, random_state=0, engine="naive")
+    assert "1 centre" in Reader(plotly_page(single)).words
+    heavy = km.sparse_kernel_mean(
+        X, kernel=km.Student(1.0, 1.0), k=5, random_state=0, engine="naive"
+    )
+    assert "A slice" in Reader(plotly_page(heavy)).words
+    same = km.sparse_kernel_mean(np.ones((9, 2)), bandwidth=1.0, random_state=0, engine="naive")
+    assert "9 points" in Reader(plotly_page(same)).words
+    merged = km.merge([single, single], k=1)
+    plotly_page(merged)
+
+
+def test_a_far_centre_does_not_shrink_the_picture(plotly_page):
+    X = np.vstack([np.random.default_rng(0).normal(size=(1000, 2)), [[1e4, 1e4]]])
+    mean = km.sparse_kernel_mean(
+        X, bandwidth=1.0, k=5, selection="kcenter", random_state=0, engine="naive"
+    )
+    assert mean.centers.max() == 1e4
+    chart = charts(plotly_page(mean, X))[0]
+    for axis in ("xaxis", "yaxis"):
+        low, high = chart["layout"][axis]["range"]
+        assert -6 < low < -2
+        assert 2 < high < 6
+
+
+def test_what_is_no_mean_is_refused():
+    with pytest.raises(TypeError, match="needs a SparseKernelMean, got ndarray"):
+        report.fit_page(np.ones(3))
+
+
+@pytest.mark.parametrize(("signed", "heading"), [(True, "Kernel mean"), (False, "Density")])
+def test_a_page_says_density_of_densities_only(signed, heading):
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    mean = (
+        km.sparse_kernel_mean(X, k=10, random_state=0)
+        if signed
+        else km.SparseKDE(k=10, random_state=0).fit(X).mean_
+    )
+    assert mean.is_density == (not signed)
+    html = report.fit_page(mean, X)
+    headings = re.findall(r"<h2[^>]*>([^<]*)</h2>", html)
+    assert heading in headings
+    assert ("density" in Reader(html).words.lower()) == (not signed)
+
+
+def test_axes_say_what_the_values_went_through():
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    mean = km.sparse_kernel_mean(X, k=5, random_state=0, engine="naive")
+    assert "Axes are in values after arcsinh:150." in report.fit_page(
+        replace(mean, transform="arcsinh:150"), X
+    )
+    assert "Axes are in values" not in report.fit_page(mean, X)
