@@ -300,7 +300,7 @@ def latency(processes: int) -> dict[str, Any]:
     import dask.array as da
     import distributed
 
-    from kernelmean import engines
+    from kernelmean import samples
     from kernelmean.samples.cluster import collections as tables
 
     tables.HERE = 0
@@ -311,7 +311,7 @@ def latency(processes: int) -> dict[str, Any]:
         distributed.Client(local),
     ):
         X = samples.check(da.ones((1000, 2), chunks=(100, 2)), "cluster")
-        parts = X.parts(None, None)
+        parts = X.remote_parts()
         times = []
         for _ in range(100):
             start = time.perf_counter()

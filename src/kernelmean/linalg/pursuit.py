@@ -150,10 +150,8 @@ class GreedyPursuit:
         new.take_out(
             self._directions.extend(points, self.picks, self._coordinates), self._coordinates
         )
-        self.points, self.kappa = (
-            np.concatenate([self.points, points]),
-            np.concatenate([self.kappa, kappa]),
-        )
+        self.points = np.concatenate([self.points, points])
+        self.kappa = np.concatenate([self.kappa, kappa])
         for name in ("r", "u", "squares"):
             setattr(
                 self._left, name, np.concatenate([getattr(self._left, name), getattr(new, name)])

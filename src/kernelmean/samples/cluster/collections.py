@@ -115,7 +115,7 @@ class ClusterSample(Sample):
 
     def rows(self, indices: IntVector) -> Points:
         """Some of the points, brought here in the order asked for."""
-        return PartIndex(self._parts()).rows(indices)
+        return PartIndex(self.remote_parts()).rows(indices)
 
     def restrict(self, rows: IntVector) -> ClusterSample:
         """The sample of these rows, which ascend."""
@@ -142,11 +142,11 @@ class ClusterSample(Sample):
         """All rows, part by part, each brought here."""
         for i in range(len(self.futures)):
             own: list[tuple[()] | None] = [() if i == j else None for j in range(len(self.futures))]
-            yield self._parts().each("apply", np.asarray, own=own)[i]
+            yield self.remote_parts().each("apply", np.asarray, own=own)[i]
 
     def apply(self, function: Callable[[Points], Any]) -> Any:
         """``function`` of each part on its worker; the answers come here, end to end."""
-        return np.concatenate(self._parts().each("apply", function))
+        return np.concatenate(self.remote_parts().each("apply", function))
 
     def array(self) -> Points:
         """A TypeError: all points at once are what a cluster avoids."""
@@ -157,16 +157,16 @@ class ClusterSample(Sample):
 
     def load(self, engine: engines.Engine, weights: Vector | None = None) -> PointCloud:
         """The combiner of many parts, each in a point cloud of its worker's own engine."""
-        return parts.PointCloud(PartIndex(self._parts(weights)))
+        return parts.PointCloud(PartIndex(self.remote_parts(weights)))
 
     def summary(self, weights: Vector | None = None) -> Summary:
         """Counts, moments and quantiles, by questions to all workers."""
-        return parts.PointCloud(PartIndex(self._parts(weights))).summary
+        return parts.PointCloud(PartIndex(self.remote_parts(weights))).summary
 
     def require_finite(self, name: str) -> None:
         """Nothing: the parts were checked when they were made."""
 
-    def _parts(self, weights: Vector | None = None) -> RemoteParts:
+    def remote_parts(self, weights: Vector | None = None) -> RemoteParts:
         """The parts with their weights."""
         if weights is None:
             return RemoteParts(self.client, self.futures, self.sizes, self.width)
