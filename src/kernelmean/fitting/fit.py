@@ -156,12 +156,13 @@ def sparse_density(
     *,
     sample_weight: ArrayLike | None = None,
     random_state: RandomState = None,
+    verbose: bool = False,
     **options: Any,
 ) -> SparseKernelMean:
     """A density on k centres, with ``options`` as in :func:`sparse_kernel_mean`."""
     settings = FitSettings.density(**options)
     sample = checked_sample(X, sample_weight, settings.engine)
-    return fit_mean(sample, settings, _checks.streams(random_state))
+    return fit_mean(sample, settings, _checks.streams(random_state), verbose)
 
 
 def fit_mean(

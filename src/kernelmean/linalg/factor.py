@@ -18,9 +18,8 @@ from scipy.linalg.lapack import dpotrf
 from scipy.spatial.distance import cdist
 
 from kernelmean._types import EPS, Matrix, Points, Vector
-from kernelmean.compiled.tables import profile
 from kernelmean.engines import Elimination
-from kernelmean.kernels import RadialFunction
+from kernelmean.kernels import RadialFunction, Table
 
 LARGEST_BOOST = 1e12  # of the least jitter, by factors of ten; then there is no factor
 NOTABLE_JITTER = 1e-8  # in units of g(0): above it a warning tells
@@ -40,7 +39,12 @@ def product(A: Matrix, B: Matrix) -> Matrix:
 
 def gram(radial: RadialFunction, A: Points, B: Points) -> Matrix:
     """K_ab = g(‖a − b‖²), by direct differences: no digit lost far from the origin."""
-    return profile(radial, cdist(A, B, "sqeuclidean"))
+    squared = cdist(A, B, "sqeuclidean")
+    if not isinstance(radial, Table):
+        return radial(squared)
+    from kernelmean.compiled.tables import look_up  # Numba, which formulas do without
+
+    return look_up(radial, squared)
 
 
 def cholesky(A: Matrix, jitter: Vector | float = 0.0) -> Matrix:
