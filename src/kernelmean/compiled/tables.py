@@ -12,7 +12,7 @@ from kernelmean.compiled.radial import CompiledRadial, compiled, kept
 from kernelmean.compiled.signatures import NUMBERS, Loop, write
 from kernelmean.kernels import RadialFunction, Table
 
-STRETCH = 512  # values that are looked up at a time, so that they stay in the cache
+STRETCH = 512  # values that are looked up at a time, so that they stay in the fastest cache
 
 
 def profile(radial: RadialFunction, r2: Matrix) -> Matrix:

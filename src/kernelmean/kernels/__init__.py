@@ -11,8 +11,11 @@ from __future__ import annotations
 from kernelmean import _checks
 from kernelmean.kernels.base import SPACES, Kernel
 from kernelmean.kernels.custom import Radial
-from kernelmean.kernels.families import Cauchy, Gaussian, Laplacian, Student
-from kernelmean.kernels.radials import Formula, RadialFunction, Slope, Table
+from kernelmean.kernels.gaussian import Gaussian
+from kernelmean.kernels.laplacian import Laplacian
+from kernelmean.kernels.radials import Formula, RadialDensity, RadialFunction, Slope, Table
+from kernelmean.kernels.student import Cauchy, Student
+from kernelmean.kernels.traits import KernelTraits, RadialTraits
 
 __all__ = [
     "SPACES",
@@ -20,9 +23,12 @@ __all__ = [
     "Formula",
     "Gaussian",
     "Kernel",
+    "KernelTraits",
     "Laplacian",
     "Radial",
+    "RadialDensity",
     "RadialFunction",
+    "RadialTraits",
     "Slope",
     "Student",
     "Table",

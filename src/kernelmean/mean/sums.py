@@ -37,9 +37,9 @@ def lost(radial: RadialFunction, plain: Vector, mass: float, log_constant: float
     their mass.
 
     What is lost as a whole stays below the smallest normal number unless the constant is above one.
-    A user's profile has no logarithm to take the sum again by.
+    A radial that is not logarithmic, as a user's profile, cannot be summed again by logarithms.
     """
-    if log_constant < -TINY or hasattr(getattr(radial, "factor", None), "scalar"):
+    if log_constant < -TINY or not radial.traits.logarithmic:
         return np.empty(0, dtype=np.intp)
     small = np.flatnonzero(np.abs(plain) < LEAST * max(1.0, mass))
     return small if log_constant > 0.0 else small[plain[small] != 0.0]
