@@ -24,7 +24,7 @@ def command(
             metavar="RULE|NUMBER", help="median for the MMD and iqr for the divergences by default."
         ),
     ] = None,
-    kernel: o.Kernel = o.KernelName.gaussian,
+    kernel: o.Kernel = o.DEFAULT_KERNEL,
     scale: o.ScaleName = o.Scale.none,
     permutations: Annotated[int, typer.Option(min=1, help="Of the two-sample test.")] = 999,
     columns: o.Columns = None,

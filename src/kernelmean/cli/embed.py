@@ -48,7 +48,7 @@ def command(
     dimensions: Annotated[int, typer.Option(min=1, help="Number of coordinates.")] = 2,
     neighbors: Annotated[int, typer.Option(min=1, help="Of the graph of isomap.")] = 5,
     bandwidth: o.Bandwidth = "iqr",
-    kernel: o.Kernel = o.KernelName.gaussian,
+    kernel: o.Kernel = o.DEFAULT_KERNEL,
     scale: o.ScaleName = o.Scale.none,
     k: o.Centers = "auto",
     selection: o.SelectionName = o.Selection.auto,

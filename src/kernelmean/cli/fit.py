@@ -27,7 +27,7 @@ def command(
         Path, typer.Option("-o", "--output", metavar="MODEL.km", help="Where to write the model.")
     ],
     bandwidth: o.Bandwidth = "scott",
-    kernel: o.Kernel = o.KernelName.gaussian,
+    kernel: o.Kernel = o.DEFAULT_KERNEL,
     k: o.Centers = "auto",
     selection: o.SelectionName = o.Selection.auto,
     refine: Annotated[
