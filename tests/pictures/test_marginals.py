@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 import kernelmean as km
 from kernelmean.pictures import marginal
-from kernelmean.pictures.marginals import kernel_marginal
 
 KERNELS = [km.Gaussian(0.7), km.Laplacian(0.5), km.Cauchy(0.4), km.Student(4.0, 0.8)]
 U = np.linspace(-14.0, 14.0, 4001)
@@ -24,25 +23,6 @@ def small_mean(kernel, d, scale=None):
     return km.sparse_kernel_mean(
         X, kernel=kernel, space="l2", k=6, scale=scale, random_state=0, engine="naive"
     )
-
-
-@pytest.mark.parametrize("kernel", KERNELS, ids=str)
-@pytest.mark.parametrize("d", [2, 3, 6])
-def test_one_coordinate_more_integrates_to_one_less(kernel, d):
-    """φ_m(r) = ∫ φ_{m+1}(√(r² + t²)) dt, from φ_d = φ down to one coordinate."""
-    r2 = np.array([0.0, 0.3, 2.0, 9.0])
-    for m in range(1, d):
-        lower, upper = kernel_marginal(kernel, d, m), kernel_marginal(kernel, d, m + 1)
-        expected = np.exp(upper.log_peak) * (upper.radial(r2[:, None] + LINE**2) @ STEPS)
-        np.testing.assert_allclose(np.exp(lower.log_peak) * lower.radial(r2), expected, rtol=2e-5)
-
-
-@pytest.mark.parametrize("kernel", KERNELS, ids=str)
-def test_the_marginal_of_all_coordinates_is_the_kernel(kernel):
-    profile = kernel_marginal(kernel, 3, 3)
-    r2 = np.array([0.0, 1.0, 4.0])
-    expected = kernel.profile(r2, 3) * np.exp(kernel.log_density_constant(3))
-    np.testing.assert_allclose(np.exp(profile.log_peak) * profile.radial(r2), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
@@ -72,11 +52,3 @@ def test_nothing_is_lost(kernel, d, seed):
     )
     seen = marginal(mean, rng.normal(size=(1, d)))
     np.testing.assert_allclose(seen(LINE[:, None]) @ STEPS, mean.weights.sum(), rtol=1e-5)
-
-
-def test_kernels_without_marginals_say_so():
-    own = km.Radial(lambda s: 1.0 / (1.0 + s) ** 3, 1.0, log_constant=lambda d: 0.0)
-    with pytest.raises(ValueError, match="are not known; only its slices"):
-        kernel_marginal(own, 3, 2)
-    with pytest.raises(ValueError, match="has no integral in 3 dimensions"):
-        kernel_marginal(km.Student(1.0, 1.0), 3, 2)

@@ -81,7 +81,7 @@ class LeftOut:
             count = count if whole else min(count, MAX_DRAWS_PER_ROW * cloud.summary.count)
             shift = rng.random(count)
         rows = cloud.rows(cloud.locate(rng.permutation((np.arange(count) + shift) / count)))
-        others = cloud.kernel_sum(Formula(log_one, 1.0, factor=apart, decreasing=False), rows)
+        others = cloud.kernel_sum(Formula(log_one, 1.0, factor=apart), rows)
         return cls(cloud, rows, np.clip(1.0 - others, 0.0, 1.0))
 
     def first(self, share: float) -> LeftOut:
@@ -99,9 +99,7 @@ class LeftOut:
         lost = others < CANCELLED_SHARE * sums
         value = np.log(np.where(lost, 1.0, others))
         if lost.any():
-            value[lost] = self.cloud.log_kernel_sum(
-                replace(formula, factor=apart, decreasing=False), self.rows[lost]
-            )
+            value[lost] = self.cloud.log_kernel_sum(formula.times(apart), self.rows[lost])
         value -= np.log1p(-self.masses)
         return float(np.mean(value)) + kernel.log_density_constant(d)
 

@@ -30,7 +30,7 @@ def command(
     a: First,
     b: Second,
     bandwidth: Bandwidth = None,
-    kernel: o.Kernel = o.KernelName.gaussian,
+    kernel: o.Kernel = o.DEFAULT_KERNEL,
     scale: o.ScaleName = o.Scale.none,
     permutations: Permutations = 999,
     columns: o.Columns = None,

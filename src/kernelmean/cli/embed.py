@@ -60,7 +60,7 @@ def command(
     dimensions: Dimensions = 2,
     neighbors: Neighbors = 5,
     bandwidth: o.Bandwidth = "iqr",
-    kernel: o.Kernel = o.KernelName.gaussian,
+    kernel: o.Kernel = o.DEFAULT_KERNEL,
     scale: o.ScaleName = o.Scale.none,
     k: o.Centers = "auto",
     selection: o.SelectionName = o.Selection.auto,

@@ -43,7 +43,7 @@ def command(
     data: o.Data,
     output: Output,
     bandwidth: o.Bandwidth = "scott",
-    kernel: o.Kernel = o.KernelName.gaussian,
+    kernel: o.Kernel = o.DEFAULT_KERNEL,
     k: o.Centers = "auto",
     selection: o.SelectionName = o.Selection.auto,
     refine: Refine = 0,

@@ -10,6 +10,12 @@ from typing import Annotated, Any
 
 import typer
 
+from kernelmean.kernels import registry
+
+# Kernels that a name and a bandwidth describe.
+KernelName = StrEnum("KernelName", [(name, name) for name in registry.names()])  # type: ignore[misc]
+DEFAULT_KERNEL = KernelName(registry.DEFAULT)
+
 Data = Annotated[
     str,
     typer.Argument(
@@ -55,14 +61,6 @@ Report = Annotated[
     Path | None,
     typer.Option(metavar="FILE.html", help="Write a page with pictures, to open in a browser."),
 ]
-
-
-class KernelName(StrEnum):
-    """Kernels that have a name."""
-
-    gaussian = "gaussian"
-    laplacian = "laplacian"
-    cauchy = "cauchy"
 
 
 class Scale(StrEnum):

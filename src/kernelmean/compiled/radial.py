@@ -14,26 +14,44 @@ import numpy as np
 from kernelmean._types import Matrix, Vector
 from kernelmean.compiled import elementary
 from kernelmean.compiled.compiling import compile_lock, part, user_function
-from kernelmean.kernels.radials import (
-    Factor,
-    Formula,
-    LogFormula,
-    RadialFunction,
-    Table,
-    log_student,
-)
+from kernelmean.kernels.radials import Factor, Formula, LogFormula, RadialFunction, Table
+from kernelmean.kernels.user_functions import ScalarFunction
 
-NO_TABLE = np.zeros((1, 6))
-SMALL_SHAPE = 8.0  # up to this α, what rounding takes from 1 + s may be left out of its power
+NO_TABLE = np.zeros((1, 6))  # what a formula is given in the place of a table
+# The shape up to which what rounding takes from 1 + s may be left out of its power.
+SMALL_SHAPE = 8.0
 FUSED = 8  # coordinates up to which distance and radial share one loop
 FUSED_POWER = 2  # the same for powers, whose coefficients fill the registers
-MOST_HALVES = 64  # beyond, products underflow before their logarithm does
+MOST_HALVES = 64  # half powers up to which products do not underflow before their logarithm does
 
 T = TypeVar("T")
 
-_users: WeakKeyDictionary[
-    Callable[[float], float], dict[tuple[LogFormula, bool], CompiledRadial]
-] = WeakKeyDictionary()
+
+@dataclass(frozen=True)
+class Phi:
+    """Which code computes φ = exp(log_formula(s))."""
+
+    log_formula: LogFormula
+    power: bool  # the trait: φ = (1 + s)^{−shape}
+    precise: bool  # a power to the last digit, for large shapes
+
+    @classmethod
+    def of(cls, formula: Formula) -> Phi:
+        """The code for φ of a formula, by its traits."""
+        return cls(formula.log_value, formula.traits.power, formula.shape > SMALL_SHAPE)
+
+    @property
+    def name(self) -> str:
+        """For the disk cache."""
+        return f"{_name(self.log_formula)}·{self.power}·{self.precise}"
+
+    @property
+    def fused(self) -> int:
+        """Coordinates up to which distance and radial share one loop."""
+        return FUSED_POWER if self.power else FUSED
+
+
+_users: WeakKeyDictionary[ScalarFunction, dict[Phi, CompiledRadial]] = WeakKeyDictionary()
 
 
 @part()
@@ -112,44 +130,31 @@ def compiled(radial: RadialFunction) -> tuple[CompiledRadial, tuple[float, float
     """The compiled functions, and the numbers they take."""
     if isinstance(radial, Table):
         return _compiled_table(), (radial.rate, 1.0 / radial.step, radial.coefficients)
-    precise = radial.shape > SMALL_SHAPE
-    scalar = getattr(radial.factor, "scalar", None)
-    if scalar is not None:
-        return _compiled_users(scalar, radial.log_value, precise), (
-            radial.rate,
-            radial.shape,
-            NO_TABLE,
-        )
-    compiled_radial = _compiled_formula(
-        radial.log_value, radial.factor, _half_powers(radial), precise
-    )
-    return compiled_radial, (radial.rate, radial.shape, NO_TABLE)
+    phi = Phi.of(radial)
+    numbers = (radial.rate, radial.shape, NO_TABLE)
+    if radial.scalar is not None:
+        return _compiled_users(radial.scalar, phi), numbers
+    return _compiled_formula(phi, radial.factor, _few_half_powers(radial)), numbers
 
 
-def _compiled_users(
-    scalar: Callable[[float], float], log_formula: LogFormula, precise: bool
-) -> CompiledRadial:
+def _compiled_users(scalar: ScalarFunction, phi: Phi) -> CompiledRadial:
     """The same of a user's function, kept as long as the function is."""
     made = _users.get(scalar)
-    key = (log_formula, precise)
-    if made is None or key not in made:
+    if made is None or phi not in made:
         with compile_lock():
             made = _users.setdefault(scalar, {})
-            if key not in made:  # another thread may have been at it
-                made[key] = _compiled_privately(scalar, log_formula, precise)
-    return made[key]
+            if phi not in made:  # another thread may have been at it
+                made[phi] = _compiled_privately(scalar, phi)
+    return made[phi]
 
 
-def _compiled_privately(
-    scalar: Callable[[float], float], log_formula: LogFormula, precise: bool
-) -> CompiledRadial:
+def _compiled_privately(scalar: ScalarFunction, phi: Phi) -> CompiledRadial:
+    """In a target of its own, which is let go with the function."""
     target = _private_target()
     with nullcontext() if target is None else target.open():
         users = user_function(scalar)
-        return replace(
-            _compiled_product(log_formula, part()(lambda s, shape, sqrt: users(s)), None, precise),
-            target=target,
-        )
+        product = _compiled_product(phi, part()(lambda s, shape, sqrt: users(s)), None)
+        return replace(product, target=target)
 
 
 def _private_target() -> Any:
@@ -170,13 +175,23 @@ class CompiledDecay:
 
     log_phi: Any
     ratio: Any
-    kink: bool  # ψ has no value at distance zero, and is 0 there by convention
+    kink: bool  # the trait: ψ has no value at distance zero, and is 0 there by convention
     name: str
 
 
-@functools.lru_cache(maxsize=64)
-def compiled_decay(log_formula: LogFormula, factor: Factor) -> CompiledDecay:
+def compiled_decay(decay: Formula) -> CompiledDecay:
     """The two parts of a decay, each compiled."""
+    assert decay.traits.logarithmic, "φ is the part of its decay that is no factor"
+    return _compiled_decay(decay.log_value, decay.factor or _one, decay.traits.kink)
+
+
+def _one(s: Any, shape: float, sqrt: Any) -> Any:
+    """ψ/φ of a kernel that is its own decay."""
+    return 1.0
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled_decay(log_formula: LogFormula, factor: Factor, kink: bool) -> CompiledDecay:
     log_g = part()(log_formula)
     factor_g = part()(factor)
     sqrt = elementary.sqrt
@@ -188,32 +203,27 @@ def compiled_decay(log_formula: LogFormula, factor: Factor) -> CompiledDecay:
     def ratio(s: float, shape: float) -> Any:
         return factor_g(s, shape, sqrt)
 
-    kink = not factor(0.0, 1.0, np.sqrt) > 0.0
-    return CompiledDecay(
-        part()(log_phi), part()(ratio), kink, f"{_name(log_formula)}·{_name(factor)}"
-    )
+    name = f"{_name(log_formula)}·{_name(factor)}·{kink}"
+    return CompiledDecay(part()(log_phi), part()(ratio), kink, name)
 
 
-def _half_powers(radial: Formula) -> int | None:
+def _few_half_powers(radial: Formula) -> int | None:
     """2α, where (1 + s)^{−α} is a few products and at most one root: three times faster than by
     logarithms.
     """
-    halves = 2.0 * radial.shape
-    plain = radial.log_value is log_student and radial.factor is None
-    return int(halves) if plain and halves.is_integer() and halves <= MOST_HALVES else None
+    halves = radial.half_powers
+    return halves if halves is not None and halves <= MOST_HALVES else None
 
 
 @functools.lru_cache(maxsize=64)
-def _compiled_formula(
-    log_formula: LogFormula, factor: Factor | None, halves: int | None, precise: bool
-) -> CompiledRadial:
-    """g = factor(s) · exp(log_formula(s)), s = rate · r²."""
+def _compiled_formula(phi: Phi, factor: Factor | None, halves: int | None) -> CompiledRadial:
+    """g = factor(s) · φ(s), s = rate · r²."""
     if factor is not None:
-        return _compiled_product(log_formula, part()(factor), _name(factor), precise)
-    log_g = part()(log_formula)
+        return _compiled_product(phi, part()(factor), _name(factor))
+    log_g = part()(phi.log_formula)
     if halves is not None:
-        return _compiled_power(log_g, halves, _name(log_formula))
-    profile = _compiled_profile(log_formula, precise)
+        return _compiled_power(log_g, halves, _name(phi.log_formula))
+    profile = _compiled_profile(phi)
     sqrt = elementary.sqrt
     log1p = elementary.log1p
 
@@ -223,17 +233,15 @@ def _compiled_formula(
     def log_value(r2: float, rate: float, shape: float, table: Matrix) -> Any:
         return log_g(rate * r2, shape, sqrt, log1p)
 
-    return _radial(value, log_value, f"{_name(log_formula)}·{precise}", _fused(log_formula))
+    return _radial(value, log_value, phi.name, phi.fused)
 
 
-def _compiled_profile(log_formula: LogFormula, precise: bool) -> Any:
-    """exp(log_formula(s)); for the Student kernel, (1 + s)^{−α}, the logarithm and the exponential
-    are one function.
-    """
-    if log_formula is log_student:
-        power = elementary.power_of_one_plus if precise else elementary.small_power_of_one_plus
+def _compiled_profile(phi: Phi) -> Any:
+    """φ(s); of a power, (1 + s)^{−α}, the logarithm and the exponential are one function."""
+    if phi.power:
+        power = elementary.power_of_one_plus if phi.precise else elementary.small_power_of_one_plus
         return part()(lambda s, shape: power(s, -shape))
-    log_g = part()(log_formula)
+    log_g = part()(phi.log_formula)
     exp = elementary.exp
     sqrt = elementary.sqrt
     log1p = elementary.log1p
@@ -261,11 +269,10 @@ def _compiled_power(log_g: Any, halves: int, name: str) -> CompiledRadial:
     return _radial(value, log_value, f"{name}·{halves}/2")
 
 
-def _compiled_product(
-    log_formula: LogFormula, factor_g: Any, factor_name: str | None, precise: bool
-) -> CompiledRadial:
-    log_g = part()(log_formula)
-    profile = _compiled_profile(log_formula, precise)
+def _compiled_product(phi: Phi, factor_g: Any, factor_name: str | None) -> CompiledRadial:
+    """factor · φ; without a name where the factor is a user's function."""
+    log_g = part()(phi.log_formula)
+    profile = _compiled_profile(phi)
     log = elementary.log
     sqrt = elementary.sqrt
     log1p = elementary.log1p
@@ -277,8 +284,8 @@ def _compiled_product(
         f = factor_g(rate * r2, shape, sqrt)
         return (log(f) if f > 0.0 else -np.inf) + log_g(rate * r2, shape, sqrt, log1p)
 
-    name = None if factor_name is None else f"{_name(log_formula)}·{factor_name}·{precise}"
-    return _radial(value, log_value, name, _fused(log_formula))
+    name = None if factor_name is None else f"{phi.name}·{factor_name}"
+    return _radial(value, log_value, name, phi.fused)
 
 
 @functools.lru_cache(maxsize=1)
@@ -338,10 +345,6 @@ def _compiled_table() -> CompiledRadial:
     of_one = (part()(value), part()(log_value))
     steps = (part()(whole), part()(rest), part()(log_rest))
     return CompiledRadial(*of_one, "Table", FUSED, *steps)
-
-
-def _fused(log_formula: LogFormula) -> int:
-    return FUSED_POWER if log_formula is log_student else FUSED
 
 
 def _name(function: Callable[..., Any]) -> str:

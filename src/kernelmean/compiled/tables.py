@@ -10,7 +10,7 @@ from kernelmean.compiled.radial import CompiledRadial, compiled, kept
 from kernelmean.compiled.signatures import NUMBERS, Loop, write
 from kernelmean.kernels import Table
 
-STRETCH = 512  # values that are looked up at a time, so that they stay in the cache
+STRETCH = 512  # values that are looked up at a time, so that they stay in the fastest cache
 
 
 def look_up(radial: Table, r2: Matrix) -> Matrix:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -93,7 +93,7 @@ class PointCloud:
         """Σ w_j ψ_j (x_j − q) / Σ w_j ψ_j by logarithms, query by query.  Time O(qnd), memory
         O(nd).
         """
-        phi = replace(decay, factor=None)
+        phi = decay.times(None)
         X = self.sample.X
         value, pull, held, step = *np.full((3, len(Q)), -np.inf), np.zeros(Q.shape)
         with np.errstate(divide="ignore", over="ignore"):
@@ -102,7 +102,7 @@ class PointCloud:
                 r2 = squared_distances(q[None], X)[0]
                 terms = log_w + phi.log(r2)
                 pulls = log_w + decay.log(r2)
-                kink = (r2 == 0.0) & np.isneginf(decay.log(r2))
+                kink = (r2 == 0.0) & decay.traits.kink
                 value[i] = np.logaddexp.reduce(terms)
                 pull[i] = np.logaddexp.reduce(pulls)
                 held[i] = np.logaddexp.reduce(terms[kink], initial=-np.inf)

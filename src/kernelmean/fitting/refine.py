@@ -5,7 +5,7 @@ from __future__ import annotations
 from kernelmean import coefficients
 from kernelmean._types import Vector
 from kernelmean.coefficients import Path, refinement
-from kernelmean.kernels import Kernel, Radial, Slope
+from kernelmean.kernels import Kernel, Slope
 from kernelmean.linalg.factor import Factor
 from kernelmean.selection import OffData
 from kernelmean.selection.auto import Criterion, Selected
@@ -19,16 +19,13 @@ def worth_polishing(choice: Selected, criterion: Criterion, kernel: Kernel) -> b
     """Whether a few steps cost little and nothing is lost by them: the centres are no rows already.
 
     Not for densities, whose tails the error hardly sees; not for many points or centres, where the
-    steps would cost more than the choice; not for a kernel that may not know its slope.
+    steps would cost more than the choice; not for a kernel whose slope is not known and checked.
     """
     task = criterion.task
     k = choice.path.k
     small = task.cloud.summary.size <= EVERYTHING and k <= FEW
     return (
-        choice.path.indices is None
-        and small
-        and not task.density
-        and not isinstance(kernel, Radial)
+        choice.path.indices is None and small and not task.density and kernel.traits.reliable_slope
     )
 
 

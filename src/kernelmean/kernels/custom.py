@@ -5,19 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self, TypeVar
 
 import numpy as np
 
 from kernelmean import _checks
 from kernelmean._types import Points, Space, Vector
-from kernelmean.kernels.base import Kernel
-from kernelmean.kernels.families import LOG2
+from kernelmean.kernels.base import LOG2, Kernel
 from kernelmean.kernels.radials import Formula, Slope, log_one
+from kernelmean.kernels.traits import KernelTraits, RadialTraits
+from kernelmean.kernels.user_functions import ScalarFunction, UserFactor
 
-ScalarProfile = Callable[[float], float]
 SpectralScales = Callable[[int, int, np.random.Generator], Vector]
 Sampler = Callable[[int, int, np.random.Generator], Points]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -27,18 +29,41 @@ class Radial(Kernel):
 
     ``profile`` is plain Python or compiled by Numba (``numba.njit``); engines compile it into their
     loops. It must be positive definite, which is not checked. The rest is optional and asked for
-    only where it is needed: ``decay`` (−d profile/ds) for gradients, ``log_constant(d)`` for
-    densities, ``l2_profile`` with ``l2_constant(d)`` (φ∗φ divided by its peak, and the logarithm of
-    that peak) for ``space="l2"``, ``l2_decay_function`` (−d l2_profile/ds) for moving centres
-    there, ``scales(size, d, rng)`` for the spectral certificate, and ``sampler(size, d, rng)`` for
-    random points; all at h = 1.
+    only where it is needed; all of it is given at h = 1.
 
     Parameters
     ----------
-    profile_function : profile(s), s = r²/h².
-    bandwidth : h > 0.
-    decay_function, log_constant, l2_profile, l2_constant, l2_decay_function, scales, sampler : see
-        above; None where unknown.
+    profile_function : callable
+        profile(s), s = r²/h².
+    bandwidth : float
+        h > 0, in units of the data.
+    decay_function : callable, optional
+        −d profile/ds, for gradients and for ``refine``.
+    log_constant : callable, optional
+        ``log_constant(d)`` is the logarithm of one over the integral of the profile, for
+        densities.
+    l2_profile : callable, optional
+        φ∗φ divided by its peak as a function of s, for ``space="l2"``.
+    l2_constant : callable, optional
+        ``l2_constant(d)`` is the logarithm of that peak.
+    l2_decay_function : callable, optional
+        −d l2_profile/ds, for moving centres in ``space="l2"``.
+    scales : callable, optional
+        ``scales(size, d, rng)`` as :meth:`spectral_scales`, for the spectral certificate.
+    sampler : callable, optional
+        ``sampler(size, d, rng)`` gives random points of density φ.
+
+    Attributes
+    ----------
+    name : str
+        "radial".
+    traits : KernelTraits
+        Only that the profile decreases. Nothing says that it is convex, and it has no logarithm of
+        its own, so mean shift refuses it.
+
+    See Also
+    --------
+    kernelmean.kernels.Kernel : What a new family answers, which may declare more.
 
     Examples
     --------
@@ -47,16 +72,17 @@ class Radial(Kernel):
     np.float64(0.5)
     """
 
-    profile_function: ScalarProfile
+    profile_function: ScalarFunction
     bandwidth: float = 1.0
-    decay_function: ScalarProfile | None = field(default=None, kw_only=True)
+    decay_function: ScalarFunction | None = field(default=None, kw_only=True)
     log_constant: Callable[[int], float] | None = field(default=None, kw_only=True)
-    l2_profile: ScalarProfile | None = field(default=None, kw_only=True)
+    l2_profile: ScalarFunction | None = field(default=None, kw_only=True)
     l2_constant: Callable[[int], float] | None = field(default=None, kw_only=True)
-    l2_decay_function: ScalarProfile | None = field(default=None, kw_only=True)
+    l2_decay_function: ScalarFunction | None = field(default=None, kw_only=True)
     scales: SpectralScales | None = field(default=None, kw_only=True)
     sampler: Sampler | None = field(default=None, kw_only=True)
     name: ClassVar[str] = "radial"
+    traits: ClassVar[KernelTraits] = KernelTraits(profile=RadialTraits(decreasing=True))
 
     def __post_init__(self) -> None:
         _checks.length(self.bandwidth, "bandwidth")
@@ -72,21 +98,21 @@ class Radial(Kernel):
 
     @property
     def length(self) -> float:
+        """h, in units of the data."""
         return self.bandwidth
 
     def formula(self, d: int) -> Formula:
-        return self._formula(self.profile_function)
+        return self._profile(self.profile_function)
 
     def decay(self, d: int) -> Formula:
-        decay = self._formula(self._needed(self.decay_function, "a gradient", "decay_function"))
-        return replace(decay, decreasing=False)
+        return self._factor(self._needed(self.decay_function, "a gradient", "decay_function"))
 
     def log_density_constant(self, d: int) -> float:
         constant = self._needed(self.log_constant, "a density constant", "log_constant")
         return float(constant(d)) - d * math.log(self.bandwidth)
 
     def l2_radial(self, d: int) -> Formula:
-        return self._formula(self._needed(self.l2_profile, "an L2 inner product", "l2_profile"))
+        return self._profile(self._needed(self.l2_profile, "an L2 inner product", "l2_profile"))
 
     def l2_log_peak(self, d: int) -> float:
         constant = self._needed(self.l2_constant, "an L2 inner product", "l2_constant")
@@ -96,7 +122,7 @@ class Radial(Kernel):
         if space == "rkhs":
             return Slope(self.bandwidth**-2, self.decay(d))
         scalar = self._needed(self.l2_decay_function, "a gradient in L2", "l2_decay_function")
-        return Slope(self.bandwidth**-2, replace(self._formula(scalar), decreasing=False))
+        return Slope(self.bandwidth**-2, self._factor(scalar))
 
     def has_spectrum(self, space: Space) -> bool:
         return space == "rkhs" and self.scales is not None
@@ -120,7 +146,7 @@ class Radial(Kernel):
         return replace(self, bandwidth=bandwidth)
 
     def matching(self, sigma: float, d: int) -> Self:
-        """The half-maximum radius is found by bisection on the profile."""
+        # the half-maximum radius is found by bisection on the profile
         from scipy.optimize import brentq
 
         far = 1.0
@@ -129,27 +155,19 @@ class Radial(Kernel):
         half = math.sqrt(brentq(lambda s: self.profile_function(s) - 0.5, 0.0, far, rtol=1e-14))
         return replace(self, bandwidth=sigma * math.sqrt(2 * LOG2) / half)
 
-    def _formula(self, scalar: ScalarProfile) -> Formula:
+    def _profile(self, scalar: ScalarFunction) -> Formula:
+        """A function of the user's that decreases, as the class asks."""
+        return replace(self._factor(scalar), traits=self.traits.profile)
+
+    def _factor(self, scalar: ScalarFunction) -> Formula:
+        """A function of the user's of which nothing is known."""
         return Formula(log_one, self.bandwidth**-2, factor=UserFactor(scalar))
 
-    def _needed(self, value: Any, what: str, argument: str, otherwise: str = "") -> Any:
+    def _needed(self, value: T | None, what: str, argument: str, otherwise: str = "") -> T:
+        """The value; a ValueError that says what to pass where it was not given."""
         if value is None:
             raise ValueError(
                 f"this Radial kernel has no {what.split(' ', 1)[1]}: pass {argument}= when "
                 f"making it{otherwise}."
             )
         return value
-
-
-@dataclass(frozen=True)
-class UserFactor:
-    """The user's scalar function as a factor: elementwise in NumPy, and the very function for
-    compilers.
-
-    Factors of one function are equal, also after they have travelled to another process.
-    """
-
-    scalar: ScalarProfile
-
-    def __call__(self, s: Any, shape: float, sqrt: Any) -> Any:
-        return np.vectorize(getattr(self.scalar, "py_func", self.scalar), otypes=[np.float64])(s)

@@ -15,30 +15,74 @@ import numpy as np
 
 from kernelmean._types import Matrix, Vector
 
-STEP = 1.0 / 512.0
-LAPLACIAN_REACH = 2000.0  # t = r/γ beyond which g is zero in float64, up to d = 2000 or so
-# α up to which the nodes, some √α of them, are few enough; from there on the kernel is a Gaussian
+STEP = 1.0 / 512.0  # the width of a table's cell in u = log(1 + √s): then log g is within 1e-12
+LAPLACIAN_REACH = 2000.0  # r/γ at a table's end: beyond, g is zero in float64 up to d = 2000 or so
+STUDENT_REACH = 1e6  # r/2√β at a table's end: beyond, log g is straight in log r
+# The largest α that is tabulated: it takes some √α nodes, and beyond φ is a Gaussian to six digits.
 STUDENT_LARGEST = 1e6
-NODES = 1 << 22  # in memory at a time
-STUDENT_REACH = 1e6  # √z beyond which log g is straight in log r
+MAX_NODES = 1 << 22  # numbers in memory while a table is made
+ROWS_AT_ONCE = 1000  # values of a table that are computed together, at most
 
 
 @lru_cache(maxsize=32)
 def laplacian_table(d: int) -> Matrix:
-    """Spline of log g/g(0) for the L2 product of two Laplacian densities, against log(1 + r/γ)."""
-    return _spline(lambda t: laplacian_log_inner(t, d), LAPLACIAN_REACH)
+    """Spline of log g/g(0) for the L2 product of two Laplacian densities, against log(1 + r/γ).
+
+    Parameters
+    ----------
+    d : int
+        Number of coordinates; −1 for the profile M_½ itself.
+
+    Returns
+    -------
+    ndarray of shape (cells, 6)
+        Coefficients as :class:`.Table` takes them.
+    """
+    return _spline(lambda t: laplacian_log_inner(t, d), LAPLACIAN_REACH, ROWS_AT_ONCE)
 
 
 @lru_cache(maxsize=32)
 def student_table(alpha: float, d: int) -> Matrix:
-    """Spline of log g/g(0) for the L2 product of two Student densities, against log(1 + r/(2√β))."""
-    rows = min(1000, max(1, NODES // len(_student_nodes(STUDENT_REACH**2, alpha, d)[0])))
+    """Spline of log g/g(0) for the L2 product of two Student densities, against log(1 + r/(2√β)).
+
+    Parameters
+    ----------
+    alpha : float
+        The exponent, greater than d/2.
+    d : int
+        Number of coordinates.
+
+    Returns
+    -------
+    ndarray of shape (cells, 6)
+        Coefficients as :class:`.Table` takes them.
+    """
+    rows = min(
+        ROWS_AT_ONCE, max(1, MAX_NODES // len(_student_nodes(STUDENT_REACH**2, alpha, d)[0]))
+    )
     return _spline(lambda t: student_log_inner(t**2, alpha, d), STUDENT_REACH, rows)
 
 
 def laplacian_log_inner(t: Vector, d: int) -> Vector:
-    """log g/g(0), t = r/γ, ν = d/2 + 1:  g/g(0) = Γ(ν)⁻¹ ∫ exp(νv − eᵛ − t²e⁻ᵛ/4) dv  = tᵛ K_ν(t) /
-    (2^{ν−1} Γ(ν)).
+    """log g/g(0) of two Laplacian densities by quadrature.
+
+    g/g(0) = Γ(ν)⁻¹ ∫ exp(νv − eᵛ − t²e⁻ᵛ/4) dv = t^ν K_ν(t) / (2^{ν−1} Γ(ν)),  ν = d/2 + 1.
+
+    Parameters
+    ----------
+    t : ndarray of shape (q,)
+        Distances r/γ.
+    d : int
+        Number of coordinates.
+
+    Returns
+    -------
+    ndarray of shape (q,)
+        log g/g(0).
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, 10.32.10.
     """
     nu = d / 2 + 1
     curvature = np.sqrt(nu**2 + t**2)  # of the exponent at its peak e^v = (ν + curvature)/2
@@ -49,8 +93,27 @@ def laplacian_log_inner(t: Vector, d: int) -> Vector:
 
 
 def student_log_inner(z: Vector, alpha: float, d: int) -> Vector:
-    """log g/g(0), z = r²/4β, p = 2α − d/2:  2F1(p, α; α+½; −z) = Γ(2α)/Γ(α)² ∫ t^α (1 + 4zt)^{−p}
-    dv, t = 1/(4cosh²(v/2)).
+    """log g/g(0) of two Student densities by quadrature.
+
+    2F1(p, α; α+½; −z) = Γ(2α)/Γ(α)² ∫ t^α (1 + 4zt)^{−p} dv,  t = 1/(4cosh²(v/2)),  p = 2α − d/2.
+
+    Parameters
+    ----------
+    z : ndarray of shape (q,)
+        Squared distances r²/4β.
+    alpha : float
+        The exponent, greater than d/2.
+    d : int
+        Number of coordinates.
+
+    Returns
+    -------
+    ndarray of shape (q,)
+        log g/g(0).
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, 15.6.1 and 15.8.
     """
     p = 2 * alpha - d / 2
     v, h = _student_nodes(float(z.max()), alpha, d)
@@ -68,12 +131,13 @@ def _student_nodes(z: float, alpha: float, d: int) -> tuple[Vector, float]:
 
 
 def _log_sum(exponent: Matrix) -> Vector:
+    """log Σ exp over each row, without overflow."""
     peak = exponent.max(axis=1)
     total: Vector = peak + np.log(np.exp(exponent - peak[:, None]).sum(axis=1))
     return total
 
 
-def _spline(log_inner: Callable[[Vector], Vector], reach: float, rows: int = 1000) -> Matrix:
+def _spline(log_inner: Callable[[Vector], Vector], reach: float, rows: int) -> Matrix:
     """Quintic spline through log g/g(0) at √s = e^u − 1, u = 0, STEP, … up to √s = reach."""
     from scipy.interpolate import make_interp_spline
 

@@ -22,7 +22,7 @@ from kernelmean import _progress, engines
 from kernelmean._lazy import lazy
 from kernelmean._types import EPS, IntVector, Points, Vector
 from kernelmean.engines import PointCloud
-from kernelmean.kernels import Formula, Radial
+from kernelmean.kernels import Formula
 from kernelmean.mean.expansion import KernelMean
 
 Mask: TypeAlias = NDArray[np.bool_]
@@ -79,10 +79,12 @@ class DensityToClimb:
     @classmethod
     def of(cls, mean: KernelMean) -> DensityToClimb:
         """The centres of positive weight; an error where there is no density to climb."""
-        if isinstance(mean.kernel, Radial):
+        known = mean.kernel.traits.profile
+        if not (known.logarithmic and known.convex):
             raise ValueError(
-                "mean shift climbs Gaussian, Laplacian, Student and Cauchy kernels, not a Radial "
-                "kernel of one's own."
+                "mean shift needs a kernel that declares a convex profile with a logarithm, as "
+                f"Gaussian, Laplacian, Student and Cauchy do; {type(mean.kernel).__name__} does "
+                "not."
             )
         if (mean.weights < 0).any():
             raise ValueError(
@@ -137,10 +139,10 @@ class DensityToClimb:
         """The centres, for the question which one is near."""
         return cKDTree(self.centers)
 
-    @lazy
+    @property
     def kinked(self) -> bool:
         """Whether the kernel has a kink at its centre."""
-        return not self.decay(np.zeros(1))[0] > 0.0
+        return self.decay.traits.kink
 
 
 def climb(density: DensityToClimb, starts: Points, tol: float, max_iter: int) -> Ascent:

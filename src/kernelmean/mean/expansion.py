@@ -247,9 +247,7 @@ class KernelMean:
         array([[-98.]])
         """
         self._need_density("log_gradient")
-        if (
-            self.kernel.formula(self.dimension).factor is not None
-        ):  # a profile of the user's own has no logarithm
+        if not self.kernel.traits.profile.logarithmic:  # as a profile of the user's own
             return self.gradient(Q) / self(Q)[:, None]
         return self._over(Q, self._log_gradient_at)
 

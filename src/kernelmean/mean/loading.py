@@ -79,7 +79,7 @@ def unpacked(
     """
     fields = {**_words(header), **_numbers(arrays.pop("numbers")), **_arrays(arrays)}
     described = header["kernel"]
-    if described["name"] == "radial" and kernel is None:
+    if kernel is None and not kernels.restorable(described):
         raise ValueError(
             "it uses a kernel of its author's own: give the same one, load(path, "
             "kernel=km.Radial(...))"

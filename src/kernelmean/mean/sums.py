@@ -35,9 +35,10 @@ def lost(radial: RadialFunction, plain: Vector, mass: float, log_constant: float
     """Rows whose sum may have lost digits that its product with the constant would have.
 
     Σ|w| is their mass. What is lost as a whole stays below the smallest normal number unless the
-    constant is above one. A user's profile has no logarithm to take the sum again by.
+    constant is above one. A radial that is not logarithmic, as a user's profile, cannot be summed
+    again by logarithms.
     """
-    if log_constant < -NEGLIGIBLE_LOG or hasattr(getattr(radial, "factor", None), "scalar"):
+    if log_constant < -NEGLIGIBLE_LOG or not radial.traits.logarithmic:
         return np.empty(0, dtype=np.intp)
     small = np.flatnonzero(np.abs(plain) < LEAST_SUM * max(1.0, mass))
     return small if log_constant > 0.0 else small[plain[small] != 0.0]

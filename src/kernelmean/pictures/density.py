@@ -12,7 +12,7 @@ from kernelmean import _checks
 from kernelmean._types import ArrayLike, IntVector, Matrix, Points, Vector
 from kernelmean.mean.expansion import KernelMean
 from kernelmean.mean.value import SparseKernelMean
-from kernelmean.pictures.marginals import kernel_marginal, marginal
+from kernelmean.pictures.marginals import marginal
 
 Mean: TypeAlias = KernelMean | SparseKernelMean
 
@@ -184,7 +184,7 @@ def _seen(mean: Mean, P: Matrix) -> tuple[Callable[[Points], Vector], str]:
     if m == d:
         return mean, "whole"
     try:
-        kernel_marginal(mean.kernel, d, m)
+        mean.kernel.marginal(d, m)
     except ValueError:  # a kernel without integral, or of the user's own
         base = mean.centers[np.argmax(mean(mean.centers))]
         return lambda Y: mean(base + (Y - base @ P.T) @ np.linalg.pinv(P).T), "slice"

@@ -1,4 +1,4 @@
-"""Sums of narrow Gaussians, fewer operations a term the farther the cell.
+"""Sums of narrow exponentials exp(−rate r²), fewer operations a term the farther the cell.
 
 About the middle c of a block, with u = q − c and v = x − c,
 
@@ -23,24 +23,17 @@ import numpy as np
 from kernelmean.compiled import elementary
 from kernelmean.compiled.compiling import ORDERED_MATH, part
 from kernelmean.compiled.elementary import LOG2_E, MAGIC
+from kernelmean.compiled.radial import CompiledRadial
 from kernelmean.compiled.signatures import Loop
 from kernelmean.engines.cpu.blocks import CELL, width
 from kernelmean.engines.cpu.bounding_boxes import box_parts, direct_sum, sums_over_blocks
 from kernelmean.engines.cpu.box_expansion import served_by_moments, served_by_none
-from kernelmean.kernels.radials import Formula, RadialFunction, log_gaussian
 
-FINE = 9  # degrees
-COARSE = 6  # degrees
-SHARES = (2.0**-7, 2.0**-24)  # of A: values from which on these degrees do
-WIDEST = 100.0  # rate ‖v‖², beyond which exponents cancel too many digits
-FARTHEST = 250.0  # rate ‖u‖², the same
-
-
-def is_gaussian(radial: RadialFunction) -> bool:
-    """Whether g = exp(−rate r²)."""
-    return (
-        isinstance(radial, Formula) and radial.log_value is log_gaussian and radial.factor is None
-    )
+FINE = 9  # degree of the polynomial for 2^t in cells that matter little
+COARSE = 6  # the same in cells that matter less
+SHARES = (2.0**-7, 2.0**-24)  # of A: values of g from which on FINE, and COARSE, do
+WIDEST = 100.0  # rate ‖v‖² of a block, beyond which exponents cancel too many digits
+FARTHEST = 250.0  # rate ‖u‖² of a query, the same
 
 
 def power_of_two(degree: int) -> Any:
@@ -227,6 +220,9 @@ def _add_block(g: Any, d: int, moments: bool) -> Any:
 
 
 @functools.lru_cache(maxsize=64)
-def sums_over_cells(g: Any, d: int, moments: bool) -> Loop:
-    """out_i += Σ_j w_j exp(−rate ‖q_i − x_j‖²) over the cells within the reach of each query."""
-    return sums_over_blocks(d, _reserve(d), _add_block(g, d, moments), ("gaussian", d, moments))
+def sums_over_cells(radial: CompiledRadial, d: int, moments: bool) -> Loop:
+    """out_i += Σ_j w_j exp(−rate ‖q_i − x_j‖²) over the cells within the reach of each query; the
+    radial is that exponential.
+    """
+    add_block = _add_block(radial.value, d, moments)
+    return sums_over_blocks(d, _reserve(d), add_block, (radial.name, "factored", d, moments))

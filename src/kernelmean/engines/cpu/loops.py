@@ -9,7 +9,7 @@ that n = 10⁷ terms lose no digit.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -324,8 +324,13 @@ def nearest(d: int) -> Loop:
     return compile_function(nearest_loop, signature, (dimension_key(d),), EXACT_MATH)
 
 
-def compile_for(loop: Callable[..., None], signature: Any, radial: CompiledRadial, d: int) -> Loop:
-    """The loop compiled for one radial function and one dimension."""
-    return compile_function(
-        loop, signature, None if radial.name is None else (radial.name, dimension_key(d))
-    )
+def compile_for(
+    loop: Callable[..., None],
+    signature: Any,
+    radial: CompiledRadial,
+    d: int,
+    *constants: Hashable,
+) -> Loop:
+    """The loop compiled for one radial function, one dimension and what else it closes over."""
+    key = None if radial.name is None else (radial.name, dimension_key(d), *constants)
+    return compile_function(loop, signature, key)

@@ -33,8 +33,7 @@ STEP = 3  # columns of the sums; from STEP on, one per coordinate
 
 def shift(blocks: Blocks, decay: Formula, Q: Points, w: Vector, count: int) -> Shift:
     """Shift of every query; threads share the points where queries are few, else the queries."""
-    assert decay.factor is not None, "the decay of a kernel has a factor"
-    loop = _shift_loop(radial.compiled_decay(decay.log_value, decay.factor), blocks.d)
+    loop = _shift_loop(radial.compiled_decay(decay), blocks.d)
     with np.errstate(divide="ignore"):
         log_w = blocks.spread(np.log(w), padding=-np.inf)
     rows = queries(Q)

@@ -34,24 +34,28 @@ from kernelmean.engines.cpu.loops import compile_for
 from kernelmean.kernels import RadialFunction
 
 LOST = 2.0**-51  # of the sum of absolute terms, at most
-DOUBLINGS = 16  # tried, of the least value that may be left out
+DOUBLINGS = 16  # of the least value that may be left out, tried at most
 FARTHEST = 1e300  # squared distance to a cell without points
 NEAR = 1e-1  # blocks that may reach this part of the largest value enter A cell by cell
-BISECTIONS = 40
+BISECTIONS = 40  # for the distance at which g comes down to a level
 LEAST_WORK = 1e8  # kernel values; fewer take less time than looking, and than compiling what looks
 FEWEST_BLOCKS = 16  # fewer are not worth looking at one by one
 WORTHWHILE = 0.7  # share of the points above which the full sum is as fast
-PROBE = 16
+PROBE = 16  # queries that tell whether leaving out pays
 STRIP = 64  # queries whose cuts are found together
 TILE = 4096  # queries that share what is made once per block
-PIECES = 32  # of the blocks, for threads
+PIECES = 32  # into which the blocks are cut, for threads
 
 
 def kernel_sum(
     blocks: Blocks, radial_function: RadialFunction, rows: Points, w: Matrix, count: int
 ) -> Vector | None:
-    """f_i = Σ_j w_j g(‖q_i − x_j‖²) over the cells that matter; None where the full sum is as fast."""
-    if blocks.tree is None or not radial_function.decreasing or len(w) < FEWEST_BLOCKS:
+    """f_i = Σ_j w_j g(‖q_i − x_j‖²) over the cells that matter; None where the full sum is as fast.
+
+    Asks for three traits: g must be decreasing; convexity sharpens the bounds, and an exponential
+    is summed with fewer operations.
+    """
+    if blocks.tree is None or not radial_function.traits.decreasing or len(w) < FEWEST_BLOCKS:
         return None
     if blocks.n * len(rows) < LEAST_WORK or not w.any():
         return None
@@ -65,10 +69,8 @@ def kernel_sum(
         return None
     cuts, _ = _cuts(blocks, radial_function, moments, rows, count)
     compiled, numbers = radial.compiled(radial_function)
-    if gaussian.is_gaussian(radial_function):
-        loop = gaussian.sums_over_cells(
-            compiled.value, blocks.d, expansion.pays(blocks.d, len(rows))
-        )
+    if radial_function.exponential:
+        loop = gaussian.sums_over_cells(compiled, blocks.d, expansion.pays(blocks.d, len(rows)))
     else:
         loop = _sums_over_cells(compiled, blocks.d)
     size = -(-len(w) // PIECES)
@@ -99,7 +101,7 @@ def _cuts(
 ) -> tuple[Matrix, float]:
     """(1 + tiers, q) squared distances, per query, and the share of the blocks within the first."""
     compiled, numbers = radial.compiled(radial_function)
-    find = _find_cuts(compiled, blocks.d)
+    find = _find_cuts(compiled, blocks.d, radial_function.traits.convex)
     weight = moments[:, 0].sum(axis=1)
     strips = [slice(i, i + STRIP) for i in range(0, len(rows), STRIP)]
     cuts = [np.empty((1 + len(gaussian.SHARES), len(rows[i]))) for i in strips]
@@ -193,10 +195,8 @@ def _distance_of(g: Any) -> Any:
     return distance_of
 
 
-def _near_block(compiled: CompiledRadial, d: int) -> Any:
-    g = compiled.value
+def _near_block(g: Any, d: int, convex: bool) -> Any:
     cells = width(d) // CELL
-    convex = compiled.name is not None
 
     @part()
     def near_block(lower, upper, moments, q, rate, shape, table):
@@ -217,13 +217,13 @@ def _near_block(compiled: CompiledRadial, d: int) -> Any:
 
 
 @kept(64)
-def _find_cuts(compiled: CompiledRadial, d: int) -> Loop:
+def _find_cuts(compiled: CompiledRadial, d: int, convex: bool) -> Loop:
     """Squared distances from which on cells are left out, and from which on less than full
     precision will do.
 
     A ≤ Σ|w|g is the sum of mass · g over cells near the query, g at the mean squared distance of
-    the cell where g is convex in r² (Jensen), as all but a user's own are, else at its farthest
-    point, and over the other blocks at theirs. If all cells of value at most ``level`` are left
+    the cell where g is declared convex in r² (Jensen), else at its farthest point, and over the
+    other blocks at theirs. If all cells of value at most ``level`` are left
     out, what is lost is at most Σ_b mass_b min(g(nearest point of b), level) over the blocks b that
     reach as low as that. The level is the largest of LOST·A·2^k for which this is at most LOST·A.
     """
@@ -231,7 +231,7 @@ def _find_cuts(compiled: CompiledRadial, d: int) -> Loop:
     distances = box_parts(d).block_distances
     shares = gaussian.SHARES
     distance_of = _distance_of(g)
-    near_block = _near_block(compiled, d)
+    near_block = _near_block(g, d, convex)
 
     def find_cuts_loop(
         lower, upper, cell_lower, cell_upper, moments, weight, Q, rate, shape, table, cuts, share
@@ -268,7 +268,7 @@ def _find_cuts(compiled: CompiledRadial, d: int) -> Loop:
                 share[0] += (squared[0, b] < cuts[0, i]) / blocks
 
     signature = types.void(*BOXES, read(3), read(1), read(2), *NUMBERS, write(2), write(1))
-    return compile_for(find_cuts_loop, signature, compiled, d)
+    return compile_for(find_cuts_loop, signature, compiled, d, convex)
 
 
 def _add_block(compiled: CompiledRadial, d: int) -> Any:

@@ -11,11 +11,11 @@ import numpy as np
 import torch
 
 from kernelmean.engines.gpu.arrays import Tensor
-from kernelmean.kernels.radials import Formula, RadialFunction, Table, gaussian_decay, log_gaussian
+from kernelmean.kernels.radials import Formula, RadialFunction, Table
 
-LOG2E = 1.4426950408889634
+LOG2E = 1.4426950408889634  # log₂ e, which turns exp into a power of two
 DEPTH = 5.0  # |log g| up to which it is known to 1e-6 where it is a float32 number
-GRID = np.exp(np.arange(-14.0, 28.0, 0.05))  # of s
+GRID = np.exp(np.arange(-14.0, 28.0, 0.05))  # values of s at which the steepness is looked at
 OWN = 16.0  # s up to which a user's own profile is asked: beyond, it need not even be finite
 
 
@@ -42,14 +42,14 @@ class Plan(NamedTuple):
     @property
     def binary(self) -> bool:
         """Whether g = 2^(−r²) in single precision, where points are in :func:`unit_for`."""
-        return _exponential(self.function)
+        return self.function.exponential
 
 
 def unit_for(function: RadialFunction) -> float:
     """√rate, one over the kernel's length: no rate is left to multiply by, nor one in powers of two
-    for a Gaussian.
+    for an exponential.
     """
-    return math.sqrt(function.rate * (LOG2E if _exponential(function) else 1.0))
+    return math.sqrt(function.rate * (LOG2E if function.exponential else 1.0))
 
 
 def trusted(function: RadialFunction, steepness: float, logarithm: bool = False) -> float:
@@ -58,21 +58,13 @@ def trusted(function: RadialFunction, steepness: float, logarithm: bool = False)
 
     Where g is the exponential of a float32 number, that must not be large either.
     """
-    own = isinstance(function, Formula) and hasattr(function.factor, "scalar")
+    own = isinstance(function, Formula) and function.scalar is not None
     s = GRID[GRID <= OWN] if own else GRID
     with np.errstate(all="ignore"):
         log_g = function.log(s / function.rate)
         fine = np.abs(np.diff(log_g)) <= steepness * np.diff(np.log(s))
-    if logarithm or not (own or _exponential(function)):
+    if logarithm or not (own or function.exponential):
         fine &= np.abs(log_g[1:] - log_g[0]) <= DEPTH
     if not fine.all():
         return float(s[np.argmin(fine)])
     return OWN if own else math.inf
-
-
-def _exponential(function: RadialFunction) -> bool:
-    return (
-        isinstance(function, Formula)
-        and function.log_value is log_gaussian
-        and function.factor in (None, gaussian_decay)
-    )

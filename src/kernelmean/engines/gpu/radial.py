@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from kernelmean.kernels.radials import Factor, Formula, LogFormula
+from kernelmean.kernels.user_functions import CompiledByNumba, ScalarFunction, in_python
 
 FUNCTIONS = (
     *(
@@ -53,7 +54,7 @@ FUNCTIONS = (
         "pow",
     ),
 )
-MOST_STEPS = 4000
+MOST_STEPS = 4000  # assignments that a profile may take: beyond, it does not end
 
 
 class Program(NamedTuple):
@@ -194,7 +195,7 @@ class _Module:
 
 def _rebound(function: Any) -> Any:
     """The user's function, with the functions it calls replaced by those that record themselves."""
-    plain = getattr(function, "py_func", function)
+    plain = in_python(function)
     if not isinstance(plain, types.FunctionType):
         return plain
     seen = {
@@ -215,11 +216,7 @@ def _replacement(value: Any) -> Any:
         return _Module(value)
     if isinstance(value, (np.ufunc, types.BuiltinFunctionType)):
         return RECORDED.get(value.__name__, value)
-    return (
-        _rebound(value)
-        if isinstance(value, types.FunctionType) or hasattr(value, "py_func")
-        else value
-    )
+    return _rebound(value) if isinstance(value, types.FunctionType | CompiledByNumba) else value
 
 
 def _explored(run: Callable[[], Any], tape: Tape, decided: tuple[bool, ...] = ()) -> Any:
@@ -252,13 +249,13 @@ def log_program(log_value: LogFormula) -> Program:
     return _traced(lambda s, shape: log_value(s, shape, RECORDED["sqrt"], RECORDED["log1p"]))  # type: ignore[arg-type]
 
 
-def factor_program(factor: Factor) -> Program:
-    """The factor of a formula; a user's own profile is one, and its program is kept as long as the
-    profile is.
+def factor_program(formula: Formula) -> Program | None:
+    """The factor of a formula, None without one; a user's own profile is one, and its program is
+    kept as long as the profile is.
     """
-    users = getattr(factor, "scalar", None)
+    users = formula.scalar
     if users is None:
-        return _factor_program(factor)
+        return None if formula.factor is None else _factor_program(formula.factor)
     if (found := _users.get(users)) is None:
         found = _users[users] = _users_program(users)
     return found
@@ -269,10 +266,10 @@ def _factor_program(factor: Factor) -> Program:
     return _traced(lambda s, shape: factor(s, shape, RECORDED["sqrt"]))  # type: ignore[arg-type]
 
 
-_users: WeakKeyDictionary[Callable[[float], float], Program] = WeakKeyDictionary()
+_users: WeakKeyDictionary[ScalarFunction, Program] = WeakKeyDictionary()
 
 
-def _users_program(users: Callable[[float], float]) -> Program:
+def _users_program(users: ScalarFunction) -> Program:
     try:
         return _traced(lambda s, shape: _rebound(users)(s))
     except Exception as error:
@@ -294,9 +291,7 @@ class Code(NamedTuple):
 
 def source(formula: Formula) -> Code:
     """g and log g as functions of s: value = factor · exp(log_value)."""
-    return _source(
-        formula.log_value, None if formula.factor is None else factor_program(formula.factor)
-    )
+    return _source(formula.log_value, factor_program(formula))
 
 
 @functools.lru_cache(maxsize=256)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 import torch
@@ -30,7 +29,7 @@ from kernelmean.engines.gpu.double import QUERIES, Double, Evaluation, loops
 from kernelmean.engines.gpu.points import DeviceSample
 from kernelmean.engines.gpu.single import Single
 from kernelmean.kernels import Formula, RadialFunction
-from kernelmean.kernels.radials import Factor, laplacian_decay, log_one
+from kernelmean.kernels.radials import log_one, touching
 
 AT_ONCE = 1 << 22  # queries per launch
 FEW_PIECES = 32  # into how many pieces a quadratic form is cut at most
@@ -80,11 +79,11 @@ class Sums:
         weights = self._weights(w)
         queries = to_device(Q, X.device)
         log_pull = exact.log_kernel_sum(decay, queries, weights)
-        touching = exact.kernel_sum(
-            replace(decay, log_value=log_one, factor=at_kink(decay)), queries, weights
-        )
-        with np.errstate(divide="ignore"):
-            log_held = np.log(touching)  # φ(0) = 1
+        log_held = np.full(len(queries), -np.inf)
+        if decay.traits.kink:
+            at_query = Formula(log_one, decay.rate, factor=touching)
+            with np.errstate(divide="ignore"):
+                log_held = np.log(exact.kernel_sum(at_query, queries, weights))  # φ(0) = 1
         level = torch.where(torch.isfinite(peaks := to_device(log_pull, X.device)), peaks, 0.0)
         log_w = spread(torch.log(weights)[:, None], X.shape[1], torch.float64, -torch.inf)
         framed = double_columns(queries, QUERIES)
@@ -92,7 +91,7 @@ class Sums:
         pulls = self._loops.kernel_pulls(
             self._double.plan(decay), X, len(self.sample.X), log_w, framed, levels
         )
-        log_value = exact.log_kernel_sum(replace(decay, factor=None), queries, weights)
+        log_value = exact.log_kernel_sum(decay.times(None), queries, weights)
         return Shift(
             log_value, log_pull, log_held, to_host(pulls[:, : len(queries)].T.contiguous())
         )
@@ -154,16 +153,3 @@ class Sums:
     @property
     def _loops(self) -> ModuleType:
         return loops(self.sample.X.device)
-
-
-def at_kink(decay: Formula) -> Factor:
-    """1 at distance zero for a kernel with a kink there, where its decay has no value; 0 elsewhere."""
-    return _touching if decay.factor is laplacian_decay else _nowhere
-
-
-def _touching(s: Any, shape: float, sqrt: Any) -> Any:
-    return (s <= 0.0) * 1.0
-
-
-def _nowhere(s: Any, shape: float, sqrt: Any) -> Any:
-    return 0.0
