@@ -14,8 +14,8 @@ from kernelmean.engines import Distances, PointCloud, elimination
 from kernelmean.kernels import RadialFunction
 from kernelmean.linalg.factor import Factor
 
-FIRST_BLOCK_CENTERS = 32  # in the first block where k is open; blocks then grow
-FIXED_BLOCK_CENTERS = 512  # in a block where k is given
+FIRST_BLOCK_CENTERS = 32  # in a block where k is open, at least; blocks grow with k
+FIXED_BLOCK_CENTERS = 512  # in a block where k is given, at least
 
 
 @dataclass(frozen=True)
