@@ -1,6 +1,4 @@
-"""The architecture as a drawing, from the import contracts that the build enforces: it cannot
-disagree with them.
-"""
+"""The architecture as a drawing, from the import contracts that the build enforces."""
 
 from __future__ import annotations
 
@@ -59,9 +57,7 @@ def contracts() -> tuple[list[list[str]], list[str]]:
 
 
 def svg() -> str:
-    """Rows of boxes; whatever is above may import what is below, never the reverse and never
-    sideways.
-    """
+    """Rows of boxes; what is above may import what is below, never the reverse, never sideways."""
     layers, kept = contracts()
     height = ROW * len(layers) + 30
     parts = [_layer(i, modules) for i, modules in enumerate(layers)]

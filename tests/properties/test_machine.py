@@ -218,7 +218,7 @@ class Means(RuleBasedStateMachine):
         # However small, a mapped array is read part by part, and what is on a cluster stays there.
         self.patches = [
             mock.patch.object(_checks, "MAPPED", 8),
-            mock.patch.object(_checks, "free_memory", lambda: 0),
+            mock.patch.object(_checks, "free_memory", return_value=0),
         ]
         if "cluster" in ENGINES:
             self.patches.append(mock.patch("kernelmean.samples.cluster.collections.HERE", 0))

@@ -80,8 +80,8 @@ def _remembered(
 
 
 def _selected(
-    X: Points,  # noqa: ARG001 (tells one entry of the memory from another)
-    weights: Vector | None,  # noqa: ARG001
+    X: Points,  # tells one entry of the memory from another
+    weights: Vector | None,
     settings: FitSettings,
     streams: Streams,
     prepared: Prepared,
