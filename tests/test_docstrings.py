@@ -38,8 +38,10 @@ INSIDE = {
     "KernelMean.cloud_for",
     "KernelMean.inner_in_units",
     "KernelMean.map",
+    "KernelMean.map_queries",
     "KernelMean.pairing",
     "SparseKernelMean.packed",
+    "SparseKernelMean.refit_on",
 }
 ORDER = (
     "Parameters",

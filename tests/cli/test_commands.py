@@ -214,8 +214,8 @@ def test_a_missing_library_is_named(run, tmp_path, monkeypatch):
     [KeyboardInterrupt, OSError(28, "No space left on device", "s.parquet"), MemoryError("9 TB")],
 )
 def test_nothing_is_left_half_written(run, tmp_path, monkeypatch, error):
-    monkeypatch.setattr("kernelmean.files.source.LEAST", 50)
-    monkeypatch.setattr("kernelmean.files.source.BATCH", 100)
+    monkeypatch.setattr("kernelmean.files.source.MIN_BATCH_ROWS", 50)
+    monkeypatch.setattr("kernelmean.files.source.BATCH_NUMBERS", 100)
     run("fit", "new.csv", "-o", "m.km", "--k", 10, "--no-certificate")
     (tmp_path / "s.parquet").write_text("what was there before")
     before, calls, actual = set(tmp_path.iterdir()), [], km.SparseKernelMean.log
@@ -258,7 +258,7 @@ def test_ctrl_c_inside_compiled_code_is_ctrl_c(run, tmp_path, monkeypatch):
 
 
 def test_progress_is_shown_on_a_terminal_only(run, monkeypatch):
-    monkeypatch.setattr(_progress, "DELAY", 0.0)
+    monkeypatch.setattr(_progress, "DELAY_SECONDS", 0.0)
     commands = [
         ("fit", "new.csv", "-o", "m.km", "--k", 10),
         ("score", "m.km", "new.csv"),

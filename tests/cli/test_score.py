@@ -40,8 +40,8 @@ def test_score_writes_one_line_per_row(run, ending):
 
 def test_score_needs_no_memory_for_the_whole_file(run, monkeypatch):
     """Batch after batch, each written before the next is read."""
-    monkeypatch.setattr("kernelmean.files.source.LEAST", 7)
-    monkeypatch.setattr("kernelmean.files.source.BATCH", 7 * 2)
+    monkeypatch.setattr("kernelmean.files.source.MIN_BATCH_ROWS", 7)
+    monkeypatch.setattr("kernelmean.files.source.BATCH_NUMBERS", 7 * 2)
     run("fit", "new.csv", "-o", "m.km", "--k", 10, "--no-certificate")
     seen = []
     actual = km.SparseKernelMean.log

@@ -25,9 +25,7 @@ LABELLED_RULE = "jaakkola"
 
 __all__ = [
     "RULES",
-    "SUMMARY_RULES",
     "by_rule",
-    "by_summary",
     "iqr",
     "jaakkola",
     "likelihood",

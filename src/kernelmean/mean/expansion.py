@@ -356,7 +356,18 @@ class KernelMean:
         return scaling.apply(self.scale, X, self.centers[0])
 
     def map_queries(self, Q: AnyQueries) -> AnyQueries:
-        """Query points or a sample, in the coordinates of the kernel, where they lie."""
+        """Query points or a sample in the coordinates of the kernel, where they lie.
+
+        Parameters
+        ----------
+        Q : Queries or Sample
+            Checked points in the coordinates of the data.
+
+        Returns
+        -------
+        Queries or Sample
+            The same points after ``scale``.
+        """
         return Q if self.scale is None else Q.map(self.scale, self.centers[0])
 
     @lazy

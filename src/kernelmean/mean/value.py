@@ -675,7 +675,22 @@ class SparseKernelMean:
     def refit_on(
         self, data: LoadedSample, kernel: Kernel, constraint: Constraint
     ) -> SparseKernelMean:
-        """:meth:`refit` on a sample that is loaded already."""
+        """Other coefficients on the same centres, from a sample that is loaded already.
+
+        Parameters
+        ----------
+        data : LoadedSample
+            The sample, in the coordinates of the kernel.
+        kernel : Kernel
+            The new kernel.
+        constraint : {'simplex', 'simplex-projection', 'sum-to-one'} or None
+            On the new weights.
+
+        Returns
+        -------
+        SparseKernelMean
+            The new mean, as by :meth:`refit`.
+        """
         cloud = data.cloud
         centers = data.map(self.centers)
         radial = kernel.radial(self.dimension, self.space)
