@@ -19,7 +19,7 @@ from kernelmean._random import Streams
 from kernelmean._types import ArrayLike, RandomState
 from kernelmean.bandwidth import labelled, leave_one_out, moments
 from kernelmean.engines import Engine, PointCloud
-from kernelmean.engines.arrays import Sample
+from kernelmean.engines.arrays import WeightedPoints
 
 LABELLED_RULE = "jaakkola"
 
@@ -231,7 +231,8 @@ def jaakkola(
     labels = _checks.labels(y, len(checked), rows)
     opened = engines.precise(engines.open(engine))
     chance = _checks.streams(random_state).of("bandwidth jaakkola")
-    return _positive(LABELLED_RULE, measure(opened, Sample(present, weights), labels, chance))
+    sample = WeightedPoints(present, weights)
+    return _positive(LABELLED_RULE, measure(opened, sample, labels, chance))
 
 
 def by_rule(rule: str, cloud: PointCloud) -> float:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernelmean import _checks, engines
 from kernelmean._types import ArrayLike, Points, RandomState, Vector
 from kernelmean.density import scoring as density
-from kernelmean.engines.arrays import Sample
+from kernelmean.engines.arrays import WeightedPoints
 from kernelmean.fitting.stream import MeanStream
 from kernelmean.mean import sampling
 from kernelmean.mean.loading import load
@@ -270,7 +270,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def _drawn_rows(self, X: Points, weights: Vector | None, share: float) -> Points:
         """Rows that stand for all batches so far: the new batch has its share of them."""
         old = self._remembered() if hasattr(self, "mean_") else X[:0]
-        sample = Sample(X, weights)
+        sample = WeightedPoints(X, weights)
         most = (
             int(sample.size) if sample.counted else len(X)
         )  # integer weights are repeated rows here too

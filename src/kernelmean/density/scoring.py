@@ -13,7 +13,7 @@ from kernelmean._random import Streams
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.bandwidth.resolve import DEFAULT_RULE, resolve_kernel
 from kernelmean.density.fitting import FEWEST, Density, Settings
-from kernelmean.engines.arrays import Sample
+from kernelmean.engines.arrays import ArraySummary, WeightedPoints
 from kernelmean.kernels import Kernel
 from kernelmean.mean.scaling import apply
 from kernelmean.mean.value import LEVELS
@@ -53,16 +53,15 @@ def scored_rows(
     """Which rows stand for all, and their weights: None and all weights where there are few enough."""
     if len(X) <= count:
         return None, weights
-    return Sample(X, weights).locate((np.arange(count) + 0.5) / count), None
+    return WeightedPoints(X, weights).locate((np.arange(count) + 0.5) / count), None
 
 
 def weighted_quantiles(values: Vector, weights: Vector | None, levels: Vector) -> Vector:
     """Quantiles by linear interpolation; integer weights count as repeated values."""
     kept = slice(None) if weights is None else weights > 0
     w = None if weights is None else weights[kept]
-    quantiles: Vector = Sample(values[kept][:, None], w).summary.quantiles(np.atleast_1d(levels))[
-        :, 0
-    ]
+    summary = ArraySummary(WeightedPoints(values[kept][:, None], w))
+    quantiles: Vector = summary.quantiles(np.atleast_1d(levels))[:, 0]
     return quantiles
 
 

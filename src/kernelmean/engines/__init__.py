@@ -1,13 +1,13 @@
-"""Engines are point clouds that hold the n points; what leaves a point cloud is small and NumPy.
+"""Engines load points into point clouds; what leaves a point cloud is small and NumPy.
 
-Every point cloud has the same few doors. The k × k algebra is not done here: it has one home for all
-engines. Adding hardware means adding one module with these methods.
+Every point cloud has the same few operations (:class:`PointCloud`). The k × k algebra is not done
+here: it has one home for all engines. Adding hardware means adding one module with these methods.
 
 Examples
 --------
 >>> import numpy as np, kernelmean as km
->>> point cloud = km.engines.open("naive").load(np.array([[0.0], [3.0]]))
->>> point cloud.kernel_sum(km.Gaussian(1.0).radial(1, "rkhs"), np.array([[0.0]])).round(3)
+>>> cloud = km.engines.open("naive").load(np.array([[0.0], [3.0]]))
+>>> cloud.kernel_sum(km.Gaussian(1.0).radial(1, "rkhs"), np.array([[0.0]])).round(3)
 array([0.506])
 """
 
@@ -17,25 +17,35 @@ import functools
 import importlib
 import importlib.util
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kernelmean import _checks
 from kernelmean._types import ArrayLike, IntVector, Points, Vector
-from kernelmean.engines.arrays import Distances, Summary
-from kernelmean.engines.protocols import (
+from kernelmean.engines.arrays import WeightedPoints
+from kernelmean.engines.optional_protocols import (
+    CompactCloud,
+    EliminatingCloud,
     Elimination,
+    FarthestOffers,
+    OfferingCloud,
+    OrthonormalBasis,
+    PreciseEngine,
+    Projections,
+    ThreadedEngine,
+)
+from kernelmean.engines.protocols import (
+    Distances,
     Engine,
     Nearest,
-    OrthonormalBasis,
     Picks,
     PointCloud,
-    Projections,
     Shift,
+    Summary,
     Traversal,
 )
-from kernelmean.engines.rounds import CloudFrontier, Frontier
+from kernelmean.engines.rounds import CloudOffers
 from kernelmean.kernels import RadialFunction
 
 ENGINES = ("naive", "cpu", "gpu", "cluster", "auto")
@@ -50,32 +60,54 @@ WORTH = (
 
 __all__ = [
     "ENGINES",
+    "CompactCloud",
     "Distances",
+    "EliminatingCloud",
     "Elimination",
     "Engine",
-    "Frontier",
+    "FarthestOffers",
     "Nearest",
+    "OfferingCloud",
     "OrthonormalBasis",
     "Picks",
     "PointCloud",
+    "PreciseEngine",
     "Projections",
     "Shift",
     "Summary",
+    "ThreadedEngine",
     "Traversal",
     "choose",
-    "directions",
     "elimination",
-    "frontier",
+    "farthest_offers",
     "host",
     "in_parts",
     "keep",
     "open",
+    "orthonormal_basis",
     "over",
     "points",
     "precise",
     "queries",
+    "thread_count",
     "together",
 ]
+
+if TYPE_CHECKING:  # engines are imported when they are opened; here they are held to the protocol
+    from kernelmean.engines import cluster, cpu, gpu, naive, parts
+
+    _conforming: list[type[Engine]] = [
+        naive.Engine,
+        cpu.Engine,
+        gpu.Engine,
+        parts.Engine,
+        cluster.Engine,
+    ]
+    _threaded: type[ThreadedEngine] = cpu.Engine
+    _precise: list[type[PreciseEngine]] = [gpu.Engine, parts.Engine]
+    _eliminating: type[EliminatingCloud] = gpu.PointCloud
+    _offering: list[type[OfferingCloud]] = [cpu.PointCloud, gpu.PointCloud]
+    _compact: type[CompactCloud] = cpu.PointCloud
 
 
 def open(engine: str | Engine, **options: Any) -> Engine:
@@ -101,7 +133,7 @@ def open(engine: str | Engine, **options: Any) -> Engine:
     'cpu'
     """
     if not isinstance(engine, str):
-        if not callable(getattr(engine, "load", None)):
+        if not isinstance(engine, Engine):
             raise TypeError(
                 f"engine must be a name ({', '.join(map(repr, ENGINES))}) or an engine, got "
                 f"{engine!r}."
@@ -139,43 +171,43 @@ def choose(engine: str | Engine, X: object, count: float) -> Engine:
 
 
 def precise(engine: Engine) -> Engine:
-    """The engine for coefficients, inner products and certificates: its kernel sums are in float64."""
-    switch = getattr(engine, "precise", None)
-    exact: Engine = engine if switch is None else switch()
-    return exact
+    """The engine for coefficients, inner products and certificates: its sums are in float64."""
+    return engine.precise() if isinstance(engine, PreciseEngine) else engine
+
+
+def thread_count(engine: Engine) -> int:
+    """How many threads of this machine the engine shares its work among; 1 if it does not say."""
+    return engine.threads if isinstance(engine, ThreadedEngine) else 1
 
 
 def elimination(cloud: PointCloud, radial: RadialFunction, size: int) -> Elimination | None:
-    """What a point cloud offers for the k × k algebra of up to ``size`` centres; None where that is better
-    done on the host.
+    """What a point cloud offers for the k × k algebra of up to ``size`` centres; None where that is
+    better done on the host.
     """
-    offer = getattr(cloud, "elimination", None)
-    offered: Elimination | None = None if offer is None else offer(radial, size)
-    return offered
+    return cloud.elimination(radial, size) if isinstance(cloud, EliminatingCloud) else None
 
 
-def directions(cloud: PointCloud, radial: RadialFunction, size: int) -> OrthonormalBasis | None:
-    """What a point cloud offers for greedy selection of up to ``size`` centres; None where that is better
-    done on the host.
+def orthonormal_basis(
+    cloud: PointCloud, radial: RadialFunction, size: int
+) -> OrthonormalBasis | None:
+    """What a point cloud offers for greedy selection of up to ``size`` centres; None where that is
+    better done on the host.
     """
-    offer = getattr(cloud, "directions", None)
-    offered: OrthonormalBasis | None = None if offer is None else offer(radial, size)
-    return offered
+    return cloud.orthonormal_basis(radial, size) if isinstance(cloud, EliminatingCloud) else None
 
 
-def frontier(cloud: PointCloud, squared: Vector | None = None) -> Frontier:
-    """Distances to centres from anywhere, in rounds: the point cloud's own way, or by its nearest centres.
+def farthest_offers(
+    cloud: PointCloud, sample: WeightedPoints, squared: Vector | None = None
+) -> FarthestOffers:
+    """Distances to centres from anywhere: the point cloud's own way, or by its nearest centres.
 
-    With ``squared``, the distances to earlier centres, these are lowered in place and nothing else
-    is kept.
+    ``sample`` is what was loaded. With ``squared``, the distances to earlier centres, these are
+    lowered in place and nothing else is kept.
     """
-    offer = getattr(cloud, "frontier", None)
-    if offer is not None:
-        offered: Frontier = offer(squared)
-        return offered
-    near = np.full(cloud.summary.count, np.inf) if squared is None else squared
-    p = cloud.summary.sample.p
-    return CloudFrontier(cloud, p if isinstance(p, np.ndarray) else p.cpu().numpy(), near)
+    if isinstance(cloud, OfferingCloud):
+        return cloud.farthest_offers(squared)
+    known = np.full(len(sample.X), np.inf) if squared is None else squared
+    return CloudOffers(cloud, sample.p, known)
 
 
 def points(

@@ -15,7 +15,7 @@ from kernelmean import _blas, _checks, _progress, bandwidth, engines, kernels
 from kernelmean._random import Streams
 from kernelmean._types import Matrix, Points, Space, Vector
 from kernelmean.bandwidth.resolve import DEFAULT_RULE, resolve_kernel
-from kernelmean.engines import Engine, PointCloud
+from kernelmean.engines import Engine, PointCloud, ThreadedEngine
 from kernelmean.fitting.fit import sparse_density, sparse_kernel_mean
 from kernelmean.fitting.prepare import kernel_mean
 from kernelmean.kernels import Kernel
@@ -68,11 +68,12 @@ class Recipe:
         few hundred rows.
         """
         engine = engines.precise(engines.open(self.engine))
-        threads = 1 if any(map(engines.in_parts, samples)) else getattr(engine, "threads", 1)
+        threads = 1 if any(map(engines.in_parts, samples)) else engines.thread_count(engine)
         with _blas.one_thread():
-            if not self.sparse or not 1 < threads <= len(samples):
+            many = self.sparse and 1 < threads <= len(samples)
+            if not (many and isinstance(engine, ThreadedEngine)):
                 return [self.mean(X) for X in _progress.track(samples, "samples", len(samples))]
-            alone: Engine = replace(engine, threads=1)  # type: ignore[type-var]
+            alone = engine.with_threads(1)
             with ThreadPoolExecutor(threads) as pool:
                 fitted = list(
                     _progress.track(

@@ -1,14 +1,33 @@
-"""A sample in parts, which stands in for an (n, d) array at the doors of a fit."""
+"""A sample in parts, which stands in for an (n, d) array, and what its parts can be asked."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.engines import Engine
+
+# What a part can be asked: the names of the methods of ``kernelmean.engines.parts.part.Part``. They
+# travel as names, since parts may be on the workers of a cluster.
+Question: TypeAlias = Literal[
+    "facts",
+    "rows",
+    "probabilities",
+    "apply",
+    "ask",
+    "moments",
+    "second_moments",
+    "extremes",
+    "weight_up_to",
+    "between",
+    "groups",
+    "offer",
+    "cover",
+    "reduce",
+]
 
 
 class Parts(Protocol):
@@ -23,14 +42,23 @@ class Parts(Protocol):
         """Number of coordinates."""
 
     def each(
-        self, question: str, *arguments: Any, own: Sequence[tuple[Any, ...] | None] | None = None
+        self,
+        question: Question,
+        *arguments: Any,
+        own: Sequence[tuple[Any, ...] | None] | None = None,
     ) -> list[Any]:
         """Every part's answer; ``own`` are further arguments of each part, and parts with None are
         not asked.
-
-        Where asking is dear beside computing, an attribute ``offered`` says how many points a round
-        may look at.
         """
+
+
+@runtime_checkable
+class SlowParts(Protocol):
+    """Parts for which asking is dear beside computing."""
+
+    @property
+    def offered(self) -> int:
+        """How many points a round of a traversal may look at."""
 
 
 class Table(Protocol):
