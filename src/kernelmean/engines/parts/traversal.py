@@ -101,6 +101,7 @@ class PartsHolder:
         self._ended_by = np.zeros(parts, dtype=bool)  # the parts whose next point ends the round
         self._waiting = index.rows(np.array([first]))
         index.remember(np.array([first]), self._waiting)
+        self._untouched = True  # whether nothing was picked from the pool yet
         self.update()
 
     def settled(self) -> History:
@@ -120,11 +121,12 @@ class PartsHolder:
         picked = pool.points[:, np.searchsorted(pool.rows, rows[:found])].T
         self._index.remember(rows[:found], picked)
         self._waiting = np.concatenate([self._waiting, picked])
+        self._untouched = self._untouched and found == 0
         return found
 
     def exhausted(self) -> bool:
         """Whether a new pool had no next centre."""
-        return len(self._waiting) == 0
+        return self._untouched
 
     def update(self) -> None:
         """All parts hear of the centres that wait, and offer anew; those that ended a short round
@@ -137,6 +139,7 @@ class PartsHolder:
         bounds = np.array([pool.bound for pool in pools])
         self._ended_by = bounds == bounds.max()
         self._pool = _joined(pools, self._index)
+        self._untouched = True
 
 
 def _joined(pools: list[Pool], index: PartIndex) -> Pool:
