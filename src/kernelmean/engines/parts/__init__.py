@@ -95,12 +95,7 @@ class PointCloud:
         value = _log_sum([part.log_value for part in found], shares)
         pull = _log_sum([part.log_pull for part in found], shares)
         held = _log_sum([part.log_held for part in found], shares)
-        step = np.zeros(Q.shape)
-        with np.errstate(invalid="ignore"):
-            for part, share in zip(found, shares, strict=True):
-                weight = np.exp(part.log_pull + share - pull)
-                step += np.where(pull > -np.inf, weight, 0.0)[:, None] * part.step
-        return Shift(value, pull, held, step)
+        return Shift(value, pull, held, _pulled_steps(found, pull, shares))
 
     def quadratic(self, radial: RadialFunction) -> float:
         """Σ_ij p_i p_j g(‖x_i − x_j‖²): every row is sent to all parts, O(n²d) work and O(nd) bytes
@@ -141,6 +136,20 @@ class PointCloud:
         own = [(rows,) if i == which else None for i in range(len(self.index.shares))]
         weights: Vector = self.index.parts.each("probabilities", own=own)[which]
         return weights
+
+
+def _pulled_steps(found: list[Shift], pull: Vector, log_shares: Vector) -> Points:
+    """Σ_l w_l step_l / Σ_l w_l, w_l = share_l e^{log_pull_l}: far from all points the logarithms
+    are so large that their rounding would keep the weights from adding up to one.
+    """
+    total = np.zeros(pull.shape)
+    step = np.zeros(found[0].step.shape)
+    with np.errstate(invalid="ignore"):
+        for part, share in zip(found, log_shares, strict=True):
+            weight = np.where(pull > -np.inf, np.exp(part.log_pull + share - pull), 0.0)
+            total += weight
+            step += weight[:, None] * part.step
+    return np.divide(step, total[:, None], out=np.zeros_like(step), where=total[:, None] > 0.0)
 
 
 def _ordered_sum(parts: list[Matrix]) -> Matrix:
