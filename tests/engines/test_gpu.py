@@ -1,7 +1,7 @@
-"""The gpu engine against the naive one, door by door.
+"""The gpu engine against the naive one, operation by operation.
 
-On a CUDA device the compiled loops are tested; without one, the same point clouds run in plain torch,
-which tests all that happens on the host: rounds, batches, transfers, number formats, messages.
+On a CUDA device the compiled loops are tested; without one, the same point clouds run in plain
+torch, which tests all that happens on the host: rounds, transfers, number formats, messages.
 Tolerances are those the engine states: 1e-6 of the sum of absolute terms in float32, 1e-13 in
 float64; whatever compares or selects agrees bit for bit.
 """
@@ -372,7 +372,7 @@ def test_nearest_centres(device, d):
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("weights", [None, "integers", "fractions"])
-def test_what_a_room_knows_of_its_points(device, weights):
+def test_what_a_point_cloud_knows_of_its_points(device, weights):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(5000, 3)) + 1e4
     w = {
@@ -442,7 +442,7 @@ def test_a_fit_is_the_same_in_every_engine(device, case, monkeypatch):
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", ["gaussian-rkhs", "laplacian-l2", "student-rkhs"])
 def test_a_factor_grown_on_the_device_is_that_of_the_host(device, name):
-    """Block by block, and anew with a larger jitter where the Gram matrix is singular in float64."""
+    """Block by block, and anew with a larger jitter where the Gram matrix is singular."""
     C, radial = np.random.default_rng(9).normal(size=(150, 2)), RADIALS[name](2)
     kappa, loaded = naive.load(C).kernel_sum(radial, C), engines.open("gpu", device=device).load(C)
     host, there = Factor(radial), Factor(radial, engines.elimination(loaded, radial, LARGE))
@@ -469,7 +469,7 @@ def test_directions_on_the_device_are_those_of_the_host(device):
     X, radial = np.random.default_rng(10).normal(size=(90, 2)), RADIALS["gaussian-rkhs"](2)
     both = (
         HostDirections(radial),
-        engines.directions(engines.open("gpu", device=device).load(X), radial, LARGE),
+        engines.orthonormal_basis(engines.open("gpu", device=device).load(X), radial, LARGE),
     )
     picks, coordinates, taken = np.empty(0, np.intp), np.empty((0, 2)), np.zeros((3, 0))
     kappa = np.stack([naive.load(X).kernel_sum(radial, X), np.ones(90)])
@@ -502,8 +502,10 @@ def test_directions_on_the_device_are_those_of_the_host(device):
     np.testing.assert_allclose(
         taken[2], np.einsum("ij,ji->i", K, np.linalg.solve(K[picks], K.T)), rtol=0, atol=1e-9
     )
-    assert engines.directions(naive.load(X), radial, LARGE) is None
-    assert engines.directions(engines.open("gpu", device=device).load(X), radial, 100) is None
+    assert engines.orthonormal_basis(naive.load(X), radial, LARGE) is None
+    assert (
+        engines.orthonormal_basis(engines.open("gpu", device=device).load(X), radial, 100) is None
+    )
 
 
 def _same_shares(expected, actual):
@@ -519,7 +521,7 @@ def test_directions_refuse_what_is_in_their_span(device):
     X, radial = np.zeros((3, 2)), RADIALS["gaussian-rkhs"](2)
     for directions in (
         HostDirections(radial),
-        engines.directions(engines.open("gpu", device=device).load(X), radial, LARGE),
+        engines.orthonormal_basis(engines.open("gpu", device=device).load(X), radial, LARGE),
     ):
         directions.extend(X, np.empty(0, np.intp), np.empty((0, 2)))
         directions.include(np.array([0]), np.ones((1, 2)))
