@@ -1,6 +1,4 @@
-"""The public names against reality: API.md's surface of this release, its docstrings, and the doors
-of every engine.
-"""
+"""The public names against reality: API.md's surface of this release, and its docstrings."""
 
 import importlib
 import inspect
@@ -12,7 +10,6 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean import engines
 
 NAMES = [  # what this release promises (API.md)
     "Cauchy",
@@ -215,65 +212,3 @@ def test_results_are_named_tuples_or_frozen_values():
         centers.cover = 0.0
     for name in ("error", "relative_error", "standard_error", "method"):
         assert name in get_type_hints(km.Certificate)
-
-
-# --- the protocol of an engine
-# ----------------------------------------------------------------------------------------
-
-
-def doors(protocol):
-    return {name for name in vars(protocol) if not name.startswith("_")}
-
-
-CLOUDS = [name for name in engines.ENGINES if name != "auto"]  # "auto" is one of the others
-
-
-def opened(name):
-    if name == "gpu":
-        pytest.importorskip("torch", reason="torch is not installed: pip install 'kernelmean[gpu]'")
-    if name == "cluster":
-        pytest.importorskip(
-            "distributed", reason="distributed is not installed: pip install 'kernelmean[cluster]'"
-        )
-    return engines.open(name, **({"device": "cpu"} if name == "gpu" else {}))
-
-
-@pytest.mark.parametrize("name", CLOUDS)
-def test_every_engine_has_every_door(name):
-    engine = opened(name)
-    assert engine.name == name
-    cloud = engine.load(np.eye(3), np.array([1.0, 2.0, 1.0]))
-    values = {
-        engines.PointCloud: cloud,
-        engines.Traversal: cloud.traverse(0),
-        engines.Nearest: cloud.nearest(np.eye(3)[:1]),
-    }
-    for protocol, value in values.items():
-        assert doors(protocol), protocol
-        missing = {door for door in doors(protocol) if not hasattr(value, door)}
-        assert missing == set(), protocol
-
-
-@pytest.mark.parametrize("name", CLOUDS)
-@pytest.mark.parametrize("protocol", ["PointCloud", "Traversal", "Nearest"])
-def test_doors_take_the_same_arguments_in_every_engine(name, protocol):
-    """Names, order and defaults as in the protocol, so that engines can be exchanged by keyword
-    too.
-    """
-    cloud = opened(name).load(np.eye(3))
-    value = {
-        "PointCloud": lambda: cloud,
-        "Traversal": lambda: cloud.traverse(0),
-        "Nearest": lambda: cloud.nearest(np.eye(3)),
-    }[protocol]()
-    for door in doors(getattr(engines, protocol)):
-        promised = inspect.getattr_static(getattr(engines, protocol), door)
-        if isinstance(promised, property):
-            continue
-        expected = [
-            (p.name, p.default) for p in list(inspect.signature(promised).parameters.values())[1:]
-        ]
-        actual = [
-            (p.name, p.default) for p in inspect.signature(getattr(value, door)).parameters.values()
-        ]
-        assert actual == expected, f"{name}.{protocol}.{door}"

@@ -1,8 +1,7 @@
-"""The gpu engine against the naive one, door by door.
+"""The gpu engine against the naive one, operation by operation.
 
 On a CUDA device the compiled loops are tested; without one, the same point clouds run in plain
-torch, which tests all that happens on the host: rounds, batches, transfers, number formats,
-messages.
+torch, which tests all that happens on the host: rounds, transfers, number formats, messages.
 Tolerances are those the engine states: 1e-6 of the sum of absolute terms in float32, 1e-13 in
 float64; whatever compares or selects agrees bit for bit.
 """
@@ -373,7 +372,7 @@ def test_nearest_centres(device, d):
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("weights", [None, "integers", "fractions"])
-def test_what_a_room_knows_of_its_points(device, weights):
+def test_what_a_point_cloud_knows_of_its_points(device, weights):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(5000, 3)) + 1e4
     w = {
@@ -443,7 +442,7 @@ def test_a_fit_is_the_same_in_every_engine(device, case, monkeypatch):
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", ["gaussian-rkhs", "laplacian-l2", "student-rkhs"])
 def test_a_factor_grown_on_the_device_is_that_of_the_host(device, name):
-    """Block by block, and anew with more jitter where the Gram matrix is singular in float64."""
+    """Block by block, and anew with a larger jitter where the Gram matrix is singular."""
     C, radial = np.random.default_rng(9).normal(size=(150, 2)), RADIALS[name](2)
     kappa, loaded = naive.load(C).kernel_sum(radial, C), engines.open("gpu", device=device).load(C)
     host, there = Factor(radial), Factor(radial, engines.elimination(loaded, radial, LARGE))
@@ -470,7 +469,7 @@ def test_directions_on_the_device_are_those_of_the_host(device):
     X, radial = np.random.default_rng(10).normal(size=(90, 2)), RADIALS["gaussian-rkhs"](2)
     both = (
         HostDirections(radial),
-        engines.directions(engines.open("gpu", device=device).load(X), radial, LARGE),
+        engines.orthonormal_basis(engines.open("gpu", device=device).load(X), radial, LARGE),
     )
     picks, coordinates, taken = np.empty(0, np.intp), np.empty((0, 2)), np.zeros((3, 0))
     kappa = np.stack([naive.load(X).kernel_sum(radial, X), np.ones(90)])
@@ -503,8 +502,10 @@ def test_directions_on_the_device_are_those_of_the_host(device):
     np.testing.assert_allclose(
         taken[2], np.einsum("ij,ji->i", K, np.linalg.solve(K[picks], K.T)), rtol=0, atol=1e-9
     )
-    assert engines.directions(naive.load(X), radial, LARGE) is None
-    assert engines.directions(engines.open("gpu", device=device).load(X), radial, 100) is None
+    assert engines.orthonormal_basis(naive.load(X), radial, LARGE) is None
+    assert (
+        engines.orthonormal_basis(engines.open("gpu", device=device).load(X), radial, 100) is None
+    )
 
 
 def _same_shares(expected, actual):
@@ -520,7 +521,7 @@ def test_directions_refuse_what_is_in_their_span(device):
     X, radial = np.zeros((3, 2)), RADIALS["gaussian-rkhs"](2)
     for directions in (
         HostDirections(radial),
-        engines.directions(engines.open("gpu", device=device).load(X), radial, LARGE),
+        engines.orthonormal_basis(engines.open("gpu", device=device).load(X), radial, LARGE),
     ):
         directions.extend(X, np.empty(0, np.intp), np.empty((0, 2)))
         directions.include(np.array([0]), np.ones((1, 2)))
@@ -588,15 +589,12 @@ def test_points_on_the_device_stay_there(dtype, scale):
 
 
 @on_a_device
-@pytest.mark.parametrize(
-    ("bad", "error", "message"),
-    [
-        (lambda X: X[:, 0], ValueError, "table of shape"),
-        (lambda X: X.clone().fill_(math.nan), ValueError, "NaN or infinite"),
-        (lambda X: X * 1e200, ValueError, "squares overflow"),
-        (lambda X: X.to(torch.complex128), TypeError, "complex"),
-    ],
-)
+@pytest.mark.parametrize(("bad", "error", "message"), [
+    (lambda X: X[:, 0], ValueError, "table of shape"),
+    (lambda X: X.clone().fill_(math.nan), ValueError, "NaN or infinite"),
+    (lambda X: X * 1e200, ValueError, "squares overflow"),
+    (lambda X: X.to(torch.complex128), TypeError, "complex"),
+])  # fmt: skip
 def test_bad_points_on_the_device_are_refused_there(bad, error, message):
     X = bad(torch.ones((4, 2), dtype=torch.float64, device="cuda"))
     with pytest.raises(error, match=message):
@@ -648,18 +646,11 @@ def test_read_only_and_reversed_arrays_are_read():
         np.testing.assert_array_equal(loaded.rows(np.arange(50)), rows)
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        (
-            {"precision": "float16"},
-            ValueError,
-            "precision 'float16'; choose from 'float32', 'float64'",
-        ),
-        ({"device": "abacus"}, ValueError, "device must name a torch device"),
-        ({"device": "meta"}, ValueError, "CUDA device"),
-    ],
-)
+@pytest.mark.parametrize(("options", "error", "message"), [
+    ({"precision": "float16"}, ValueError, "precision 'float16'; choose from 'float32', 'float64'"),
+    ({"device": "abacus"}, ValueError, "device must name a torch device"),
+    ({"device": "meta"}, ValueError, "CUDA device"),
+])  # fmt: skip
 def test_bad_options(options, error, message):
     with pytest.raises(error, match=message):
         engines.open("gpu", **options)
@@ -702,14 +693,11 @@ def test_without_torch_the_error_says_what_to_install(monkeypatch):
         engines.open("gpu")
 
 
-@pytest.mark.parametrize(
-    "profile",
-    [
-        lambda s: float(s) + 1.0,
-        lambda s: [1.0, 0.5][int(s > 1.0)],
-        lambda s: math.gamma(1.0 + s) ** -1,
-    ],
-)
+@pytest.mark.parametrize("profile", [
+    lambda s: float(s) + 1.0,
+    lambda s: [1.0, 0.5][int(s > 1.0)],
+    lambda s: math.gamma(1.0 + s) ** -1,
+])  # fmt: skip
 def test_a_profile_that_no_device_can_run_is_refused_in_one_sentence(profile):
     radial = km.Radial(profile).radial(1, "rkhs")
     with pytest.raises(
@@ -719,16 +707,13 @@ def test_a_profile_that_no_device_can_run_is_refused_in_one_sentence(profile):
         engines.open("gpu", device="cpu").load(np.zeros((2, 1))).kernel_sum(radial, np.ones((1, 1)))
 
 
-@pytest.mark.parametrize(
-    "profile",
-    [
-        lambda s: 1.0 if s < 0.5 else 0.25 if s < 2.0 else 1.0 / (8.0 * s),
-        lambda s: abs(math.cos(s)) ** 1.5 / (1.0 + s**3),
-        lambda s: 2.0**-s * np.maximum(0.5, 1.0 - s) / np.maximum(0.5, 1.0),
-        lambda s: math.pow(1.0 + s, -1.5) - 0.0 * math.sqrt(2.0),
-        lambda s: helper(s) * helper(0.0),
-    ],
-)
+@pytest.mark.parametrize("profile", [
+    lambda s: 1.0 if s < 0.5 else 0.25 if s < 2.0 else 1.0 / (8.0 * s),
+    lambda s: abs(math.cos(s)) ** 1.5 / (1.0 + s**3),
+    lambda s: 2.0**-s * np.maximum(0.5, 1.0 - s) / np.maximum(0.5, 1.0),
+    lambda s: math.pow(1.0 + s, -1.5) - 0.0 * math.sqrt(2.0),
+    lambda s: helper(s) * helper(0.0),
+])  # fmt: skip
 @pytest.mark.parametrize("device", DEVICES)
 def test_profiles_with_branches_powers_and_helpers(profile, device):
     radial = km.Radial(profile, 0.7).radial(2, "rkhs")

@@ -1,8 +1,4 @@
-"""A point cloud over many parts against one machine.
-
-The traversal is that of one machine, index for index; every operation is within rounding of the
-naive one.
-"""
+"""A point cloud over many parts: the traversal of one machine index for index, however cut."""
 
 import numpy as np
 import pytest
@@ -11,9 +7,7 @@ from hypothesis import strategies as st
 
 import kernelmean as km
 from kernelmean import _checks
-from kernelmean.engines import frontier
 from kernelmean.engines.parts import traversal
-from kernelmean.engines.rounds import CloudFrontier
 from kernelmean.samples import files as streaming
 from tests.parts import KINDS, cloud_of_parts
 from tests.strategies import clouds, weighted_clouds
@@ -43,7 +37,6 @@ def same_picks(loaded, X, k, first=5):
 
 
 # --- farthest-first
-# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -92,75 +85,17 @@ def test_small_offers_from_trees_keep_the_order_of_ties(monkeypatch):
     same_picks(cloud_of_parts(cpu, X, [9000]), X, 81)
 
 
-@given(clouds(60, 1, ("normal", "lattice", "duplicates")), st.integers(1, 70))
-def test_offers_rank_before_all_that_is_kept_back(X, m):
-    front = frontier(naive.load(X))
-    front.meet(X[:1])
-    pool, squared = front.farthest(m), front.distances().values()
-    outside = np.setdiff1d(np.arange(len(X)), pool.rows)
-    assert len(pool.rows) == min(m, len(X))
-    for j in outside:
-        assert (squared[j], -j) <= (pool.bound, -pool.rival)
-    np.testing.assert_array_equal(pool.points, X[pool.rows].T)
-
-
-@pytest.mark.parametrize(("n", "d"), [(5000, 3), (40_000, 2), (3000, 12)])
-def test_frontiers_of_the_cpu_engine_agree_with_the_plain_one(n, d):
-    X, C = (
-        cloud(n, d),
-        np.concatenate([cloud(70, d, 1), 1e3 + cloud(2, d, 2), 1e9 + cloud(1, d, 3)]),
-    )
-    plain = CloudFrontier(naive.load(X), np.full(n, 1 / n), np.full(n, np.inf))
-    fronts = [cpu.load(X).frontier(), cpu.load(X).frontier(np.full(n, np.inf)), plain]
-    for some in (C[-1:], C[-3:-1], C[:1], C[1:70]):
-        for front in fronts:
-            front.meet(some)
-        first, second, reference = (front.distances().values() for front in fronts)
-        np.testing.assert_array_equal(first, reference)
-        np.testing.assert_array_equal(second, reference)
-        pools = [front.farthest(40) for front in fronts]
-        for pool in pools:
-            np.testing.assert_array_equal(pool.rows, pools[-1].rows)
-            np.testing.assert_array_equal(pool.nearest, pools[-1].nearest)
-
-
-@pytest.mark.parametrize("m", [1, 40, 5000, 6000, 7000])
-@pytest.mark.parametrize("make", [cloud, lattice])
-def test_trees_offer_the_farthest_however_far_the_farthest_is(make, m):
-    """A few points so far away that all others fall into the last class of distances; ties; more
-    asked for than there are.
-    """
-    X = make()
-    X[:3] *= 1e6
-    front, plain = (
-        cpu.load(X).frontier(),
-        CloudFrontier(naive.load(X), np.full(len(X), 1 / len(X)), np.full(len(X), np.inf)),
-    )
-    for some in (X[10:11], X[50:300]):
-        front.meet(some)
-        plain.meet(some)
-        found, expected, squared = front.farthest(m), plain.farthest(m), plain.distances().values()
-        np.testing.assert_array_equal(found.rows, expected.rows)
-        np.testing.assert_array_equal(found.nearest, expected.nearest)
-        np.testing.assert_array_equal(found.points, X[found.rows].T)
-        outside = np.setdiff1d(np.arange(len(X)), found.rows)
-        assert found.bound <= found.nearest.min()
-        assert all((squared[j], -j) <= (found.bound, -found.rival) for j in outside)
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_distances_in_the_order_of_a_tree_reduce_like_those_of_the_rows(weighted):
-    X = np.repeat(cloud(2500), 2, axis=0)
-    w = np.random.default_rng(4).integers(1, 5, len(X)).astype(float) if weighted else None
-    front, plain = cpu.load(X, w).frontier(), naive.load(X, w).nearest(X[:40])
-    front.meet(X[:40])
-    found, expected = front.distances(), plain.distances()
-    assert found.cover == expected.cover
-    np.testing.assert_allclose(found.mean(np.sqrt), expected.mean(np.sqrt), rtol=1e-13)
-    for one, other in zip(found.coincident(), expected.coincident(), strict=True):
-        np.testing.assert_array_equal(one, other)
-    u = np.random.default_rng(5).random(20)
-    np.testing.assert_array_equal(found.draws(u), expected.draws(u))
+def test_looking_at_the_distances_does_not_end_a_traversal(monkeypatch):
+    """Parts are told of all centres when their distances are asked for, but offer no new pool."""
+    monkeypatch.setattr(traversal, "OFFERED", 3)
+    monkeypatch.setattr(traversal, "LEAST_OFFER", 1)
+    X = cloud(300, 2)
+    walk = cloud_of_parts(naive, X, [100, 200]).traverse(0)
+    picks = []
+    for m in (1, 5, 7, 20):
+        picks.extend(walk.take(m).indices)
+        assert walk.distances().cover > 0.0
+    np.testing.assert_array_equal(picks, naive.load(X).traverse(0).take(33).indices)
 
 
 def test_picked_rows_are_not_asked_for_again():
@@ -173,74 +108,7 @@ def test_picked_rows_are_not_asked_for_again():
     np.testing.assert_array_equal(loaded.rows(np.arange(20)), X[:20])
 
 
-def test_distances_seen_early_stay_what_they_were():
-    X = cloud(500)
-    walk = cloud_of_parts(naive, X, [100, 101]).traverse(0)
-    walk.take(5)
-    early = walk.distances()
-    walk.take(20)
-    expected = naive.load(X).traverse(0)
-    expected.take(5)
-    np.testing.assert_array_equal(early.values(), expected.distances().values())
-
-
-@pytest.mark.parametrize(("n", "d"), [(5000, 3), (4096, 9)])
-def test_rows_are_read_back_from_blocks(n, d):
-    """A point cloud that keeps its points once hands out the same rows, coordinates and moments."""
-    X, w = cloud(n, d), np.random.default_rng(1).uniform(size=n)
-    whole = cpu.load(X, w)
-    loaded, rows = whole.compact(), np.array([n - 1, 0, 7, 7])
-    back = loaded.sample.X
-    assert back is not X
-    assert (back.shape, len(back)) == (X.shape, n)
-    np.testing.assert_array_equal(np.asarray(back), X)
-    for key in (rows, rows[:0], slice(5, 4000, 3), 11, (slice(None), 1)):
-        np.testing.assert_array_equal(back[key], X[key])
-    np.testing.assert_array_equal(loaded.rows(rows), X[rows])
-    np.testing.assert_array_equal(loaded.summary.covariance, whole.summary.covariance)
-    np.testing.assert_array_equal(
-        loaded.summary.quantiles(np.array([0.3])), whole.summary.quantiles(np.array([0.3]))
-    )
-    np.testing.assert_array_equal(loaded.nearest(X[:9]).means(), whole.nearest(X[:9]).means())
-    high = cpu.load(cloud(50, 20))
-    assert high.compact() is high
-
-
-# --- the other doors
-# --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("engine", ENGINES)
-def test_every_sum_is_that_of_all_points(engine, weighted):
-    X, rng = cloud(900), np.random.default_rng(3)
-    w = rng.uniform(0.1, 2.0, 900) if weighted else None
-    Q, W = cloud(7, 3, 9), rng.normal(size=(900, 2))
-    whole, loaded = naive.load(X, w), cloud_of_parts(ENGINES[engine], X, uneven(900), w)
-    radial, decay = km.Gaussian(0.7).radial(3, "rkhs"), km.Laplacian(0.7).decay(3)
-    for door, arguments in {
-        "kernel_sum": (radial, Q),
-        "kernel_moments": (radial, Q),
-        "log_kernel_sum": (radial, Q),
-        "quadratic": (radial,),
-        "fourier_sum": (Q, X[0]),
-    }.items():
-        np.testing.assert_allclose(
-            getattr(loaded, door)(*arguments),
-            getattr(whole, door)(*arguments),
-            rtol=1e-12,
-            atol=1e-15,
-        )
-    np.testing.assert_allclose(
-        loaded.kernel_sum(radial, Q, W), whole.kernel_sum(radial, Q, W), rtol=1e-12, atol=1e-13
-    )
-    np.testing.assert_allclose(
-        loaded.log_kernel_sum(radial, Q, W[:, 0] ** 2),
-        whole.log_kernel_sum(radial, Q, W[:, 0] ** 2),
-    )
-    at = np.concatenate([Q, X[:3]])
-    for found, expected in zip(loaded.shift(decay, at), whole.shift(decay, at), strict=True):
-        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
+# --- summaries
 
 
 @given(weighted_clouds(30, least=1), st.sets(st.integers(1, 29), max_size=5), st.booleans())
@@ -287,31 +155,7 @@ def test_quantiles_by_passes_are_exact(weighted, monkeypatch):
     )
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_nearest_centres(kind):
-    X, C = cloud(700), cloud(9, 3, 5)
-    w = np.random.default_rng(0).uniform(0.5, 1.5, 700)
-    found, expected = (
-        loaded.nearest(C[:4])
-        for loaded in (cloud_of_parts(naive, X, uneven(700), w, kind), naive.load(X, w))
-    )
-    for nearest in (found, expected):
-        nearest.add(C[4:])
-    np.testing.assert_allclose(found.masses(), expected.masses(), rtol=1e-12)
-    np.testing.assert_allclose(found.means(), expected.means(), rtol=1e-12, atol=1e-14)
-    mine, theirs = found.distances(), expected.distances()
-    assert mine.cover == theirs.cover
-    np.testing.assert_allclose(mine.mean(np.sqrt), theirs.mean(np.sqrt), rtol=1e-13)
-    u = np.random.default_rng(1).random(50)
-    np.testing.assert_array_equal(mine.draws(u), theirs.draws(u))
-    assert mine.draw(0.3) == theirs.draw(0.3)
-    everyone = cloud_of_parts(naive, X[:5], [2], kind=kind).nearest(X[:5]).distances()
-    assert everyone.draw(0.5) is None
-    np.testing.assert_array_equal(everyone.coincident()[0], np.arange(5))
-
-
 # --- files larger than memory
-# -----------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -392,7 +236,7 @@ def test_estimators_take_files(mapped):
         )
 
 
-def test_files_are_checked_at_the_door(tmp_path, small_batches):
+def test_files_are_checked_as_they_come_in(tmp_path, small_batches):
     X = cloud(3000, 2)
     X[2500, 1] = np.nan
     np.save(tmp_path / "x.npy", X)

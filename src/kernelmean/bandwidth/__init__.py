@@ -18,7 +18,8 @@ from kernelmean import _checks, engines
 from kernelmean._random import Streams
 from kernelmean._types import ArrayLike, RandomState
 from kernelmean.bandwidth import labelled, leave_one_out, moments
-from kernelmean.engines import Engine, PointCloud, Summary, arrays
+from kernelmean.engines import Engine, PointCloud, Summary
+from kernelmean.engines.arrays import WeightedPoints
 from kernelmean.samples import ArraySample, WeightedSample
 
 LABELLED_RULE = "jaakkola"
@@ -357,10 +358,8 @@ def jaakkola(
     labels = _checks.labels(y, len(checked), sample.present)
     opened = engines.precise(engines.open(engine))
     chance = _checks.streams(random_state).of("bandwidth jaakkola")
-    return _positive(
-        LABELLED_RULE,
-        measure(opened, arrays.Sample(sample.sample.array(), sample.weights), labels, chance),
-    )
+    points = WeightedPoints(sample.sample.array(), sample.weights)
+    return _positive(LABELLED_RULE, measure(opened, points, labels, chance))
 
 
 def by_rule(rule: str, cloud: PointCloud) -> float:

@@ -8,14 +8,14 @@ from scipy.spatial.distance import cdist
 from kernelmean._types import IntVector, Points, Vector
 from kernelmean.bandwidth.moments import positions
 from kernelmean.engines import Engine
-from kernelmean.engines.arrays import Sample
+from kernelmean.engines.arrays import ArraySummary, WeightedPoints
 
 MAX_DISTANCES = 1e9  # beyond, fewer points look for their nearest
 MIN_ROWS = 1000  # but at least so many look
 
 
 def nearest_other(
-    engine: Engine, sample: Sample, labels: IntVector, rng: np.random.Generator
+    engine: Engine, sample: WeightedPoints, labels: IntVector, rng: np.random.Generator
 ) -> float:
     """Median over points of the distance to the nearest point of another class.
 
@@ -31,14 +31,15 @@ def nearest_other(
         found[mine] = np.sqrt(
             cloud.nearest(np.ascontiguousarray(sample.X[theirs])).distances().values()
         )
-    return float(Sample(found[:, None], weights).summary.quantiles(np.array([0.5]))[0, 0])
+    summary = ArraySummary(WeightedPoints(found[:, None], weights))
+    return float(summary.quantiles(np.array([0.5]))[0, 0])
 
 
 def all_between(
-    engine: Engine, sample: Sample, labels: IntVector, rng: np.random.Generator
+    engine: Engine, sample: WeightedPoints, labels: IntVector, rng: np.random.Generator
 ) -> float:
     """Median of the distances between points of different classes, over at most 1000 points."""
-    rows = sample.locate(positions(engine.load(sample.X, sample.raw_weights), rng))
+    rows = sample.locate(positions(engine.load(np.asarray(sample.X), sample.raw_weights), rng))
     X = sample.X[rows]
     y = labels[rows]
     parts: list[Vector] = [_pairs(X[y == label], X[y > label]) for label in np.unique(y)]
@@ -52,7 +53,7 @@ def _pairs(A: Points, B: Points) -> Vector:
 
 
 def _chosen_rows(
-    sample: Sample, count: int, rng: np.random.Generator
+    sample: WeightedPoints, count: int, rng: np.random.Generator
 ) -> tuple[IntVector, Vector | None]:
     """All rows with their weights, or as many drawn by weight."""
     if len(sample.X) <= count:

@@ -45,6 +45,6 @@ def weighted_quantiles(values: Vector, weights: Vector | None, levels: Vector) -
     """Quantiles by linear interpolation; integer weights count as repeated values."""
     kept = slice(None) if weights is None else weights > 0
     w = None if weights is None else weights[kept]
-    summary = arrays.Sample(values[kept][:, None], w).summary
+    summary = arrays.ArraySummary(arrays.WeightedPoints(values[kept][:, None], w))
     quantiles: Vector = summary.quantiles(np.atleast_1d(levels))[:, 0]
     return quantiles

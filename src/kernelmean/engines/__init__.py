@@ -1,7 +1,7 @@
-"""Engines are point clouds that hold the n points; what leaves a point cloud is small and NumPy.
+"""Engines load points into point clouds; what leaves a point cloud is small and NumPy.
 
-Every point cloud has the same few doors. The k × k algebra is not done here: it has one home for all
-engines. Adding hardware means adding one module with these methods.
+Every point cloud has the same few operations (:class:`PointCloud`). The k × k algebra is not done
+here: it has one home for all engines. Adding hardware means adding one module with these methods.
 
 Examples
 --------
@@ -16,59 +16,87 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kernelmean import _checks
 from kernelmean._types import Vector
-from kernelmean.engines.arrays import Distances, Summary
-from kernelmean.engines.protocols import (
+from kernelmean.engines.arrays import WeightedPoints
+from kernelmean.engines.optional_protocols import (
+    CompactCloud,
+    EliminatingCloud,
     Elimination,
+    FarthestOffers,
+    OfferingCloud,
+    OrthonormalBasis,
+    PreciseEngine,
+    Projections,
+    ThreadedEngine,
+)
+from kernelmean.engines.protocols import (
+    Distances,
     Engine,
     Nearest,
-    OrthonormalBasis,
     Picks,
     PointCloud,
-    Projections,
     Shift,
+    Summary,
     Traversal,
 )
-from kernelmean.engines.rounds import CloudFrontier, Frontier
+from kernelmean.engines.rounds import CloudOffers
 from kernelmean.kernels import RadialFunction
 
 ENGINES = ("naive", "cpu", "gpu", "cluster", "auto")
-EXTRAS = {
-    "torch": "gpu",
-    "dask": "cluster",
-    "distributed": "cluster",
-}  # which extra brings a package
-WORTH = (
-    1e10  # kernel values from which "auto" wakes a device up: some seconds of work for a few cores
-)
+# Which extra brings a package.
+EXTRAS = {"torch": "gpu", "dask": "cluster", "distributed": "cluster"}
+# Kernel values from which "auto" wakes a device up: some seconds of work for a few cores.
+WORTH_A_DEVICE = 1e10
 
 __all__ = [
     "ENGINES",
+    "CompactCloud",
     "Distances",
+    "EliminatingCloud",
     "Elimination",
     "Engine",
-    "Frontier",
+    "FarthestOffers",
     "Nearest",
+    "OfferingCloud",
     "OrthonormalBasis",
     "Picks",
     "PointCloud",
+    "PreciseEngine",
     "Projections",
     "Shift",
     "Summary",
+    "ThreadedEngine",
     "Traversal",
     "choose",
-    "directions",
     "elimination",
-    "frontier",
+    "farthest_offers",
     "is_cluster",
     "open",
+    "orthonormal_basis",
     "precise",
+    "thread_count",
 ]
+
+if TYPE_CHECKING:  # engines are imported when they are opened; here they are held to the protocol
+    from kernelmean.engines import cluster, cpu, gpu, naive, parts
+
+    _conforming: list[type[Engine]] = [
+        naive.Engine,
+        cpu.Engine,
+        gpu.Engine,
+        cluster.Engine,
+    ]
+    _threaded: type[ThreadedEngine] = cpu.Engine
+    _precise: type[PreciseEngine] = gpu.Engine
+    _combined: type[PointCloud] = parts.PointCloud
+    _eliminating: type[EliminatingCloud] = gpu.PointCloud
+    _offering: list[type[OfferingCloud]] = [cpu.PointCloud, gpu.PointCloud]
+    _compact: type[CompactCloud] = cpu.PointCloud
 
 
 def open(engine: str | Engine, **options: Any) -> Engine:
@@ -110,7 +138,7 @@ def open(engine: str | Engine, **options: Any) -> Engine:
     'cpu'
     """
     if not isinstance(engine, str):
-        if not callable(getattr(engine, "load", None)):
+        if not isinstance(engine, Engine):
             raise TypeError(
                 f"engine must be a name ({', '.join(map(repr, ENGINES))}) or an engine, got "
                 f"{engine!r}."
@@ -140,7 +168,7 @@ def choose(engine: str | Engine, count: float, on_device: bool = False) -> Engin
     that would take a few cores some seconds.
     """
     if engine == "auto" and not on_device:
-        return open("gpu" if count >= WORTH and _device_present() else "cpu")
+        return open("gpu" if count >= WORTH_A_DEVICE and _device_present() else "cpu")
     return open("gpu" if engine == "auto" else engine)
 
 
@@ -150,50 +178,44 @@ def is_cluster(engine: str | Engine) -> bool:
 
 
 def precise(engine: Engine) -> Engine:
-    """The engine for coefficients, inner products and certificates: its kernel sums are in float64."""
-    switch = getattr(engine, "precise", None)
-    exact: Engine = engine if switch is None else switch()
-    return exact
+    """The engine for coefficients, inner products and certificates: its sums are in float64."""
+    return engine.precise() if isinstance(engine, PreciseEngine) else engine
+
+
+def thread_count(engine: Engine) -> int:
+    """How many threads of this machine the engine shares its work among; 1 if it does not say."""
+    return engine.threads if isinstance(engine, ThreadedEngine) else 1
 
 
 def elimination(cloud: PointCloud, radial: RadialFunction, size: int) -> Elimination | None:
-    """What a point cloud offers for the k × k algebra of up to ``size`` centres; None where that is better
-    done on the host.
+    """What a point cloud offers for the k × k algebra of so many centres; None: use the host."""
+    return cloud.elimination(radial, size) if isinstance(cloud, EliminatingCloud) else None
+
+
+def orthonormal_basis(
+    cloud: PointCloud, radial: RadialFunction, size: int
+) -> OrthonormalBasis | None:
+    """What a point cloud offers for greedy selection of so many centres; None: use the host."""
+    return cloud.orthonormal_basis(radial, size) if isinstance(cloud, EliminatingCloud) else None
+
+
+def farthest_offers(
+    cloud: PointCloud, sample: WeightedPoints, squared: Vector | None = None
+) -> FarthestOffers:
+    """Distances to centres from anywhere: the point cloud's own way, or by its nearest centres.
+
+    ``sample`` is what was loaded. With ``squared``, the distances to earlier centres, these are
+    lowered in place and nothing else is kept.
     """
-    offer = getattr(cloud, "elimination", None)
-    offered: Elimination | None = None if offer is None else offer(radial, size)
-    return offered
-
-
-def directions(cloud: PointCloud, radial: RadialFunction, size: int) -> OrthonormalBasis | None:
-    """What a point cloud offers for greedy selection of up to ``size`` centres; None where that is better
-    done on the host.
-    """
-    offer = getattr(cloud, "directions", None)
-    offered: OrthonormalBasis | None = None if offer is None else offer(radial, size)
-    return offered
-
-
-def frontier(cloud: PointCloud, squared: Vector | None = None) -> Frontier:
-    """Distances to centres from anywhere, in rounds: the point cloud's own way, or by its nearest centres.
-
-    With ``squared``, the distances to earlier centres, these are lowered in place and nothing else
-    is kept.
-    """
-    offer = getattr(cloud, "frontier", None)
-    if offer is not None:
-        offered: Frontier = offer(squared)
-        return offered
-    near = np.full(cloud.summary.count, np.inf) if squared is None else squared
-    p = cloud.summary.sample.p
-    return CloudFrontier(cloud, p if isinstance(p, np.ndarray) else p.cpu().numpy(), near)
+    if isinstance(cloud, OfferingCloud):
+        return cloud.farthest_offers(squared)
+    known = np.full(len(sample.X), np.inf) if squared is None else squared
+    return CloudOffers(cloud, sample.p, known)
 
 
 @functools.cache
 def _device_present() -> bool:
-    """Whether torch is installed and finds a CUDA device; torch is imported only where it is
-    installed.
-    """
-    return importlib.util.find_spec("torch") is not None and bool(
-        importlib.import_module("torch").cuda.is_available()
-    )
+    """Whether torch is installed and finds a CUDA device."""
+    if importlib.util.find_spec("torch") is None:
+        return False
+    return bool(importlib.import_module("torch").cuda.is_available())

@@ -4,29 +4,35 @@ moments, quantiles.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
+from kernelmean.engines.protocols import PointRows
+from kernelmean.engines.weighted_statistics import (
+    deviation,
+    kish_size,
+    pooled,
+    rounded_counts,
+    unbiased,
+    window_means,
+)
 
 BLOCK = 65536  # rows whose offsets are held at a time
 MAPPED = 512  # rows that are mapped at a time, in the cache
 MAPPED_BY_BLAS = 64  # the same by BLAS: a single query pays for as many
 FEW_COORDINATES = 16  # up to which a map is faster without BLAS
-# numbers of which a function is taken at a time: 64 KiB, which allocators keep at hand between two
-# strips
+# numbers whose moments are taken at a time: 64 KiB, which allocators keep between two strips
 STRIP = 8192
 
 
 @dataclass(frozen=True)
-class Sample:
+class WeightedPoints:
     """n points with weights; integer weights mean repeated rows, in every result."""
 
-    X: Points
+    X: PointRows
     raw_weights: Vector | None = None
 
     @lazy
@@ -55,7 +61,7 @@ class Sample:
         if w is None:
             return float(len(self.X))
         total = float(w.sum())
-        return total if self.counted else total**2 / float((w**2).sum())
+        return total if self.counted else kish_size(total, float((w**2).sum()))
 
     def rows(self, indices: IntVector) -> Points:
         """The points themselves."""
@@ -86,17 +92,12 @@ class Sample:
         means: Points = centers + np.divide(sums, masses, out=np.zeros_like(sums), where=masses > 0)
         return means
 
-    @property
-    def summary(self) -> Summary:
-        """Counts, moments and quantiles."""
-        return Summary(self)
-
 
 @dataclass(frozen=True)
-class Summary:
+class ArraySummary:
     """Counts, moments and quantiles of a weighted sample, computed when asked for."""
 
-    sample: Sample
+    sample: WeightedPoints
 
     @property
     def size(self) -> float:
@@ -149,12 +150,12 @@ class Summary:
     @lazy
     def std(self) -> Vector:
         """√(N/(N−1) Σ p_j (x_j − mean)²) per coordinate."""
-        return np.sqrt(self.moments[1] * self._unbiased)
+        return deviation(self.moments[1], self.size)
 
     @lazy
     def covariance(self) -> Matrix:
         """N/(N−1) Σ p_j (x_j − mean)(x_j − mean)ᵀ."""
-        return self.products_about(self.mean) * self._unbiased
+        return unbiased(self.products_about(self.mean), self.size)
 
     def products_about(self, place: Vector) -> Matrix:
         """Σ p_j (x_j − place)(x_j − place)ᵀ, streamed over rows."""
@@ -181,10 +182,6 @@ class Summary:
         levels = np.array([low, high])
         ends = [self._column_quantiles(column - column[0], levels) for column in self.sample.X.T]
         return np.array([b - a for a, b in ends])
-
-    @property
-    def _unbiased(self) -> float:
-        return self.size / (self.size - 1) if self.size > 1 else np.nan
 
     def _column_quantiles(self, column: Vector, levels: Vector) -> Vector:
         if self.sample.raw_weights is None:
@@ -249,119 +246,3 @@ def _by_blocks(X: Points, matrix: Matrix, origin: Vector) -> Points:
         np.subtract(X[start : start + MAPPED_BY_BLAS], origin, out=block[: len(part)])
         part[:] = (block @ matrix.T)[: len(part)]
     return result
-
-
-def rounded_counts(cumulative: Vector, size: float) -> Vector:
-    """Rounding must not move a count across an integer."""
-    whole = np.rint(cumulative)
-    return np.where(np.abs(cumulative - whole) < 1e-9 * size, whole, cumulative)
-
-
-def window_means(values: Vector, cumulative: Vector, position: Vector) -> Vector:
-    """∫ x(t) dt from ``position`` to one more, x(t) the value whose weight lies at t: values
-    ascend, and their weights add up.
-
-    Linear interpolation for weights of one, and the same for −x from above, which steps from below
-    are not where weights are no counts (Akinshin 2023).
-    """
-    last = len(values) - 1
-    ends = np.append(0.0, cumulative)
-    first = np.minimum(np.searchsorted(cumulative, position, side="right"), last)
-    final = np.minimum(np.searchsorted(cumulative, position + 1.0, side="left"), last)
-    found = np.empty(len(position))
-    for i, (a, b, h) in enumerate(zip(first, final, position, strict=True)):
-        x = values[a : b + 1]
-        cuts = np.clip(ends[a : b + 2], h, h + 1.0)
-        cuts[-1] = h + 1.0  # rounding at the end
-        found[i] = x[0] + np.diff(cuts) @ (x - x[0])
-    return found
-
-
-def pooled(p: Vector, means: Matrix, variances: Matrix) -> tuple[Vector, Vector]:
-    """Mean and variance of groups of weight p, Σp = 1, together (Chan, Golub & LeVeque 1983).
-
-    m = Σ_l p_l m_l, about the first so that a far origin costs no digits, and Σ_l p_l (v_l + (m_l −
-    m)²).
-    """
-    mean: Vector = means[0] + (p[:, None] * (means - means[0])).sum(axis=0)
-    variance: Vector = (p[:, None] * (variances + (means - mean) ** 2)).sum(axis=0)
-    return mean, variance
-
-
-@dataclass(frozen=True)
-class Distances:
-    """Squared nearest-centre distances D² of all points, handed out as reductions only.
-
-    Where ``squared`` are in another order than the rows, ``order`` says of which row each is: few
-    reductions need them sorted.
-    """
-
-    squared: Vector
-    p: Vector
-    order: NDArray[np.integer] | None = None
-    largest: float | None = None  # of ``squared``, where it is known
-
-    @property
-    def cover(self) -> float:
-        """Covering radius max_j D_j."""
-        return float(np.sqrt(self.squared.max() if self.largest is None else self.largest))
-
-    def values(self) -> Vector:
-        """D² of every point, on the host: for point clouds of few points."""
-        return self._by_row
-
-    def coincident(self) -> tuple[IntVector, Vector]:
-        """Rows at distance 0 from a centre (the centres and their duplicates), and their weights."""
-        rows = np.flatnonzero(self.squared <= 0.0)
-        rows = rows if self.order is None else np.sort(self.order[rows]).astype(np.intp)
-        return rows, self.p[rows]
-
-    def mean(self, function: Callable[[Vector], Vector], block: int = STRIP) -> float:
-        """Σ_j p_j function(D²_j)."""
-        strips = [slice(start, start + block) for start in range(0, len(self.p), block)]
-        return float(sum(np.sum(self._weights(s) * function(self.squared[s])) for s in strips))
-
-    def draw(self, u: float) -> int | None:
-        """The point at position u of the cumulative p_j D²_j (D² sampling); None when every D² is
-        zero.
-        """
-        drawn = self.draws(np.array([u]))
-        return int(drawn[0]) if len(drawn) else None
-
-    def draws(self, u: Vector) -> IntVector:
-        """The points at positions u of the cumulative p_j D²_j; none when every D² is zero."""
-        mass = self.p * self._by_row
-        block = 4096
-        sums = np.add.reduceat(mass, np.arange(0, len(mass), block))
-        cumulative = np.cumsum(sums)
-        if not cumulative[-1] > 0.0:
-            return np.empty(0, np.intp)
-        positions = u * cumulative[-1]
-        blocks = np.minimum(np.searchsorted(cumulative, positions, side="right"), len(sums) - 1)
-        rows = np.empty(len(u), np.intp)
-        for b in np.unique(blocks):
-            some = np.flatnonzero(blocks == b)
-            within = np.cumsum(mass[b * block : (b + 1) * block])
-            rest = positions[some] - (cumulative[b] - sums[b])
-            rows[some] = b * block + np.minimum(
-                np.searchsorted(within, rest, side="right"), len(within) - 1
-            )
-        empty = ~(mass[rows] > 0.0)
-        if empty.any():  # rounding at the end of a block
-            rows[empty] = np.argmax(mass)
-        return rows
-
-    @lazy
-    def _by_row(self) -> Vector:
-        """D² in the order of the rows."""
-        if self.order is None:
-            return self.squared
-        sorted_by_row = np.empty_like(self.squared)
-        sorted_by_row[self.order] = self.squared
-        return sorted_by_row
-
-    def _weights(self, some: slice) -> Vector:
-        """The weights of some of ``squared``."""
-        uniform = self.order is None or self.p.strides == (0,)
-        weights: Vector = self.p[some] if uniform else self.p[self.order[some]]  # type: ignore[index]
-        return weights

@@ -47,12 +47,12 @@ class Engine:
             )
 
     def load(self, X: Points, weights: Vector | None = None) -> engines.PointCloud:
-        """A point cloud on this machine, for centres and other arrays; samples in parts have point clouds of
-        their own.
+        """A point cloud on this machine, for centres and other arrays.
+
+        Samples on the workers are loaded there, each part by the worker's own engine.
         """
-        return engines.precise(engines.open("cpu" if self.local == "auto" else self.local)).load(
-            X, weights
-        )
+        here = engines.open("cpu" if self.local == "auto" else self.local)
+        return engines.precise(here).load(X, weights)
 
 
 assert dask  # both packages are needed, and named where they are missing

@@ -7,15 +7,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.engines import Picks, Shift
-from kernelmean.engines.arrays import Distances, Sample, Summary
+from kernelmean.engines.arrays import ArraySummary, WeightedPoints
+from kernelmean.engines.distances import ArrayDistances
+from kernelmean.engines.protocols import PointRows
 from kernelmean.kernels import Formula, RadialFunction
 
 BLOCK = 4096
 
 
-def squared_distances(Q: Points, X: Points) -> Matrix:
+def squared_distances(Q: Points, X: PointRows) -> Matrix:
     """‖q_i − x_j‖² by direct differences, added in coordinate order: no digit lost far from the
     origin.
     """
@@ -33,18 +36,19 @@ class Engine:
 
     def load(self, X: Points, weights: Vector | None = None) -> PointCloud:
         """Take the points in."""
-        return PointCloud(Sample(X, weights))
+        return PointCloud(WeightedPoints(X, weights))
 
 
 @dataclass(frozen=True)
 class PointCloud:
-    """n points, and every door written as its formula."""
+    """n points, and every operation written as its formula."""
 
-    sample: Sample
+    sample: WeightedPoints
 
-    @property
-    def summary(self) -> Summary:
-        return self.sample.summary
+    @lazy
+    def summary(self) -> ArraySummary:
+        """Counts, moments and quantiles."""
+        return ArraySummary(self.sample)
 
     def rows(self, indices: IntVector) -> Points:
         return self.sample.rows(indices)
@@ -137,7 +141,7 @@ class PointCloud:
 class Traversal:
     """Farthest-first traversal (Gonzalez 1985), one pass over the points per centre."""
 
-    sample: Sample
+    sample: WeightedPoints
     first: int
     squared: Vector | None = field(default=None, init=False)
 
@@ -158,16 +162,16 @@ class Traversal:
             self.squared = lowered if self.squared is None else np.minimum(self.squared, lowered)
         return Picks(np.array(indices, dtype=np.intp), np.array(radii))
 
-    def distances(self) -> Distances:
+    def distances(self) -> ArrayDistances:
         assert self.squared is not None, "no centre taken yet"
-        return Distances(self.squared, self.sample.p)
+        return ArrayDistances(self.squared, self.sample.p)
 
 
 @dataclass
 class Nearest:
     """Each point's nearest centre, the lowest on ties."""
 
-    sample: Sample
+    sample: WeightedPoints
     centers: Points
     labels: IntVector = field(init=False)
     squared: Vector = field(init=False)
@@ -188,8 +192,8 @@ class Nearest:
             self.labels = np.where(closer, a, self.labels)
         self.centers = np.concatenate([self.centers, centers])
 
-    def distances(self) -> Distances:
-        return Distances(self.squared, self.sample.p)
+    def distances(self) -> ArrayDistances:
+        return ArrayDistances(self.squared, self.sample.p)
 
     def masses(self) -> Vector:
         return self.sample.group_masses(self.labels, len(self.centers))

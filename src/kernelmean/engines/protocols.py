@@ -1,11 +1,14 @@
-"""The doors of a point cloud, which are the same in every engine, and the values that come out of them."""
+"""What every engine must offer, as types, and the values that come out of it.
+
+What an engine may offer beyond is in :mod:`kernelmean.engines.optional_protocols`.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from kernelmean._types import IntVector, Matrix, Points, Vector
-from kernelmean.engines.arrays import Distances, Summary
 from kernelmean.kernels import Formula, RadialFunction
 
 
@@ -29,6 +32,89 @@ class Shift(NamedTuple):
     # (q, d) Σ_j w_j ψ_j (x_j − q) / Σ_j w_j ψ_j, without the points at a kink; 0 where nothing
     # pulls
     step: Points
+
+
+class PointRows(Protocol):
+    """(n, d) numbers that are read by row or by coordinate: an array, or what stands in for one."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def T(self) -> Iterable[Vector]:  # noqa: N802
+        """Coordinate by coordinate."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, key: Any, /) -> Any:
+        """Rows by number, slice or list; (all rows, one coordinate) as a pair."""
+
+    def __array__(self, dtype: Any = None, /) -> Any: ...
+
+
+class Summary(Protocol):
+    """Counts, moments and quantiles of a weighted sample, computed when asked for and then kept."""
+
+    @property
+    def size(self) -> float:
+        """n; Σw where weights count rows, else Kish's effective size (Σw)²/Σw²."""
+
+    @property
+    def counted(self) -> bool:
+        """Whether ``size`` counts rows: no weights, or integers."""
+
+    @property
+    def count(self) -> int:
+        """Rows, whatever their weight."""
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates."""
+
+    @property
+    def mean(self) -> Vector:
+        """Σ p_j x_j."""
+
+    @property
+    def std(self) -> Vector:
+        """√(N/(N−1) Σ p_j (x_j − mean)²) per coordinate."""
+
+    @property
+    def covariance(self) -> Matrix:
+        """N/(N−1) Σ p_j (x_j − mean)(x_j − mean)ᵀ."""
+
+    def quantiles(self, levels: Vector) -> Matrix:
+        """(levels, d) quantiles by linear interpolation; integer weights give those of the repeated
+        rows.
+        """
+
+    def quantile_range(self, low: float, high: float) -> Vector:
+        """Distance of two quantiles in each coordinate."""
+
+
+class Distances(Protocol):
+    """Squared nearest-centre distances D² of all points, handed out as reductions only."""
+
+    @property
+    def cover(self) -> float:
+        """Covering radius max_j D_j."""
+
+    def values(self) -> Vector:
+        """D² of every point, on the host: for point clouds of few points."""
+
+    def coincident(self) -> tuple[IntVector, Vector]:
+        """Rows at distance 0 from a centre (centres and their duplicates), and their weights."""
+
+    def mean(self, function: Callable[[Vector], Vector]) -> float:
+        """Σ_j p_j function(D²_j)."""
+
+    def draw(self, u: float) -> int | None:
+        """The point at position u of the cumulative p_j D²_j (D² sampling); None when every D² is
+        zero.
+        """
+
+    def draws(self, u: Vector) -> IntVector:
+        """The points at positions u of the cumulative p_j D²_j; none when every D² is zero."""
 
 
 class Traversal(Protocol):
@@ -63,7 +149,8 @@ class PointCloud(Protocol):
     """Holds n points with weights p, Σp = 1."""
 
     @property
-    def summary(self) -> Summary: ...
+    def summary(self) -> Summary:
+        """Counts, moments and quantiles; one for all who ask."""
 
     def rows(self, indices: IntVector) -> Points:
         """Some of the points themselves."""
@@ -73,9 +160,11 @@ class PointCloud(Protocol):
         the host.
         """
 
-    def traverse(self, first: int) -> Traversal: ...
+    def traverse(self, first: int) -> Traversal:
+        """Farthest-first order of the points from row ``first``."""
 
-    def nearest(self, centers: Points) -> Nearest: ...
+    def nearest(self, centers: Points) -> Nearest:
+        """Each point's nearest of these centres, the lowest on ties."""
 
     def kernel_sum(self, radial: RadialFunction, Q: Points, W: Matrix | None = None) -> Matrix:
         """f_ic = Σ_j W_jc g(‖q_i − x_j‖²); (q,) for W of shape (n,) or None (the weights p), (q, c)
@@ -102,52 +191,13 @@ class PointCloud(Protocol):
         """(M, 2): Σ_j p_j cos ω·(x_j − origin) and the same with sin."""
 
 
-class Elimination(Protocol):
-    """The cubic part of a growing Cholesky factor, for point clouds on hardware that does it better than
-    the host.
-    """
-
-    def __call__(self, old: Points, new: Points, jitter: Vector) -> tuple[Matrix, Matrix]:
-        """(Xᵀ, M) for new centres after the old ones: X = L⁻¹K₁₂, MMᵀ = K₂₂ + Λ₂ − XᵀX; K + Λ = LLᵀ
-        for the old ones.
-        """
-
-
-class Projections(NamedTuple):
-    """What some directions hold of each candidate and, with it, of a few sides."""
-
-    products: Matrix  # (c, P) Σ_m V_m· a_mc, a the sides' coordinates in these directions
-    squares: Vector  # (P,)   Σ_m V_m·²
-
-
-class OrthonormalBasis(Protocol):
-    """Orthonormal directions V of the span of the picks so far, as (m, P) products with P
-    candidates that may grow.
-
-    What greedy selection spends its time on, for point clouds on hardware that does it better than the
-    host: V never leaves it.
-    """
-
-    def extend(self, points: Points, picks: IntVector, coordinates: Matrix) -> Projections:
-        """New candidates, and what the directions, which span the picks, hold of them;
-        ``coordinates`` (m, c) of the sides.
-        """
-
-    def residual_gram(self, listed: IntVector) -> Matrix:
-        """K − VᵀV among some candidates."""
-
-    def include(self, chosen: IntVector, sides: Matrix) -> tuple[Matrix, Projections]:
-        """Further directions for the chosen: R = K(J, ·) − V_JᵀV, MMᵀ = R_J, V ← [V; M⁻¹R].
-
-        ``sides`` (b, c) are what is left of them at the chosen; their coordinates M⁻¹ sides are
-        returned with the shares. A LinAlgError where R_J is not positive.
-        """
-
-
+@runtime_checkable
 class Engine(Protocol):
     """Opens point clouds."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What the engine is called, in messages and by ``mean.engine``."""
 
     def load(self, X: Points, weights: Vector | None = None) -> PointCloud:
         """Take the points in; X is neither copied needlessly nor ever modified."""

@@ -1,46 +1,76 @@
-"""Farthest-first traversal in rounds, seen from one part of the points: hear of centres, and offer
-the farthest points.
+"""Farthest-first traversal in rounds: pick from a pool, then let all points hear of the picks.
 
-Whoever holds the offers of all parts picks among them as long as the best beats every point that
-was not offered (farther, or as far with a lower row): these picks are exactly those of the
-sequential loop, ties included.
+The points of largest distance form a pool. While the best of the pool beats every point outside
+(farther, or as far with a lower row), it is the next centre, and only the pool needs to hear of it:
+these picks are exactly those of the sequential loop, ties included. Then all distances are lowered
+by the picks at once, and a new pool is offered. Who holds the distances and the pool (a tree, a
+filter by matrix products, a device, many parts) is a :class:`DistanceHolder`; the loop is here.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelmean._types import Points, Vector
-from kernelmean.engines.arrays import Distances
+from kernelmean.engines.distances import ArrayDistances
+from kernelmean.engines.optional_protocols import Pool
+from kernelmean.engines.protocols import Picks, PointCloud, PointRows
 
 
-class Pool(NamedTuple):
-    """The points of largest distance; every other point ranks at or below (bound, rival)."""
+class DistanceHolder(Protocol):
+    """Keeps the distances of all points, and a pool of the farthest.
 
-    rows: NDArray[np.int64]  # (p,) ascending
-    points: Points  # (d, p)
-    nearest: Vector  # (p,) squared distance to the nearest centre, picks of this pool included
-    bound: float  # no point outside is farther than this (squared); −1 where none is outside
-    rival: int  # the lowest row outside that is as far; n if none
+    The first centre has been heard of before the first question.
+    """
 
+    def capacity(self) -> int:
+        """How many more centres may be picked before all points must hear of them."""
 
-class Frontier(Protocol):
-    """Squared distances of a point cloud's points to centres that come from anywhere."""
+    def pick(self, rows: NDArray[np.int64], squares: Vector) -> int:
+        """Fill in the next centres and their squared distances, as far as the pool can tell; return
+        how many. They wait until the next update.
+        """
 
-    def meet(self, centers: Points) -> None:
-        """D² ← min(D², min_a ‖x − c_a‖²)."""
+    def exhausted(self) -> bool:
+        """Whether, after a pick, every distinct point is known to be a centre."""
 
-    def farthest(self, m: int) -> Pool:
-        """The m points of largest distance, the lowest rows on ties."""
-
-    def distances(self) -> Distances:
-        """The squared distances, behind reductions."""
+    def update(self) -> None:
+        """Lower all distances by the centres that wait, and offer a new pool."""
 
 
-def farthest(X: Any, nearest: Vector, m: int) -> Pool:
+class FarthestFirst:
+    """Farthest-first order from row ``first`` (Gonzalez 1985), asked for piece by piece."""
+
+    def __init__(self, holder: DistanceHolder, first: int) -> None:
+        self._holder = holder
+        self._first = first
+        self._taken = 0
+
+    def take(self, m: int) -> Picks:
+        """The next m centres (the radius of the first is infinite); fewer once none is left."""
+        rows = np.empty(m, np.int64)
+        squares = np.empty(m)
+        done = 0
+        if self._taken == 0 and m > 0:
+            rows[0] = self._first
+            squares[0] = np.inf
+            done = 1
+        while done < m:
+            wanted = min(m - done, self._holder.capacity())
+            found = self._holder.pick(rows[done : done + wanted], squares[done : done + wanted])
+            done += found
+            if self._holder.exhausted():
+                break
+            if done < m and (found < wanted or self._holder.capacity() == 0):
+                self._holder.update()
+        self._taken += done
+        return Picks(rows[:done].astype(np.intp), np.sqrt(squares[:done]))
+
+
+def farthest(X: PointRows, nearest: Vector, m: int) -> Pool:
     """The m farthest points, lower rows first on ties, and the best point outside."""
     n = len(nearest)
     bound = -1.0
@@ -59,28 +89,29 @@ def farthest(X: Any, nearest: Vector, m: int) -> Pool:
     return Pool(rows, np.ascontiguousarray(X[rows].T), nearest[rows], bound, rival)
 
 
-class CloudFrontier:
-    """The frontier of any point cloud, by its nearest centres; ``squared`` are the distances to centres
-    met before.
+class CloudOffers:
+    """The farthest points of any point cloud, by its nearest centres.
+
+    ``squared`` are the distances to the centres heard of before, and ``p`` the weights.
     """
 
-    def __init__(self, cloud: Any, p: Vector, squared: Vector) -> None:
+    def __init__(self, cloud: PointCloud, p: Vector, squared: Vector) -> None:
         self._cloud = cloud
         self._p = p
         self._squared = squared
 
-    def meet(self, centers: Points) -> None:
+    def update(self, centers: Points) -> None:
         """D² ← min(D², min_a ‖x − c_a‖²)."""
-        np.minimum(
-            self._squared, self._cloud.nearest(centers).distances().values(), out=self._squared
-        )
+        lowered = self._cloud.nearest(centers).distances().values()
+        np.minimum(self._squared, lowered, out=self._squared)
 
     def farthest(self, m: int) -> Pool:
-        """The m points of largest distance."""
+        """The m points of largest distance, the lowest rows on ties."""
         n = len(self._squared)
         pool = farthest(np.empty((n, 0)), self._squared, m)
-        return pool._replace(points=np.ascontiguousarray(self._cloud.rows(pool.rows).T))
+        points = np.ascontiguousarray(self._cloud.rows(pool.rows).T)
+        return pool._replace(points=points)
 
-    def distances(self) -> Distances:
+    def distances(self) -> ArrayDistances:
         """The squared distances, behind reductions."""
-        return Distances(self._squared, self._p)
+        return ArrayDistances(self._squared, self._p)

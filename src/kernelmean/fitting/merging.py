@@ -117,7 +117,7 @@ class _Union:
         )
         if limit < len(rows):
             kappa = self.cloud.kernel_sum(self.radial, self.points[rows], self.weights)
-            directions = engines.directions(self.cloud, self.radial, limit)
+            directions = engines.orthonormal_basis(self.cloud, self.radial, limit)
             picks = GreedyPursuit(self.radial, unit_sum, self.points[rows], kappa, directions).take(
                 limit
             )

@@ -16,7 +16,7 @@ from kernelmean import _blas, _checks, _progress, bandwidth, engines, kernels
 from kernelmean._random import Streams
 from kernelmean._types import Matrix, Space, Vector
 from kernelmean.bandwidth.resolve import DEFAULT_RULE, resolve_kernel
-from kernelmean.engines import Engine
+from kernelmean.engines import Engine, ThreadedEngine
 from kernelmean.fitting.fit import fit_mean
 from kernelmean.fitting.full import full_mean
 from kernelmean.fitting.settings import FitSettings
@@ -73,11 +73,12 @@ class Recipe:
         """
         engine = engines.precise(engines.open(self.engine))
         resident = all(sample.resident for sample in samples)
-        threads = getattr(engine, "threads", 1) if resident else 1
+        threads = engines.thread_count(engine) if resident else 1
         with _blas.one_thread():
-            if not self.sparse or not 1 < threads <= len(samples):
+            many = self.sparse and 1 < threads <= len(samples)
+            if not (many and isinstance(engine, ThreadedEngine)):
                 return [self.mean(X) for X in _progress.track(samples, "samples", len(samples))]
-            alone: Engine = replace(engine, threads=1)  # type: ignore[type-var]
+            alone = engine.with_threads(1)
             with ThreadPoolExecutor(threads) as pool:
                 made = pool.map(lambda X: self.mean(X, alone), samples)
                 fitted = list(_progress.track(made, "samples", len(samples)))

@@ -129,7 +129,7 @@ def _products(
 
     # One column is too little work for an engine to share among its threads; each fills its own
     # part.
-    with ThreadPoolExecutor(getattr(engines.open(rows[0].engine), "threads", 1)) as pool:
+    with ThreadPoolExecutor(engines.thread_count(engines.open(rows[0].engine))) as pool:
         list(pool.map(fill, range(len(columns))))
     top = float(log_units.max())  # squared norms need not fit a float for distances to
     G *= np.exp(log_units - top)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from kernelmean._types import Batches, IntVector, Matrix, Points, Vector
 from kernelmean.engines import Engine, PointCloud, Summary, arrays, parts
 from kernelmean.engines.parts.part import Part, TraversalState
 from kernelmean.engines.parts.part_index import PartIndex
-from kernelmean.engines.parts.protocol import divided, starts
+from kernelmean.engines.parts.protocol import Question, divided, starts
 from kernelmean.samples.protocol import Sample
 
 BATCH_NUMBERS = 1 << 22  # numbers that are read at a time: 32 MiB in float64
@@ -212,7 +213,10 @@ class FileParts:
         return self.sample.dimension
 
     def each(
-        self, question: str, *arguments: Any, own: Sequence[tuple[Any, ...] | None] | None = None
+        self,
+        question: Question,
+        *arguments: Any,
+        own: Sequence[tuple[Any, ...] | None] | None = None,
     ) -> list[Any]:
         """One pass over the batches that are asked."""
         answers: list[Any] = [None] * len(self._live)
@@ -225,7 +229,7 @@ class FileParts:
             i = position[batch]
             part = Part(X, self._weights(i), self.local, self.known[i], lean=True)
             further = () if own is None else own[i] or ()
-            answers[i] = getattr(part, question)(*arguments, *further)
+            answers[i] = methodcaller(question, *arguments, *further)(part)
         return answers
 
     def _weights(self, i: int) -> Vector | None:

@@ -61,7 +61,7 @@ class ArraySample(Sample):
 
     def summary(self, weights: Vector | None = None) -> Summary:
         """Counts, moments and quantiles."""
-        return arrays.Sample(self.X, weights).summary
+        return arrays.ArraySummary(arrays.WeightedPoints(self.X, weights))
 
     def require_finite(self, name: str) -> None:
         """Raise a ValueError where numbers are too large to square."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from kernelmean._types import IntVector, Points, StopReason, Vector
 from kernelmean.coefficients.sources import Batch
-from kernelmean.engines import Distances, PointCloud, directions
+from kernelmean.engines import Distances, PointCloud, orthonormal_basis
 from kernelmean.linalg.pursuit import GreedyPursuit
 from kernelmean.selection.base import Task, first_row
 from kernelmean.selection.listed import d2_batches, distinct_rows
@@ -120,7 +120,7 @@ class Greedy:
             task.unit_sum,
             points,
             kappa,
-            directions(task.cloud, task.radial, task.limit),
+            orthonormal_basis(task.cloud, task.radial, task.limit),
         )
         self._indices: IntVector = np.full(len(points), -1, np.intp)
         self._goal = 0

@@ -4,7 +4,7 @@ blocks of points.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -13,19 +13,20 @@ from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.compiled.threads import default_count
 from kernelmean.engines import Shift
-from kernelmean.engines.arrays import Sample, Summary
+from kernelmean.engines.arrays import ArraySummary, WeightedPoints
 from kernelmean.engines.cpu import shifts, sums
 from kernelmean.engines.cpu.block_rows import BlockRows
 from kernelmean.engines.cpu.blocks import Blocks
-from kernelmean.engines.cpu.offers import SievedFrontier, TreeFrontier
+from kernelmean.engines.cpu.offers import FilterOffers, TreeOffers
 from kernelmean.engines.cpu.traversal import Nearest, Traversal
-from kernelmean.engines.rounds import Frontier
+from kernelmean.engines.optional_protocols import FarthestOffers
+from kernelmean.engines.protocols import PointRows
 from kernelmean.kernels import Formula, RadialFunction
 
 
 @dataclass(frozen=True)
 class Engine:
-    """Opens point clouds on this machine's cores; ``threads`` changes the speed and nothing else."""
+    """Opens point clouds on this machine's cores; ``threads`` changes nothing but the speed."""
 
     threads: int = field(default_factory=default_count)
     name: str = field(default="cpu", init=False)
@@ -35,14 +36,18 @@ class Engine:
 
     def load(self, X: Points, weights: Vector | None = None) -> PointCloud:
         """Take the points in."""
-        return PointCloud(Sample(X, weights), self.threads)
+        return PointCloud(WeightedPoints(X, weights), self.threads)
+
+    def with_threads(self, threads: int) -> Engine:
+        """The same engine on another number of threads."""
+        return replace(self, threads=threads)
 
 
 @dataclass(frozen=True)
 class PointCloud:
     """n points in blocks (one copy, made when first needed)."""
 
-    sample: Sample
+    sample: WeightedPoints
     threads: int
 
     @lazy
@@ -51,16 +56,22 @@ class PointCloud:
         return Blocks.of(self.sample.X, self.threads)
 
     def compact(self) -> PointCloud:
-        """The same point cloud with its points in blocks alone, where there is a tree; else itself."""
+        """The same point cloud with its points in blocks alone if there is a tree, else itself."""
         if self.blocks.tree is None:
             return self
-        twin = PointCloud(Sample(BlockRows(self.blocks), self.sample.raw_weights), self.threads)  # type: ignore[arg-type]
+        sample = WeightedPoints(BlockRows(self.blocks), self.sample.raw_weights)
+        twin = PointCloud(sample, self.threads)
         twin.__dict__["blocks"] = self.blocks
         return twin
 
-    @property
-    def summary(self) -> Summary:
-        return self.sample.summary
+    def stored_rows(self) -> PointRows:
+        """The array of the points, or the blocks read as one."""
+        return self.sample.X
+
+    @lazy
+    def summary(self) -> ArraySummary:
+        """Counts, moments and quantiles."""
+        return ArraySummary(self.sample)
 
     def rows(self, indices: IntVector) -> Points:
         return self.sample.rows(indices)
@@ -74,17 +85,14 @@ class PointCloud:
     def nearest(self, centers: Points) -> Nearest:
         return Nearest(self.blocks, self.sample, centers, self.threads)
 
-    def frontier(self, squared: Vector | None = None) -> Frontier:
-        """Distances to centres from anywhere, in rounds; with ``squared``, those to earlier
-        centres, nothing else is kept.
+    def farthest_offers(self, squared: Vector | None = None) -> FarthestOffers:
+        """Distances to centres from anywhere; with ``squared``, those to earlier centres, nothing
+        else is kept.
         """
         if squared is None and self.blocks.tree is not None:
-            return TreeFrontier(self.blocks, self.sample, self.threads)
-        return SievedFrontier(
-            self.sample,
-            np.full(len(self.sample.X), np.inf) if squared is None else squared,
-            self.threads,
-        )
+            return TreeOffers(self.blocks, self.sample, self.threads)
+        known = np.full(len(self.sample.X), np.inf) if squared is None else squared
+        return FilterOffers(self.sample, known, self.threads)
 
     def kernel_sum(self, radial: RadialFunction, Q: Points, W: Matrix | None = None) -> Matrix:
         return sums.kernel_sum(

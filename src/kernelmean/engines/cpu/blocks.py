@@ -18,6 +18,7 @@ from kernelmean._types import Matrix, Points, Vector
 from kernelmean.compiled import threads
 from kernelmean.compiled.compiling import EXACT_MATH, entry
 from kernelmean.engines.cpu.tree import Tree, plant, row_type
+from kernelmean.engines.protocols import PointRows
 
 UNROLLED = 16  # up to this d, one compiled version per d keeps the distance in registers
 STRIP = 8  # beyond, coordinates are added in strips of eight
@@ -46,10 +47,10 @@ class Blocks:
     tree: Tree | None
 
     @classmethod
-    def of(cls, X: Points, count: int) -> Blocks:
+    def of(cls, X: PointRows, count: int) -> Blocks:
         """One copy of X, written block by block."""
-        n, d = X.shape
         X = read_only(X)
+        n, d = X.shape
         tree = plant(X, count) if d <= TREE_DIMENSION and n >= TREE_POINTS else None
         points = np.zeros((-(-n // width(d)), padded_dimension(d), width(d)))
         order = np.arange(n, dtype=row_type(n)) if tree is None else tree.order
@@ -105,7 +106,7 @@ class Blocks:
         return out
 
 
-def read_only(X: Points) -> Points:
+def read_only(X: PointRows) -> Points:
     """X in C order, typed read-only, so that compiled loops exist in one version."""
     view = np.ascontiguousarray(X).view()
     view.flags.writeable = False

@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 from kernelmean._types import Points, Vector
 from kernelmean.compiled import threads
 from kernelmean.compiled.compiling import EXACT_MATH, entry, part
+from kernelmean.compiled.pool_picks import pick
 from kernelmean.engines.cpu.blocks import read_only
-from kernelmean.engines.cpu.picking import Rounds
 from kernelmean.engines.rounds import farthest
 
 POOL = 512  # points among which the next centres are sought
 BATCH = 256  # most centres per pass
-THINNED = 16  # picks after which points that can no longer be picked are left behind
 SCORES = 1 << 20  # scores per block of rows: 4 MiB stay in the cache between product and sieve
 SINGLE = 2.0**-24  # unit roundoffs
 DOUBLE = 2.0**-53  # unit roundoffs
@@ -52,7 +51,7 @@ class DistanceFilter:
         self._count = count
         self._middle, self._singles, self._norms, self._scale = _centred_and_scaled(X, count)
 
-    def meet(self, centers: Points) -> None:
+    def update(self, centers: Points) -> None:
         """nearest_i ← min(nearest_i, ‖x_i − c‖²) over the centres."""
         singles = np.empty(centers.shape, np.float32)
         norms = np.empty(len(centers))
@@ -60,7 +59,7 @@ class DistanceFilter:
         norms *= self._scale
         near = norms <= FAR
         for center in centers[~near & self._may_matter(norms)]:
-            self._meet_directly(center[None])
+            self._update_directly(center[None])
         centers = centers[near]
         norms = norms[near]
         singles = singles[near]
@@ -68,7 +67,9 @@ class DistanceFilter:
         for b in range(0, len(centers), BATCH):
             some = slice(b, b + BATCH)
             halves = (0.5 * norms[some] ** 2).astype(np.float32)
-            self._meet_batch(Batch(centers[some], singles[some], halves, float(norms[some].max())))
+            self._update_by_batch(
+                Batch(centers[some], singles[some], halves, float(norms[some].max()))
+            )
 
     def _may_matter(self, norms: Vector) -> NDArray[np.bool_]:
         """Whether a centre is nearer to the ball of all points than some point is to its centre:
@@ -78,12 +79,12 @@ class DistanceFilter:
         may: NDArray[np.bool_] = norms <= reach * (1.0 + 1e-6)
         return may
 
-    def _meet_batch(self, batch: Batch) -> None:
+    def _update_by_batch(self, batch: Batch) -> None:
         size = SCORES // len(batch.halves)
         for start in range(0, len(self.X), size):
-            self._meet_rows(batch, slice(start, min(start + size, len(self.X))))
+            self._update_rows(batch, slice(start, min(start + size, len(self.X))))
 
-    def _meet_rows(self, batch: Batch, rows: slice) -> None:
+    def _update_rows(self, batch: Batch, rows: slice) -> None:
         """One product on the threads of BLAS, then the sieve on ours."""
         scores = self._singles[rows] @ batch.singles.T
         norms = self._norms[rows]
@@ -95,47 +96,48 @@ class DistanceFilter:
         ]
         threads.run(_sieve, tasks, self._count)
 
-    def _meet_directly(self, center: Points) -> None:
+    def _update_directly(self, center: Points) -> None:
         """A centre so far out that single precision says nothing about it."""
         tasks = [(self.X[p], center, self.nearest[p]) for p in threads.pieces(len(self.X))]
         threads.run(_lower_all, tasks, self._count)
 
 
-class BatchTraversal(Rounds):
-    """Farthest-first order of the rows of X from row ``first``.
+class FilterHolder:
+    """Distances and pool of a traversal of the rows of X from row ``first``.
 
     Time O(nkd), nearly all of it in matrix products; memory half of X and 16 bytes a row.
     """
 
     def __init__(self, X: Points, first: int, count: int) -> None:
-        super().__init__(first)
-        self._sieve = DistanceFilter(X, np.full(len(X), np.inf), count)
-        self._unmet = np.array([first], dtype=np.int64)
-        self._meet()
+        self._filter = DistanceFilter(X, np.full(len(X), np.inf), count)
+        self._waiting = np.array([first], dtype=np.int64)
+        self.update()
 
     def squared_distances(self) -> Vector:
         """min_c ‖x_i − c‖² over the centres taken so far, in the order of X."""
-        self._meet()
-        return self._sieve.nearest.copy()
+        self.update()
+        return self._filter.nearest.copy()
 
-    def _capacity(self) -> int:
-        return BATCH - len(self._unmet)
+    def capacity(self) -> int:
+        """As many as one pass takes."""
+        return BATCH - len(self._waiting)
 
-    def _pick(self, rows: NDArray[np.int64], squares: Vector) -> int:
+    def pick(self, rows: NDArray[np.int64], squares: Vector) -> int:
+        """Fill in the next centres while the best of the pool beats every point outside."""
         found: int = pick(self._pool, rows, squares)
-        self._unmet = np.append(self._unmet, rows[:found])
+        self._waiting = np.append(self._waiting, rows[:found])
         return found
 
-    def _exhausted(self) -> bool:
-        """A new pool without a next centre."""
-        return len(self._unmet) == 0
+    def exhausted(self) -> bool:
+        """Whether a new pool had no next centre."""
+        return len(self._waiting) == 0
 
-    def _meet(self) -> None:
-        """nearest_i ← min(nearest_i, ‖x_i − c‖²) over the centres not met; then a new pool."""
-        if len(self._unmet) > 0:
-            self._sieve.meet(self._sieve.X[self._unmet])
-            self._unmet = self._unmet[:0]
-        self._pool = farthest(self._sieve.X, self._sieve.nearest, POOL)
+    def update(self) -> None:
+        """nearest_i ← min(nearest_i, ‖x_i − c‖²) over the centres that wait; then a new pool."""
+        if len(self._waiting) > 0:
+            self._filter.update(self._filter.X[self._waiting])
+            self._waiting = self._waiting[:0]
+        self._pool = farthest(self._filter.X, self._filter.nearest, POOL)
 
 
 def _centred_and_scaled(X: Points, count: int) -> tuple[Vector, NDArray[np.float32], Vector, float]:
@@ -169,63 +171,6 @@ def _round_off(X, middle, scale, singles):
     for i in range(len(X)):
         for t in range(len(middle)):
             singles[i, t] = scale * (X[i, t] - middle[t])
-
-
-@entry(EXACT_MATH)
-def pick(pool, rows, squares):
-    """Fill ``rows`` with the next centres while the best of the pool beats (bound, rival); how
-    many.
-
-    Beats: farther, or as far with a lower row, which is the order of the sequential loop. Points
-    below the bound are left behind every few picks: distances only fall, so they cannot be picked.
-    """
-    live = np.arange(len(pool.rows))
-    points = pool.points.copy()
-    nearest = pool.nearest.copy()
-    sums = np.empty(len(pool.rows))
-    size = len(pool.rows)
-    for k in range(len(rows)):
-        if k % THINNED == 0:
-            size = _thin(pool.bound, live, points, nearest, size, pool.nearest)
-        j = np.argmax(nearest[:size]) if size else -1
-        far = nearest[j]
-        if (
-            j < 0
-            or far <= 0.0
-            or far < pool.bound
-            or (far == pool.bound and pool.rows[live[j]] > pool.rival)
-        ):
-            rows = rows[:k]
-            break
-        rows[k] = pool.rows[live[j]]
-        squares[k] = far
-        for i in range(size):
-            sums[i] = 0.0
-        for t in range(len(points)):
-            c = points[t, j]
-            for i in range(size):
-                g = points[t, i] - c
-                sums[i] += g * g
-        for i in range(size):
-            nearest[i] = sums[i] if sums[i] < nearest[i] else nearest[i]
-    _thin(pool.bound, live, points, nearest, size, pool.nearest)
-    return len(rows)
-
-
-@part(EXACT_MATH)
-def _thin(bound, live, points, nearest, size, everyone):
-    """Move what is at least as far as the bound to the front, in order, and write all distances
-    back; how many.
-    """
-    kept = 0
-    for i in range(size):
-        everyone[live[i]] = nearest[i]
-        live[kept] = live[i]
-        nearest[kept] = nearest[i]
-        for t in range(len(points)):
-            points[t, kept] = points[t, i]
-        kept += nearest[i] >= bound
-    return kept
 
 
 @entry(EXACT_MATH)

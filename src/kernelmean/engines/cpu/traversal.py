@@ -8,11 +8,13 @@ from numpy.typing import NDArray
 from kernelmean._types import IntVector, Points, Vector
 from kernelmean.compiled import threads
 from kernelmean.engines import Picks
-from kernelmean.engines.arrays import Distances, Sample
+from kernelmean.engines.arrays import WeightedPoints
 from kernelmean.engines.cpu import loops, neighbours
 from kernelmean.engines.cpu.blocks import Blocks, queries, read_only
-from kernelmean.engines.cpu.distance_filter import BatchTraversal
-from kernelmean.engines.cpu.tree_traversal import TreeTraversal
+from kernelmean.engines.cpu.distance_filter import FilterHolder
+from kernelmean.engines.cpu.tree_traversal import TreeHolder
+from kernelmean.engines.distances import ArrayDistances
+from kernelmean.engines.rounds import FarthestFirst
 
 PASS = 2**18  # coordinates per piece of work in one pass, which is bound by memory for
 TOGETHER = 8  # centres or fewer
@@ -21,29 +23,29 @@ TOGETHER = 8  # centres or fewer
 class Traversal:
     """Exact farthest-first traversal: index for index the naive loop, ties included."""
 
-    def __init__(self, blocks: Blocks, sample: Sample, first: int, count: int) -> None:
+    def __init__(self, blocks: Blocks, sample: WeightedPoints, first: int, count: int) -> None:
         self._p = sample.p
         X = read_only(sample.X)
-        self._method: TreeTraversal | BatchTraversal
+        self._holder: TreeHolder | FilterHolder
         if blocks.tree is not None:
-            self._method = TreeTraversal(blocks, X, first, count)
+            self._holder = TreeHolder(blocks, X, first, count)
         else:
-            self._method = BatchTraversal(X, first, count)
+            self._holder = FilterHolder(X, first, count)
+        self._rounds = FarthestFirst(self._holder, first)
 
     def take(self, m: int) -> Picks:
         """The next m centres; fewer when every distinct point is a centre."""
-        rows, squares = self._method.take(m)
-        return Picks(rows, np.sqrt(squares))
+        return self._rounds.take(m)
 
-    def distances(self) -> Distances:
+    def distances(self) -> ArrayDistances:
         """Each point's squared distance to the centres taken so far."""
-        return Distances(self._method.squared_distances(), self._p)
+        return ArrayDistances(self._holder.squared_distances(), self._p)
 
 
 class Nearest:
     """Each point's nearest centre, the lowest on ties."""
 
-    def __init__(self, blocks: Blocks, sample: Sample, centers: Points, count: int) -> None:
+    def __init__(self, blocks: Blocks, sample: WeightedPoints, centers: Points, count: int) -> None:
         self._blocks = blocks
         self._sample = sample
         self._count = count
@@ -73,9 +75,9 @@ class Nearest:
             threads.run(loops.nearest(self._blocks.d), plain, self._count)
         self._centers = np.concatenate([self._centers, centers])
 
-    def distances(self) -> Distances:
+    def distances(self) -> ArrayDistances:
         """The squared distances, behind reductions."""
-        return Distances(self._blocks.gather(self._squared), self._sample.p)
+        return ArrayDistances(self._blocks.gather(self._squared), self._sample.p)
 
     def masses(self) -> Vector:
         """Σ of p over the points of each centre."""

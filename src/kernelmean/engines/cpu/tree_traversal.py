@@ -24,8 +24,8 @@ from kernelmean.engines.cpu.node_bounds import (
     update_leaf,
     update_parent,
 )
-from kernelmean.engines.cpu.picking import Rounds
-from kernelmean.engines.rounds import Pool, farthest
+from kernelmean.engines.optional_protocols import Pool
+from kernelmean.engines.rounds import farthest
 
 MERGED = 8  # leaves of the tree that make one leaf here: about 512 points
 FRESH = 256  # most centres a leaf may lag behind
@@ -37,29 +37,31 @@ PATIENCE = 2  # leaf updates per leaf before the whole tree catches up
 SUBTREE_LEVEL = 5  # the tree catches up in 2**SUBTREE_LEVEL pieces, whatever the number of threads
 
 
-class TreeTraversal(Rounds):
-    """Farthest-first order of the points from row ``first``.  Memory 8 bytes a point, beside the
-    blocks.
+class TreeHolder:
+    """Distances of a traversal of the points from row ``first``; the tree itself is the pool.
+
+    Memory 8 bytes a point, beside the blocks.
     """
 
     def __init__(self, blocks: Blocks, X: Points, first: int, count: int) -> None:
-        super().__init__(first)
         self._X = X
         self._grown = GrownTree(blocks, count)
         self._fresh = np.empty((FRESH, blocks.d))
         self._fresh[0] = X[first]
         self._waiting = 1
-        self._meet()
+        self.update()
 
     def squared_distances(self) -> Vector:
         """min_c ‖x_i − c‖² over the centres taken so far, in the order of X."""
-        self._meet()
+        self.update()
         return self._grown.squared_distances()
 
-    def _capacity(self) -> int:
+    def capacity(self) -> int:
+        """As many as a leaf may lag behind."""
         return FRESH - self._waiting
 
-    def _pick(self, rows: NDArray[np.int64], squares: Vector) -> int:
+    def pick(self, rows: NDArray[np.int64], squares: Vector) -> int:
+        """Fill in the next centres, until it is time for all threads to help."""
         tree = self._grown
         found: int = _pick(
             self._X, tree.tree_arrays, tree.bounds, self._fresh, self._waiting, rows, squares
@@ -67,24 +69,25 @@ class TreeTraversal(Rounds):
         self._waiting += found
         return found
 
-    def _exhausted(self) -> bool:
+    def exhausted(self) -> bool:
+        """Whether the farthest point is a centre."""
         return bool(self._grown.bounds.peak[1] <= 0.0)
 
-    def _meet(self) -> None:
+    def update(self) -> None:
         """Let every leaf see every fresh centre."""
-        self._grown.meet(self._fresh[: self._waiting])
+        self._grown.update(self._fresh[: self._waiting])
         self._waiting = 0
 
 
 class GrownTree:
-    """The tree with what its nodes claim; every leaf has seen every centre that was met."""
+    """The tree with what its nodes claim; every leaf has seen every centre that it was told."""
 
     def __init__(self, blocks: Blocks, count: int) -> None:
         self._count = count
         self.tree_arrays = _tree_arrays(blocks, count)
         self.bounds = _boundless_claims(self.tree_arrays)
 
-    def meet(self, fresh: Points) -> None:
+    def update(self, fresh: Points) -> None:
         """Let every leaf see the centres that it has not seen."""
         leaves = len(self.bounds.seen)
         top = min(1 << SUBTREE_LEVEL, leaves)

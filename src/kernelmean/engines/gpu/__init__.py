@@ -10,20 +10,21 @@ from __future__ import annotations
 
 import importlib.util
 from dataclasses import dataclass, field, replace
-from typing import Any
 
+import numpy as np
 import torch
 
 from kernelmean import _checks
 from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.engines import Shift
-from kernelmean.engines.gpu.arrays import to_device, vector
+from kernelmean.engines.gpu.arrays import Tensor, to_device, to_host, vector
 from kernelmean.engines.gpu.basis import OrthonormalBasis
 from kernelmean.engines.gpu.elimination import Elimination
 from kernelmean.engines.gpu.points import DeviceSample, DeviceSummary
 from kernelmean.engines.gpu.sums import Sums
 from kernelmean.engines.gpu.traversal import Nearest, Traversal
+from kernelmean.engines.rounds import CloudOffers
 from kernelmean.kernels import Formula, RadialFunction
 
 PRECISIONS = ("float32", "float64")
@@ -88,9 +89,10 @@ class PointCloud:
     sample: DeviceSample
     precision: str
 
-    @property
+    @lazy
     def summary(self) -> DeviceSummary:
-        return DeviceSummary(self.sample)  # type: ignore[arg-type]
+        """Counts, moments and quantiles."""
+        return DeviceSummary(self.sample)
 
     def rows(self, indices: IntVector) -> Points:
         return self.sample.rows(indices)
@@ -104,16 +106,25 @@ class PointCloud:
     def nearest(self, centers: Points) -> Nearest:
         return Nearest(self.sample, centers)
 
-    def kernel_sum(self, radial: RadialFunction, Q: Any, W: Any = None) -> Matrix:
+    def farthest_offers(self, squared: Vector | None = None) -> CloudOffers:
+        """Distances to centres from anywhere; ``squared`` are lowered in place."""
+        known = np.full(len(self.sample.X), np.inf) if squared is None else squared
+        return CloudOffers(self, to_host(self.sample.p), known)
+
+    def kernel_sum(
+        self, radial: RadialFunction, Q: Points | Tensor, W: Matrix | Tensor | None = None
+    ) -> Matrix:
         return self._sums.kernel_sum(radial, Q, W)
 
-    def kernel_moments(self, radial: RadialFunction, Q: Any) -> Matrix:
+    def kernel_moments(self, radial: RadialFunction, Q: Points | Tensor) -> Matrix:
         return self._sums.kernel_moments(radial, Q)
 
-    def log_kernel_sum(self, radial: RadialFunction, Q: Any, w: Any = None) -> Vector:
+    def log_kernel_sum(
+        self, radial: RadialFunction, Q: Points | Tensor, w: Vector | Tensor | None = None
+    ) -> Vector:
         return self._sums.log_kernel_sum(radial, Q, w)
 
-    def shift(self, decay: Formula, Q: Any, w: Any = None) -> Shift:
+    def shift(self, decay: Formula, Q: Points | Tensor, w: Vector | Tensor | None = None) -> Shift:
         return self._sums.shift(decay, Q, w)
 
     def quadratic(self, radial: RadialFunction) -> float:
@@ -125,7 +136,7 @@ class PointCloud:
     def elimination(self, radial: RadialFunction, size: int) -> Elimination | None:
         return Elimination(radial, self.sample.X.device) if size > FEW else None
 
-    def directions(self, radial: RadialFunction, size: int) -> OrthonormalBasis | None:
+    def orthonormal_basis(self, radial: RadialFunction, size: int) -> OrthonormalBasis | None:
         return OrthonormalBasis(radial, self.sample.X.device) if size > FEW else None
 
     @lazy

@@ -2,7 +2,7 @@
 goes out.
 
 Points keep the precision they come in (float64 from the host; float32 or float64 on a device,
-without a copy). Exact doors read them as float64. Single-precision sums read a copy rounded to
+without a copy). Exact operations read them as float64. Single-precision sums read a copy rounded to
 float32 *about the middle of the data* and in units of the kernel's own length, so that neither an
 offset nor a rate costs digits; coordinates have an error of 2⁻²⁴ of their distance from the middle,
 and where that is too much they come in two parts.

@@ -16,8 +16,9 @@ from kernelmean.kernels import RadialFunction
 
 
 class OrthonormalBasis:
-    """V of :class:`kernelmean.engines.Directions`.  Memory 8Pk bytes on the device for k directions
-    and P candidates.
+    """V of :class:`kernelmean.engines.OrthonormalBasis`.
+
+    Memory 8Pk bytes on the device for k directions and P candidates.
     """
 
     def __init__(self, radial: RadialFunction, device: torch.device) -> None:

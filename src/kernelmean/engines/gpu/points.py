@@ -1,5 +1,5 @@
-"""What a point cloud on a device knows of its points without touching a kernel: rows, weights, moments,
-quantiles, reductions.
+"""What a point cloud on a device knows of its points without touching a kernel: rows, weights,
+moments, quantiles, reductions.
 """
 
 from __future__ import annotations
@@ -14,16 +14,20 @@ import torch
 
 from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
-from kernelmean.engines import arrays as host
+from kernelmean.engines.arrays import ArraySummary, WeightedPoints
+from kernelmean.engines.distances import single_draw
 from kernelmean.engines.gpu.arrays import Tensor, double_columns, to_device, to_host
+from kernelmean.engines.weighted_statistics import deviation, kish_size, unbiased
 
-BLOCK = 4096
+SUMMED = 4096  # distances whose mass is added up before a draw looks among them
+AVERAGED = 65536  # distances that a thread of the host averages a function of at a time
+COVARIANCE_ROWS = 1 << 20  # rows whose products are added at a time
 
 
 @dataclass(frozen=True, eq=False)
 class DeviceSample:
     """n points with weights, on the device; the formulas are those of
-    :class:`kernelmean.engines.arrays.Sample`.
+    :class:`kernelmean.engines.arrays.WeightedPoints`.
     """
 
     X: Tensor  # (n, d), float32 or float64
@@ -52,7 +56,7 @@ class DeviceSample:
         if w is None:
             return float(len(self.X))
         total = float(w.sum())
-        return total if self.counted else total**2 / float((w**2).sum())
+        return total if self.counted else kish_size(total, float((w**2).sum()))
 
     @lazy
     def columns(self) -> Tensor:
@@ -112,10 +116,31 @@ class _Groups:
         )
 
 
-class DeviceSummary(host.Summary):
+@dataclass(frozen=True, eq=False)
+class DeviceSummary:
     """Counts, moments and quantiles of points on a device."""
 
-    sample: DeviceSample  # type: ignore[assignment]
+    sample: DeviceSample
+
+    @property
+    def size(self) -> float:
+        """n, or what weights make of it."""
+        return self.sample.size
+
+    @property
+    def counted(self) -> bool:
+        """Whether ``size`` counts rows: no weights, or integers."""
+        return self.sample.counted
+
+    @property
+    def count(self) -> int:
+        """Rows, whatever their weight."""
+        return len(self.sample.X)
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates."""
+        return int(self.sample.X.shape[1])
 
     @lazy
     def mean(self) -> Vector:
@@ -138,7 +163,7 @@ class DeviceSummary(host.Summary):
         X = self.sample.X
         p = self.sample.p
         second = [(p * (X[:, t].double() - float(m)) ** 2).sum() for t, m in enumerate(self.mean)]
-        return np.sqrt(to_host(torch.stack(second)) * self._unbiased)
+        return deviation(to_host(torch.stack(second)), self.size)
 
     @lazy
     def covariance(self) -> Matrix:
@@ -147,30 +172,28 @@ class DeviceSummary(host.Summary):
         p = self.sample.p
         mean = to_device(self.mean, X.device)
         total = torch.zeros((self.dimension, self.dimension), dtype=torch.float64, device=X.device)
-        for start in range(0, len(X), 1 << 20):
-            part = X[start : start + (1 << 20)].double() - mean
-            total += (part * p[start : start + (1 << 20), None]).T @ part
-        return to_host(total) * self._unbiased
+        for start in range(0, len(X), COVARIANCE_ROWS):
+            part = X[start : start + COVARIANCE_ROWS].double() - mean
+            total += (part * p[start : start + COVARIANCE_ROWS, None]).T @ part
+        return unbiased(to_host(total), self.size)
 
     def quantiles(self, levels: Vector) -> Matrix:
         """(levels, d) quantiles by linear interpolation; integer weights give those of the repeated
         rows.
         """
-        return self._host.quantiles(levels)
+        return self._on_host().quantiles(levels)
 
     def quantile_range(self, low: float, high: float) -> Vector:
         """Distance of two quantiles in each coordinate, about the first point so that a far origin
         costs no digits.
         """
-        return self._host.quantile_range(low, high)
+        return self._on_host().quantile_range(low, high)
 
-    @lazy
-    def _host(self) -> host.Summary:
-        """Quantiles are rare and sort anyway: the host's own."""
+    def _on_host(self) -> ArraySummary:
+        """Quantiles are rare and sort anyway: those of a copy on the host, which is not kept."""
         w = self.sample.raw_weights
-        return host.Summary(
-            host.Sample(to_host(self.sample.X.double()), None if w is None else to_host(w))
-        )
+        weights = None if w is None else to_host(w)
+        return ArraySummary(WeightedPoints(to_host(self.sample.X.double()), weights))
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,34 +216,31 @@ class DeviceDistances:
         return squared
 
     def coincident(self) -> tuple[IntVector, Vector]:
-        """Rows at distance 0 from a centre (the centres and their duplicates), and their weights."""
+        """Rows at distance 0 from a centre (centres and their duplicates), and their weights."""
         rows = torch.nonzero(self.squared <= 0.0)[:, 0]
         return to_host(rows).astype(np.intp), to_host(self.p[rows])
 
-    def mean(self, function: Callable[[Vector], Vector], block: int = 65536) -> float:
+    def mean(self, function: Callable[[Vector], Vector]) -> float:
         """Σ_j p_j function(D²_j); the function is the host's, so D² goes there, and all its cores
         help.
         """
         squared = to_host(self.squared)
         p = to_host(self.p)
-        starts = range(0, len(p), block)
+        pieces = [slice(start, start + AVERAGED) for start in range(0, len(p), AVERAGED)]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            parts = pool.map(
-                lambda s: np.sum(p[s : s + block] * function(squared[s : s + block])), starts
-            )
+            parts = pool.map(lambda some: np.sum(p[some] * function(squared[some])), pieces)
         return float(sum(parts))
 
     def draw(self, u: float) -> int | None:
         """The point at position u of the cumulative p_j D²_j (D² sampling); None when every D² is
         zero.
         """
-        drawn = self.draws(np.array([u]))
-        return int(drawn[0]) if len(drawn) else None
+        return single_draw(self, u)
 
     def draws(self, u: Vector) -> IntVector:
         """The points at positions u of the cumulative p_j D²_j; none when every D² is zero."""
         mass = self.p * self.squared
-        blocks = torch.nn.functional.pad(mass, (0, -len(mass) % BLOCK)).reshape(-1, BLOCK)
+        blocks = torch.nn.functional.pad(mass, (0, -len(mass) % SUMMED)).reshape(-1, SUMMED)
         cumulative = torch.cumsum(blocks.sum(dim=1), dim=0)
         if not float(cumulative[-1]) > 0.0:
             return np.empty(0, np.intp)
@@ -228,5 +248,5 @@ class DeviceDistances:
         b = torch.searchsorted(cumulative, positions, right=True).clamp(max=len(blocks) - 1)
         rest = positions - torch.where(b > 0, cumulative[(b - 1).clamp(min=0)], 0.0)
         within = torch.searchsorted(torch.cumsum(blocks[b], dim=1), rest[:, None], right=True)[:, 0]
-        rows = (b * BLOCK + within.clamp(max=BLOCK - 1)).clamp(max=len(mass) - 1)
+        rows = (b * SUMMED + within.clamp(max=SUMMED - 1)).clamp(max=len(mass) - 1)
         return to_host(torch.where(mass[rows] > 0.0, rows, mass.argmax())).astype(np.intp)

@@ -1,4 +1,4 @@
-"""Kernel sums on a device, door by door: in which precision, and what leaves.
+"""Kernel sums on a device, operation by operation: in which precision, and what leaves.
 
 ``single`` is the precision of sums that evaluate (:mod:`.single`: 1e-6 of Σ|w|g); all else is
 float64 (:mod:`.double`: 1e-13).

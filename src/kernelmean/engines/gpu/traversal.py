@@ -14,12 +14,14 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from kernelmean._types import Points, Vector
 from kernelmean.engines import Picks
 from kernelmean.engines.gpu.arrays import Tensor, to_device
 from kernelmean.engines.gpu.double import loops
 from kernelmean.engines.gpu.points import DeviceDistances, DeviceSample
+from kernelmean.engines.rounds import FarthestFirst
 
 POOL = 4096  # points among which the next centres are sought, in low dimension
 SMALL_POOL = 1024  # where their coordinates do not fit registers
@@ -27,7 +29,7 @@ BLOCKS = 2048  # blocks that are searched for them
 BATCH = 2048  # most centres per pass
 
 
-class Pool(NamedTuple):
+class DevicePool(NamedTuple):
     """The farthest points; every other point ranks at or below (bound, rival)."""
 
     rows: Tensor  # (p,) ascending; n where there is no point
@@ -43,73 +45,72 @@ class Traversal:
     """
 
     def __init__(self, sample: DeviceSample, first: int) -> None:
-        self._sample = sample
-        self._first = first
-        self._taken = 0
+        self._p = sample.p
+        self._holder = DeviceHolder(sample, first)
+        self._rounds = FarthestFirst(self._holder, first)
+
+    def take(self, m: int) -> Picks:
+        """The next m centres; fewer when every distinct point is a centre."""
+        return self._rounds.take(m)
+
+    def distances(self) -> DeviceDistances:
+        """Each point's squared distance to the centres taken so far."""
+        return DeviceDistances(self._holder.squared_distances(), self._p)
+
+
+class DeviceHolder:
+    """Distances and pool of a traversal on the device; only rows and radii of picks leave it."""
+
+    def __init__(self, sample: DeviceSample, first: int) -> None:
         self._X = sample.columns
         self._n = len(sample.X)
         self._loops = loops(sample.X.device)
         self._near = boundless(self._X, self._n)
-        self._unmet = [torch.tensor([first], device=self._X.device)]
-        self._meet()
+        self._waiting = [torch.tensor([first], device=self._X.device)]
+        self._tied = False  # whether the pool holds the ties of the best alone
+        self.update()
 
-    def take(self, m: int) -> Picks:
-        """The next m centres; fewer when every distinct point is a centre."""
-        rows: list[Tensor] = []
-        squares: list[Tensor] = []
-        done = 0
-        if self._taken == 0 and m > 0:
-            rows.append(torch.tensor([self._first]))
-            squares.append(torch.tensor([torch.inf], dtype=torch.float64))
-            done = 1
-        while done < m:
-            found, squared = self._pick(min(m - done, BATCH))
-            if len(found) == 0:
-                break
-            rows.append(found.cpu())
-            squares.append(squared.cpu())
-            done += len(found)
-        self._taken += done
-        picked = torch.cat(rows) if rows else torch.empty(0, dtype=torch.int64)
-        squared_radii = torch.cat(squares) if squares else torch.empty(0, dtype=torch.float64)
-        return Picks(picked.numpy().astype(np.intp), np.sqrt(squared_radii.numpy()))
+    def squared_distances(self) -> Tensor:
+        """min_c ‖x_i − c‖² over the centres taken so far."""
+        if self._waiting:
+            self.update()
+        return self._near[: self._n].clone()
 
-    def distances(self) -> DeviceDistances:
-        """Each point's squared distance to the centres taken so far."""
-        if self._unmet:
-            self._meet()
-        return DeviceDistances(self._near[: self._n].clone(), self._sample.p)
+    def capacity(self) -> int:
+        """As many as one program picks; more may wait while the pool goes on."""
+        return BATCH
 
-    def _pick(self, most: int) -> tuple[Tensor, Tensor]:
-        """The next centres, from the pool at hand if it has any, else from a new one, else from the
-        ties of the best.
-        """
-        found, squared = self._from_pool(most)
-        if len(found) == 0 and self._unmet:
-            self._meet()
-            found, squared = self._from_pool(most)
-        if len(found) == 0:
-            self._pool = self._tied_pool()
-            found, squared = self._from_pool(most)
-        return found, squared
-
-    def _from_pool(self, most: int) -> tuple[Tensor, Tensor]:
+    def pick(self, rows: NDArray[np.int64], squares: Vector) -> int:
+        """Fill in the next centres while the best of the pool beats every point outside."""
         pool = self._pool
         found, squared = self._loops.pick(
-            pool.points, pool.near, pool.rows, (pool.bound, pool.rival), most
+            pool.points, pool.near, pool.rows, (pool.bound, pool.rival), len(rows)
         )
         if len(found):
-            self._unmet.append(found)
-        return found, squared
+            self._waiting.append(found)
+            rows[: len(found)] = found.cpu().numpy()
+            squares[: len(found)] = squared.cpu().numpy()
+        return len(found)
 
-    def _meet(self) -> None:
-        """Lower all distances by the centres not met; then a new pool."""
-        centers = self._X[:, torch.cat(self._unmet)].T.contiguous()
+    def exhausted(self) -> bool:
+        """Whether not even the ties of the best had a next centre."""
+        return self._tied and not self._waiting
+
+    def update(self) -> None:
+        """Lower all distances by the centres that wait, and find a new pool; without any that wait,
+        the farthest points are more than a pool holds, and the lowest rows of them are the pool.
+        """
+        if not self._waiting:
+            self._tied = True
+            self._pool = self._tied_pool()
+            return
+        centers = self._X[:, torch.cat(self._waiting)].T.contiguous()
         peaks = self._loops.lower(self._X, centers, self._near)
-        self._unmet = []
+        self._waiting = []
+        self._tied = False
         self._pool = self._farthest(peaks)
 
-    def _farthest(self, peaks: Tensor) -> Pool:
+    def _farthest(self, peaks: Tensor) -> DevicePool:
         """The farthest points: all that are farther than the best of the blocks not searched, as
         far as the pool goes.
         """
@@ -127,8 +128,8 @@ class Traversal:
         chosen = torch.where(inside, rows.flatten()[top.indices[:size]], self._n)
         return self._pool_of(chosen, bound, torch.zeros((), dtype=torch.int64, device=near.device))
 
-    def _tied_pool(self) -> Pool:
-        """Where more points share the largest distance than a pool holds: the lowest rows of them."""
+    def _tied_pool(self) -> DevicePool:
+        """Where more points share the largest distance than a pool holds: their lowest rows."""
         bound = self._near.max()
         level = torch.nonzero(self._near == bound)[: self._pool_size + 1, 0]
         rival = (
@@ -138,13 +139,13 @@ class Traversal:
         )
         return self._pool_of(level[: self._pool_size], bound, rival)
 
-    def _pool_of(self, chosen: Tensor, bound: Tensor, rival: Tensor) -> Pool:
+    def _pool_of(self, chosen: Tensor, bound: Tensor, rival: Tensor) -> DevicePool:
         rows = torch.full((self._pool_size,), self._n, dtype=torch.int64, device=chosen.device)
         rows[: len(chosen)] = chosen
         rows = rows.sort().values
         at = rows.clamp(max=self._n - 1)
         near = torch.where(rows < self._n, self._near[at], -1.0)
-        return Pool(rows, self._X[:, at].contiguous(), near, bound, rival)
+        return DevicePool(rows, self._X[:, at].contiguous(), near, bound, rival)
 
     @property
     def _pool_size(self) -> int:

@@ -1,5 +1,5 @@
-"""A point cloud over many parts: every door asks the parts' own point clouds and puts their answers together, in
-the order of the parts.
+"""A point cloud over many parts: every operation asks the parts' own point clouds and puts their
+answers together, in the order of the parts.
 
 No formula is written twice: kernel sums, distances and traversals are those of the local engine.
 What is added here is how parts combine: sums of sums weighted by each part's share, log-sum-exp,
@@ -14,48 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from kernelmean import engines
 from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.engines import Shift
+from kernelmean.engines.parts.part import Operation
 from kernelmean.engines.parts.part_index import PartIndex
 from kernelmean.engines.parts.summary import PartsSummary
 from kernelmean.engines.parts.traversal import Nearest, Traversal
 from kernelmean.kernels import Formula, RadialFunction
 
 BLOCK = 16384  # rows that are sent to all parts at a time where all pairs count
-
-
-@dataclass(frozen=True)
-class Engine:
-    """Opens point clouds for samples in parts, and point clouds of the local engine for arrays."""
-
-    local: engines.Engine
-
-    @property
-    def name(self) -> str:
-        """That of the local engine."""
-        return self.local.name
-
-    @property
-    def threads(self) -> int:
-        """Those of the local engine."""
-        return int(getattr(self.local, "threads", 1))
-
-    def load(self, X: Any, weights: Vector | None = None) -> engines.PointCloud:
-        """Take the points in."""
-        if isinstance(X, np.ndarray):
-            return self.local.load(X, weights)
-        cloud: Any = PointCloud(
-            PartIndex(X.parts(weights, self.local))
-        )  # its summaries and distances have the same doors
-        opened: engines.PointCloud = cloud
-        return opened
-
-    def precise(self) -> Engine:
-        """The engine whose kernel sums are in float64."""
-        exact = engines.precise(self.local)
-        return self if exact is self.local else Engine(exact)
 
 
 @dataclass(frozen=True)
@@ -66,6 +34,7 @@ class PointCloud:
 
     @lazy
     def summary(self) -> PartsSummary:
+        """Counts, moments and quantiles."""
         return PartsSummary(self.index)
 
     def rows(self, indices: IntVector) -> Points:
@@ -98,15 +67,10 @@ class PointCloud:
         """The parts' steps weighted by how much each pulls."""
         found: list[Shift] = self._ask("shift", decay, Q, own=None if w is None else self._cut(w))
         shares = self._log_shares(w)
-        value, pull, held = (
-            _log_sum([getattr(part, name) for part in found], shares) for name in Shift._fields[:3]
-        )
-        step = np.zeros(Q.shape)
-        with np.errstate(invalid="ignore"):
-            for part, share in zip(found, shares, strict=True):
-                weight = np.exp(part.log_pull + share - pull)
-                step += np.where(pull > -np.inf, weight, 0.0)[:, None] * part.step
-        return Shift(value, pull, held, step)
+        value = _log_sum([part.log_value for part in found], shares)
+        pull = _log_sum([part.log_pull for part in found], shares)
+        held = _log_sum([part.log_held for part in found], shares)
+        return Shift(value, pull, held, _pulled_steps(found, pull, shares))
 
     def quadratic(self, radial: RadialFunction) -> float:
         """Σ_ij p_i p_j g(‖x_i − x_j‖²): every row is sent to all parts, O(n²d) work and O(nd) bytes
@@ -127,9 +91,9 @@ class PointCloud:
         return self._weighted(self._ask("fourier_sum", frequencies, origin))
 
     def _ask(
-        self, door: str, *arguments: Any, own: list[tuple[Any, ...]] | None = None
+        self, operation: Operation, *arguments: Any, own: list[tuple[Matrix]] | None = None
     ) -> list[Any]:
-        return self.index.parts.each("ask", door, *arguments, own=own)
+        return self.index.parts.each("ask", operation, *arguments, own=own)
 
     def _weighted(self, parts: list[Matrix]) -> Matrix:
         return _ordered_sum(
@@ -139,14 +103,28 @@ class PointCloud:
     def _log_shares(self, w: Vector | None) -> Vector:
         return np.log(self.index.shares) if w is None else np.zeros(len(self.index.shares))
 
-    def _cut(self, W: Matrix) -> list[tuple[Any, ...]]:
+    def _cut(self, W: Matrix) -> list[tuple[Matrix]]:
         return [(np.ascontiguousarray(part),) for part in np.split(W, self.index.begins[1:-1])]
 
     def _local_weights(self, begin: int, rows: IntVector) -> Vector:
         which = int(np.searchsorted(self.index.begins, begin, side="right")) - 1
-        own: list[Any] = [(rows,) if i == which else None for i in range(len(self.index.shares))]
+        own = [(rows,) if i == which else None for i in range(len(self.index.shares))]
         weights: Vector = self.index.parts.each("probabilities", own=own)[which]
         return weights
+
+
+def _pulled_steps(found: list[Shift], pull: Vector, log_shares: Vector) -> Points:
+    """Σ_l w_l step_l / Σ_l w_l, w_l = share_l e^{log_pull_l}: far from all points the logarithms
+    are so large that their rounding would keep the weights from adding up to one.
+    """
+    total = np.zeros(pull.shape)
+    step = np.zeros(found[0].step.shape)
+    with np.errstate(invalid="ignore"):
+        for part, share in zip(found, log_shares, strict=True):
+            weight = np.where(pull > -np.inf, np.exp(part.log_pull + share - pull), 0.0)
+            total += weight
+            step += weight[:, None] * part.step
+    return np.divide(step, total[:, None], out=np.zeros_like(step), where=total[:, None] > 0.0)
 
 
 def _ordered_sum(parts: list[Matrix]) -> Matrix:

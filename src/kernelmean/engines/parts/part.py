@@ -6,15 +6,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from operator import methodcaller
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
-from kernelmean.engines import Engine, PointCloud, frontier
-from kernelmean.engines.arrays import Distances, Sample, Summary
-from kernelmean.engines.rounds import Frontier, Pool
+from kernelmean.engines import Engine, PointCloud, farthest_offers
+from kernelmean.engines.arrays import ArraySummary, WeightedPoints
+from kernelmean.engines.optional_protocols import CompactCloud, FarthestOffers, Pool
+from kernelmean.engines.protocols import PointRows
+
+T = TypeVar("T")
+Operation: TypeAlias = Literal[  # of the local point cloud
+    "kernel_sum", "kernel_moments", "log_kernel_sum", "shift", "fourier_sum", "locate"
+]
+Reduction: TypeAlias = Literal["values", "coincident", "mean", "draws"]  # of the distances
 
 REMEMBERED = 2  # traversals whose distances are kept; an older one is replayed from its centres
 
@@ -41,9 +49,9 @@ class CentreUpdate(NamedTuple):
 class TraversalState:
     """How far a part has followed a traversal."""
 
-    met: int
+    heard: int  # centres
     squared: Vector | None  # where nothing but distances is kept
-    frontier: Frontier | None = None
+    offers: FarthestOffers | None = None
 
 
 @dataclass
@@ -53,7 +61,7 @@ class Part:
     ``lean`` keeps 8 bytes a point between questions, for points that are read anew each time.
     """
 
-    X: Points
+    X: PointRows
     weights: Vector | None
     engine: Engine
     known: dict[str, TraversalState] = field(default_factory=dict)
@@ -61,15 +69,15 @@ class Part:
 
     @lazy
     def cloud(self) -> PointCloud:
-        """The local point cloud; where it keeps a layout of its own, the rows are read back from that and
-        not kept twice.
+        """The local point cloud; where it keeps a layout of its own, the rows are read back from
+        that and not kept twice.
         """
-        cloud: Any = self.engine.load(self.X, self.weights)
-        if not self.lean and hasattr(cloud, "compact"):
-            cloud = cloud.compact()
-            self.X = cloud.sample.X
-        opened: PointCloud = cloud
-        return opened
+        cloud = self.engine.load(np.asarray(self.X), self.weights)
+        if self.lean or not isinstance(cloud, CompactCloud):
+            return cloud
+        compact = cloud.compact()
+        self.X = compact.stored_rows()
+        return compact
 
     def __getstate__(self) -> dict[str, Any]:
         """Rows and weights; the rest is made anew where it is needed."""
@@ -101,13 +109,13 @@ class Part:
         chosen: Vector = self.weights[indices] / self.weights.sum()
         return chosen
 
-    def apply(self, function: Callable[[Points], Any]) -> Any:
+    def apply(self, function: Callable[[Points], T]) -> T:
         """function of all rows."""
         return function(np.asarray(self.X))
 
-    def ask(self, door: str, *arguments: Any) -> Any:
-        """Any door of the local point cloud."""
-        return getattr(self.cloud, door)(*arguments)
+    def ask(self, operation: Operation, *arguments: Any) -> Any:
+        """What an operation of the local point cloud gives."""
+        return methodcaller(operation, *arguments)(self.cloud)
 
     def moments(self) -> tuple[Vector, Vector]:
         """Mean and variance of this part, per coordinate."""
@@ -145,9 +153,9 @@ class Part:
         return [np.column_stack([column[inside], w[inside]]) for column, inside in columns]
 
     @property
-    def _summary(self) -> Summary:
-        """Counts and moments need no room, which may never be opened: the points may yet be mapped."""
-        return Sample(self.X, self.weights).summary
+    def _summary(self) -> ArraySummary:
+        """Moments need no point cloud, which may never be made: the points may yet be mapped."""
+        return ArraySummary(WeightedPoints(self.X, self.weights))
 
     def groups(self, centers: Points) -> tuple[Vector, Points]:
         """Weight and mean of the points nearest to each centre."""
@@ -161,33 +169,38 @@ class Part:
         known = self._follow(update)
         return None if known is None else known.farthest(m)
 
-    def reduce(self, update: CentreUpdate, reduction: str, *arguments: Any) -> Any:
+    def cover(self, update: CentreUpdate) -> float | None:
+        """Covering radius after these centres; None if earlier centres are unknown here."""
+        known = self._follow(update)
+        return None if known is None else known.distances().cover
+
+    def reduce(self, update: CentreUpdate, reduction: Reduction, *arguments: Any) -> Any:
         """A reduction of the distances after these centres; None if earlier centres are unknown
         here.
         """
         known = self._follow(update)
-        if known is None:
-            return None
-        found: Distances = known.distances()
-        value = getattr(found, reduction)
-        return value(*arguments) if callable(value) else value
+        return None if known is None else methodcaller(reduction, *arguments)(known.distances())
 
-    def _follow(self, update: CentreUpdate) -> Frontier | None:
+    def _follow(self, update: CentreUpdate) -> FarthestOffers | None:
         """The distances after these centres, whatever part of them was heard before; None where
         some are missing.
         """
         known = self.known.pop(update.session, None) or TraversalState(
             0, np.full(len(self.X), np.inf) if self.lean else None
         )
-        if known.met < update.start:
+        if known.heard < update.start:
             return None
-        followed = known.frontier or frontier(self.cloud, known.squared)
-        fresh = update.centers[known.met - update.start :]
+        followed = known.offers or self._offers(known.squared)
+        fresh = update.centers[known.heard - update.start :]
         if len(fresh):
-            followed.meet(fresh)
-        known.met += len(fresh)
-        known.frontier = None if self.lean else followed
+            followed.update(fresh)
+        known.heard += len(fresh)
+        known.offers = None if self.lean else followed
         self.known[update.session] = known  # last in the order of use
         for old in list(self.known)[:-REMEMBERED]:
             del self.known[old]
         return followed
+
+    def _offers(self, squared: Vector | None) -> FarthestOffers:
+        cloud = self.cloud  # which may replace X
+        return farthest_offers(cloud, WeightedPoints(self.X, self.weights), squared)

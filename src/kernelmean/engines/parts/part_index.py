@@ -12,6 +12,7 @@ from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Points, Vector
 from kernelmean.engines.parts.part import PartFacts
 from kernelmean.engines.parts.protocol import Parts, divided, starts
+from kernelmean.engines.weighted_statistics import kish_size
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,9 @@ class PartIndex:
     def size(self) -> float:
         """Σw where weights count rows, else Kish's effective size (Σw)²/Σw²."""
         total = float(sum(facts.weight for facts in self.facts))
-        return (
-            total if self.counted else total**2 / float(sum(facts.squares for facts in self.facts))
-        )
+        if self.counted:
+            return total
+        return kish_size(total, float(sum(facts.squares for facts in self.facts)))
 
     def rows(self, indices: IntVector) -> Points:
         """The points themselves, in the order asked for."""

@@ -1,14 +1,32 @@
-"""A sample in parts, which stands in for an (n, d) array at the doors of a fit."""
+"""A sample in parts, which stands in for an (n, d) array, and what its parts can be asked."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from kernelmean._types import IntVector, Matrix, Points, Vector
-from kernelmean.engines import Engine
+from kernelmean._types import IntVector
+
+# What a part can be asked: the names of the methods of ``kernelmean.engines.parts.part.Part``. They
+# travel as names, since parts may be on the workers of a cluster.
+Question: TypeAlias = Literal[
+    "facts",
+    "rows",
+    "probabilities",
+    "apply",
+    "ask",
+    "moments",
+    "second_moments",
+    "extremes",
+    "weight_up_to",
+    "between",
+    "groups",
+    "offer",
+    "cover",
+    "reduce",
+]
 
 
 class Parts(Protocol):
@@ -23,41 +41,23 @@ class Parts(Protocol):
         """Number of coordinates."""
 
     def each(
-        self, question: str, *arguments: Any, own: Sequence[tuple[Any, ...] | None] | None = None
+        self,
+        question: Question,
+        *arguments: Any,
+        own: Sequence[tuple[Any, ...] | None] | None = None,
     ) -> list[Any]:
         """Every part's answer; ``own`` are further arguments of each part, and parts with None are
         not asked.
-
-        Where asking is dear beside computing, an attribute ``offered`` says how many points a round
-        may look at.
         """
 
 
-class Table(Protocol):
-    """(n, d) checked numbers that are nowhere together."""
+@runtime_checkable
+class SlowParts(Protocol):
+    """Parts for which asking is dear beside computing."""
 
     @property
-    def shape(self) -> tuple[int, int]: ...
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, rows: Any) -> Points:
-        """A few rows, on the host."""
-
-    def keep(self, rows: IntVector) -> Table:
-        """The table of these rows, ascending."""
-
-    def together(self, others: Sequence[Any]) -> Table:
-        """The rows of several tables in one."""
-
-    def mapped(self, matrix: Matrix, origin: Vector) -> Table:
-        """A(x − origin) for every row."""
-
-    def parts(self, weights: Vector | None, local: Engine) -> Parts:
-        """The parts with their weights, each in a point cloud of the local engine."""
-
-    def over(self, function: Any) -> Any:
-        """function(rows) for all rows, part by part."""
+    def offered(self) -> int:
+        """How many points a round of a traversal may look at."""
 
 
 def starts(sizes: IntVector) -> IntVector:
@@ -71,14 +71,3 @@ def divided(rows: IntVector, begins: IntVector) -> list[IntVector | None]:
     return [
         np.flatnonzero(part == i) if (part == i).any() else None for i in range(len(begins) - 1)
     ]
-
-
-def wanted_rows(rows: Any, n: int) -> IntVector:
-    """Row numbers that an index means: whole numbers, slices or masks."""
-    if isinstance(rows, slice):
-        return np.arange(*rows.indices(n))
-    index = np.asarray(rows)
-    if index.dtype.kind == "b":
-        return np.flatnonzero(index)
-    index = np.atleast_1d(index).astype(np.intp)
-    return np.where(index < 0, index + n, index)

@@ -8,8 +8,14 @@ import numpy as np
 
 from kernelmean._lazy import lazy
 from kernelmean._types import Matrix, Vector
-from kernelmean.engines.arrays import pooled, rounded_counts, window_means
 from kernelmean.engines.parts.part_index import PartIndex
+from kernelmean.engines.weighted_statistics import (
+    deviation,
+    pooled,
+    rounded_counts,
+    unbiased,
+    window_means,
+)
 
 CUTS = 1024  # values per coordinate whose ranks are counted in one pass
 FEW = 65536  # values between two cuts that are fetched and sorted
@@ -17,9 +23,7 @@ FEW = 65536  # values between two cuts that are fetched and sorted
 
 @dataclass(frozen=True)
 class PartsSummary:
-    """As :class:`kernelmean.engines.arrays.Summary`; each property asks every part once, quantiles
-    a few times.
-    """
+    """Counts, moments and quantiles; each property asks every part once, quantiles a few times."""
 
     index: PartIndex
 
@@ -51,7 +55,7 @@ class PartsSummary:
     @lazy
     def std(self) -> Vector:
         """√(N/(N−1) Σ p_j (x_j − mean)²) per coordinate."""
-        return np.sqrt(self._moments[1] * self._unbiased)
+        return deviation(self._moments[1], self.size)
 
     @lazy
     def covariance(self) -> Matrix:
@@ -62,17 +66,13 @@ class PartsSummary:
         total: Matrix = sum(
             share * part for share, part in zip(self.index.shares, parts, strict=True)
         )
-        return total * self._unbiased
+        return unbiased(total, self.size)
 
     @lazy
     def _moments(self) -> tuple[Vector, Vector]:
         """Mean and variance of all points from those of the parts."""
         means, variances = zip(*self.index.parts.each("moments"), strict=True)
         return pooled(self.index.shares, np.stack(means), np.stack(variances))
-
-    @property
-    def _unbiased(self) -> float:
-        return self.size / (self.size - 1) if self.size > 1 else np.nan
 
     def quantiles(self, levels: Vector) -> Matrix:
         """(levels, d) exact quantiles by linear interpolation; integer weights give those of the
@@ -157,7 +157,7 @@ class PartsSummary:
 
 @dataclass
 class Bracket:
-    """An order statistic lies in (low, high]; ``below`` counts at or below low, ``inside`` between."""
+    """An order statistic lies in (low, high]; ``below`` counts up to low, ``inside`` between."""
 
     axis: int
     rank: float

@@ -8,19 +8,21 @@ sequential picks, ties included, whatever the parts.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelmean._types import IntVector, Points, Vector
+from kernelmean.compiled.pool_picks import pick
 from kernelmean.engines import Picks
-from kernelmean.engines.cpu.distance_filter import pick
-from kernelmean.engines.cpu.picking import Rounds
-from kernelmean.engines.parts.part import CentreUpdate
+from kernelmean.engines.distances import single_draw
+from kernelmean.engines.optional_protocols import Pool
+from kernelmean.engines.parts.part import CentreUpdate, Reduction
 from kernelmean.engines.parts.part_index import PartIndex
-from kernelmean.engines.rounds import Pool
+from kernelmean.engines.parts.protocol import Question, SlowParts
+from kernelmean.engines.rounds import FarthestFirst
 
 OFFERED = 4096  # points among which centres are sought, from all parts together
 LEAST_OFFER = 32  # from each part
@@ -42,7 +44,10 @@ class History:
         self.centers = np.concatenate([self.centers, centers])
 
     def each(
-        self, question: str, *arguments: Any, own: list[tuple[Any, ...] | None] | None = None
+        self,
+        question: Question,
+        *arguments: Any,
+        own: Sequence[tuple[Any, ...] | None] | None = None,
     ) -> list[Any]:
         """Every part's answer after all centres; parts that have forgotten some, or are new, hear
         all of them again.
@@ -67,80 +72,93 @@ class History:
         return answers
 
 
-class Traversal(Rounds):
+class Traversal:
     """Farthest-first order from row ``first``; about k/ROUND rounds or a few more, not k."""
 
     def __init__(self, index: PartIndex, first: int) -> None:
-        super().__init__(first)
-        self._index = index
-        self._history = History(index)
-        parts = len(index.parts.sizes)
-        self._most = getattr(index.parts, "offered", OFFERED)
-        self._offers = np.full(parts, max(LEAST_OFFER, self._most // parts))
-        self._ended_by = np.zeros(parts, dtype=bool)  # the parts whose next point ends the round
-        self._unmet = index.rows(np.array([first]))
-        index.remember(np.array([first]), self._unmet)
-        self._meet()
+        self._holder = PartsHolder(index, first)
+        self._rounds = FarthestFirst(self._holder, first)
 
     def take(self, m: int) -> Picks:
         """The next m centres; fewer when every distinct point is a centre."""
-        rows, squares = super().take(m)
-        return Picks(rows, np.sqrt(squares))
+        return self._rounds.take(m)
 
     def distances(self) -> PartsDistances:
         """Each point's squared distance to the centres taken so far, behind reductions."""
-        self._settle()
-        return PartsDistances(self._history, len(self._history.centers))
+        history = self._holder.settled()
+        return PartsDistances(history, len(history.centers))
 
-    def squared_distances(self) -> Vector:
-        """min_c ‖x_i − c‖² over the centres taken so far, in the order of the rows."""
-        return self.distances().values()
 
-    def _capacity(self) -> int:
-        return ROUND - len(self._unmet)
+class PartsHolder:
+    """The distances stay with the parts; the pool is what all of them offer."""
 
-    def _pick(self, rows: NDArray[np.int64], squares: Vector) -> int:
+    def __init__(self, index: PartIndex, first: int) -> None:
+        self._index = index
+        self._history = History(index)
+        parts = len(index.parts.sizes)
+        self._most = index.parts.offered if isinstance(index.parts, SlowParts) else OFFERED
+        self._offers = np.full(parts, max(LEAST_OFFER, self._most // parts))
+        self._ended_by = np.zeros(parts, dtype=bool)  # the parts whose next point ends the round
+        self._waiting = index.rows(np.array([first]))
+        index.remember(np.array([first]), self._waiting)
+        self._untouched = True  # whether nothing was picked from the pool yet
+        self.update()
+
+    def settled(self) -> History:
+        """The history with all centres, those that wait among them."""
+        self._history.add(self._waiting)
+        self._waiting = self._waiting[:0]
+        return self._history
+
+    def capacity(self) -> int:
+        """As many as one round sends."""
+        return ROUND - len(self._waiting)
+
+    def pick(self, rows: NDArray[np.int64], squares: Vector) -> int:
+        """Fill in the next centres while the best offer beats all that the parts keep back."""
         pool = self._pool
         found: int = pick(pool, rows, squares)
         picked = pool.points[:, np.searchsorted(pool.rows, rows[:found])].T
         self._index.remember(rows[:found], picked)
-        self._unmet = np.concatenate([self._unmet, picked])
+        self._waiting = np.concatenate([self._waiting, picked])
+        self._untouched = self._untouched and found == 0
         return found
 
-    def _exhausted(self) -> bool:
-        """A new pool without a next centre."""
-        return len(self._unmet) == 0
+    def exhausted(self) -> bool:
+        """Whether a new pool had no next centre."""
+        return self._untouched
 
-    def _meet(self) -> None:
-        """All parts hear of the centres not met, and offer anew; those that ended a short round
+    def update(self) -> None:
+        """All parts hear of the centres that wait, and offer anew; those that ended a short round
         offer more from then on.
         """
-        if len(self._unmet) < SHORT:
+        if len(self._waiting) < SHORT:
             self._offers[self._ended_by] = np.minimum(2 * self._offers[self._ended_by], self._most)
-        self._settle()
-        pools: list[Pool] = self._history.each("offer", own=[(int(m),) for m in self._offers])
-        begins = self._index.begins
-        n = int(self._index.begins[-1])
+        offers = [(int(m),) for m in self._offers]
+        pools: list[Pool] = self.settled().each("offer", own=offers)
         bounds = np.array([pool.bound for pool in pools])
-        rivals = [
-            pool.rival + b if pool.rival < size else n for pool, b, size in self._beside(pools)
-        ]
-        bound = float(bounds.max())
-        self._ended_by = bounds == bound
-        self._pool = Pool(
-            np.concatenate([pool.rows + b for pool, b in zip(pools, begins[:-1], strict=True)]),
-            np.ascontiguousarray(np.concatenate([pool.points for pool in pools], axis=1)),
-            np.concatenate([pool.nearest for pool in pools]),
-            bound,
-            int(min(rival for rival, own in zip(rivals, bounds, strict=True) if own == bound)),
-        )
+        self._ended_by = bounds == bounds.max()
+        self._pool = _joined(pools, self._index)
+        self._untouched = True
 
-    def _settle(self) -> None:
-        self._history.add(self._unmet)
-        self._unmet = self._unmet[:0]
 
-    def _beside(self, pools: list[Pool]) -> Any:
-        return zip(pools, self._index.begins[:-1], self._index.parts.sizes, strict=True)
+def _joined(pools: list[Pool], index: PartIndex) -> Pool:
+    """The pools of all parts as one, by rows of the whole sample."""
+    begins = index.begins[:-1]
+    n = int(index.begins[-1])
+    bound = max(pool.bound for pool in pools)
+    rivals = [
+        pool.rival + begin if pool.rival < size else n
+        for pool, begin, size in zip(pools, begins, index.parts.sizes, strict=True)
+        if pool.bound == bound
+    ]
+    return Pool(
+        np.concatenate([pool.rows + begin for pool, begin in zip(pools, begins, strict=True)]),
+        np.ascontiguousarray(np.concatenate([pool.points for pool in pools], axis=1)),
+        np.concatenate([pool.nearest for pool in pools]),
+        float(bound),
+        int(min(rivals)),
+    )
 
 
 class Nearest:
@@ -198,37 +216,30 @@ class PartsDistances:
     @property
     def cover(self) -> float:
         """Covering radius max_j D_j."""
-        return float(max(self._each("cover")))
+        return float(max(self._current().each("cover")))
 
     def values(self) -> Vector:
         """D² of every point, on the host: 8 bytes a point."""
         return np.concatenate(self._each("values"))
 
     def coincident(self) -> tuple[IntVector, Vector]:
-        """Rows at distance 0 from a centre (the centres and their duplicates), and their weights."""
+        """Rows at distance 0 from a centre (centres and their duplicates), and their weights."""
         found = list(
             zip(self._each("coincident"), self._index.begins, self._index.shares, strict=False)
         )
         rows = np.concatenate([rows + begin for (rows, _), begin, _ in found])
         return rows, np.concatenate([share * p for (_, p), _, share in found])
 
-    def mean(self, function: Callable[[Vector], Vector], block: int = 65536) -> float:
+    def mean(self, function: Callable[[Vector], Vector]) -> float:
         """Σ_j p_j function(D²_j)."""
-        return float(
-            sum(
-                share * part
-                for share, part in zip(
-                    self._index.shares, self._each("mean", function), strict=True
-                )
-            )
-        )
+        parts = self._each("mean", function)
+        return float(sum(s * part for s, part in zip(self._index.shares, parts, strict=True)))
 
     def draw(self, u: float) -> int | None:
         """The point at position u of the cumulative p_j D²_j (D² sampling); None when every D² is
         zero.
         """
-        drawn = self.draws(np.array([u]))
-        return int(drawn[0]) if len(drawn) else None
+        return single_draw(self, u)
 
     def draws(self, u: Vector) -> IntVector:
         """The points at positions u of the cumulative p_j D²_j; none when every D² is zero."""
@@ -237,12 +248,16 @@ class PartsDistances:
             u, masses, lambda own: self._history.each("reduce", "draws", own=own)
         )
 
-    def _each(self, reduction: str, *arguments: Any) -> list[Any]:
-        if len(self._history.centers) > self._count:  # the traversal has gone on since
+    def _each(self, reduction: Reduction, *arguments: Any) -> list[Any]:
+        return self._current().each("reduce", reduction, *arguments)
+
+    def _current(self) -> History:
+        """The centres that these are the distances to; the traversal may have gone on since."""
+        if len(self._history.centers) > self._count:
             earlier = History(self._index)
             earlier.add(self._history.centers[: self._count])
             self._history = earlier
-        return self._history.each("reduce", reduction, *arguments)
+        return self._history
 
 
 def _itself(squared: Vector) -> Vector:

@@ -19,6 +19,7 @@ from distributed import wait
 from distributed.comm import CommClosedError
 
 from kernelmean._types import IntVector
+from kernelmean.engines.parts.protocol import Question
 from kernelmean.samples.cluster import workers
 
 PATIENCE = 2.0  # seconds after which it is checked whether workers and scheduler are still there
@@ -39,7 +40,10 @@ class RemoteParts:
         self._homes: list[str] | None = None
 
     def each(
-        self, question: str, *arguments: Any, own: Sequence[tuple[Any, ...] | None] | None = None
+        self,
+        question: Question,
+        *arguments: Any,
+        own: Sequence[tuple[Any, ...] | None] | None = None,
     ) -> list[Any]:
         """Every part's answer, in their order; parts whose own arguments are None are not asked."""
         further: Sequence[tuple[Any, ...] | None] = (
@@ -64,7 +68,7 @@ class RemoteParts:
 
     def _ask(
         self,
-        question: str,
+        question: Question,
         arguments: tuple[Any, ...],
         own: Sequence[tuple[Any, ...] | None],
         which: list[int],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ from distributed import get_worker
 from kernelmean import _checks, engines
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.compiled.threads import limited
-from kernelmean.engines import arrays as sample
+from kernelmean.engines import arrays
 from kernelmean.engines.parts.part import Part
+from kernelmean.engines.parts.protocol import Question
 
 
 def loaded(block: Any, name: str, columns: int, local: str) -> Part:
@@ -57,16 +59,19 @@ def rows(part: Part) -> Points:
 
 
 def _mapped(X: Points, matrix: Matrix, origin: Vector) -> Points:
-    return sample.mapped(X, matrix, np.ravel(origin))
+    return arrays.mapped(X, matrix, np.ravel(origin))
 
 
 def answers(
-    parts: Sequence[Part], question: str, arguments: tuple[Any, ...], own: Sequence[tuple[Any, ...]]
+    parts: Sequence[Part],
+    question: Question,
+    arguments: tuple[Any, ...],
+    own: Sequence[tuple[Any, ...]],
 ) -> list[Any]:
     """What each of the parts on this worker says."""
     with limited(get_worker().state.nthreads):
         return [
-            getattr(part, question)(*arguments, *further)
+            methodcaller(question, *arguments, *further)(part)
             for part, further in zip(parts, own, strict=True)
         ]
 
