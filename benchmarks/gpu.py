@@ -207,13 +207,13 @@ def kernels() -> str:
         for precision in ("float32", "float64"):
             loaded = engines.open("gpu", precision=precision).load(X)
             rates.append(
-                f"{len(X) * len(Q) / seconds(lambda: room.kernel_sum(radial, Q)) / 1e12:.3f}"
+                f"{len(X) * len(Q) / seconds(lambda: loaded.kernel_sum(radial, Q)) / 1e12:.3f}"
             )
         rows.append(" | ".join([name, *rates]))
     log = [engines.open("gpu", precision=p).load(X) for p in ("float32", "float64")]
     radial = km.Gaussian(2.0).radial(5, "rkhs")
     rates = [
-        f"{len(X) * len(Q) / seconds(lambda: room.log_kernel_sum(radial, Q)) / 1e12:.3f}"
+        f"{len(X) * len(Q) / seconds(lambda: loaded.log_kernel_sum(radial, Q)) / 1e12:.3f}"
         for loaded in log
     ]
     return table(
@@ -278,7 +278,7 @@ def hardest() -> str:
         )
         rows.append(
             f"{name} | – | – | "
-            f"{len(Y) * q / seconds(lambda: room.kernel_sum(radial, Q, w)) / 1e12:.3f}"
+            f"{len(Y) * q / seconds(lambda: loaded.kernel_sum(radial, Q, w)) / 1e12:.3f}"
         )
     head = (
         "case | error in float32, of the absolute terms (goal 1e-6) | in float64 (goal 1e-13) "

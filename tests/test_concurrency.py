@@ -128,9 +128,9 @@ X = np.random.default_rng(0).normal(size=(40_000, 3))
 
 def compute(kernel="gaussian", threads=3):
     family = {"gaussian": km.Gaussian(0.5), "laplacian": km.Laplacian(0.5), "cauchy": km.Cauchy(0.5), "own": km.Radial(own)}
-    point cloud = km.engines.open("cpu", threads=threads).load(X)
-    values = point cloud.kernel_sum(family[kernel].radial(3, "rkhs"), X[:20])
-    return values.tobytes() + point cloud.traverse(0).take(10).radii.tobytes()
+    loaded = km.engines.open("cpu", threads=threads).load(X)
+    values = loaded.kernel_sum(family[kernel].radial(3, "rkhs"), X[:20])
+    return values.tobytes() + loaded.traverse(0).take(10).radii.tobytes()
 
 def own(s):
     return 1.0 / (1.0 + s)

@@ -24,9 +24,9 @@ import hashlib
 import numpy as np
 import kernelmean as km
 X = np.random.default_rng(0).normal(size=(500, 2))
-point cloud = km.engines.open("cpu", threads=2).load(X)
-values = point cloud.kernel_sum(km.Gaussian(0.5).radial(2, "rkhs"), X[:9])
-picks = point cloud.traverse(0).take(20)
+loaded = km.engines.open("cpu", threads=2).load(X)
+values = loaded.kernel_sum(km.Gaussian(0.5).radial(2, "rkhs"), X[:9])
+picks = loaded.traverse(0).take(20)
 print("RESULT", hashlib.sha256(values.tobytes() + picks.radii.tobytes()).hexdigest(), repr(float(values.sum())))
 """
 
@@ -177,7 +177,8 @@ def test_no_place_to_write_at_all(tmp_path, warm):
     nowhere = str(tmp_path / "file" / "nowhere")
     package = tmp_path / "source" / "kernelmean"
     shutil.copytree(SOURCE, package, ignore=shutil.ignore_patterns("__pycache__"))
-    (package / "engines" / "cpu" / "__pycache__").write_text("not a directory either")
+    for folder in ("engines/cpu", "compiled"):
+        (package / folder / "__pycache__").write_text("not a directory either")
     env = environment(nowhere, package, HOME=nowhere, XDG_CACHE_HOME=nowhere)
     assert result(run(JOB, env))[1] == pytest.approx(result(warm[1])[1], rel=1e-15)
     assert list(tmp_path.rglob("*.nb?")) == []
