@@ -178,7 +178,8 @@ def test_no_place_to_write_at_all(tmp_path, warm):
     nowhere = str(tmp_path / "file" / "nowhere")
     package = tmp_path / "source" / "kernelmean"
     shutil.copytree(SOURCE, package, ignore=shutil.ignore_patterns("__pycache__"))
-    (package / "engines" / "cpu" / "__pycache__").write_text("not a directory either")
+    for folder in ("engines/cpu", "compiled"):
+        (package / folder / "__pycache__").write_text("not a directory either")
     env = environment(nowhere, package, HOME=nowhere, XDG_CACHE_HOME=nowhere)
     assert result(run(JOB, env))[1] == pytest.approx(result(warm[1])[1], rel=1e-15)
     assert list(tmp_path.rglob("*.nb?")) == []

@@ -65,7 +65,8 @@ def to_device(X: Any, device: torch.device) -> Tensor:
     """A checked array on the engine's device; host arrays are float64."""
     if torch.is_tensor(X):
         return X.to(device)
-    A = np.ascontiguousarray(X) if any(step < 0 for step in X.strides) else X
+    # A copy, since an axis of one entry may keep its negative step in a contiguous array.
+    A = np.array(X, order="C") if any(step < 0 for step in X.strides) else X
     return torch.from_numpy(A if A.flags.writeable else np.asarray(_Unlocked(A))).to(device)
 
 

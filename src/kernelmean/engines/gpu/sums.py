@@ -14,7 +14,7 @@ import torch
 
 from kernelmean._lazy import lazy
 from kernelmean._types import Matrix, Points, Vector
-from kernelmean.engines import Shift
+from kernelmean.engines import Shift, naive
 from kernelmean.engines.gpu.arrays import (
     PADDING,
     Tensor,
@@ -32,6 +32,7 @@ from kernelmean.kernels import Formula, RadialFunction
 from kernelmean.kernels.radials import log_one, touching
 
 AT_ONCE = 1 << 22  # queries per launch
+FAR_LOG_PULL = 4e6  # beyond, float64 leaves a logarithm fewer than nine decimal places
 FEW_PIECES = 32  # into how many pieces a quadratic form is cut at most
 
 
@@ -92,9 +93,16 @@ class Sums:
             self._double.plan(decay), X, len(self.sample.X), log_w, framed, levels
         )
         log_value = exact.log_kernel_sum(decay.times(None), queries, weights)
-        return Shift(
-            log_value, log_pull, log_held, to_host(pulls[:, : len(queries)].T.contiguous())
-        )
+        step = to_host(pulls[:, : len(queries)].T.contiguous())
+        far = np.flatnonzero(np.isfinite(log_pull) & (np.abs(log_pull) > FAR_LOG_PULL))
+        if len(far):
+            step[far] = self._far_steps(decay, to_host(queries.double())[far], weights)
+        return Shift(log_value, log_pull, log_held, step)
+
+    def _far_steps(self, decay: Formula, Q: Points, weights: Tensor) -> Points:
+        """Steps of the few queries so far out that their logarithms have no digits to add up by."""
+        points = naive.Engine().load(to_host(self.sample.X.double()))
+        return points.shift(decay, Q, to_host(weights)).step
 
     def quadratic(self, radial: RadialFunction) -> float:
         """Σ_ij p_i p_j g over half of the pairs: each piece with itself, and twice with the later
