@@ -99,7 +99,8 @@ class PointCloud:
         """
         phi = decay.times(None)
         X = self.sample.X
-        value, pull, held, step = *np.full((3, len(Q)), -np.inf), np.zeros(Q.shape)
+        value, pull, held = np.full((3, len(Q)), -np.inf)
+        step = np.zeros(Q.shape)
         with np.errstate(divide="ignore", over="ignore"):
             log_w = np.log(self.sample.p if w is None else w)
             for i, q in enumerate(Q):

@@ -8,7 +8,6 @@ from typing import Any
 from kernelmean import _checks, engines
 from kernelmean._types import ArrayLike
 from kernelmean.engines import Engine
-from kernelmean.samples.files import FileSample
 from kernelmean.samples.memory import ArraySample
 from kernelmean.samples.protocol import Queries, Sample
 
@@ -51,6 +50,8 @@ def lies_elsewhere(X: object, engine: str | Engine = "cpu") -> bool:
 
 def _check_here(X: ArrayLike, engine: str | Engine, name: str, columns: int | None) -> Sample:
     if _checks.is_streamed(X):
+        from kernelmean.samples.files import FileSample  # brings Numba, which others do without
+
         return FileSample.check(X, name, columns)
     if not _checks.on_device(X):
         return ArraySample(_checks.points(X, name, columns))

@@ -119,11 +119,9 @@ def update_parent(bounds, v):
         if bounds.peak[left] > bounds.peak[right] or (tie and bounds.row[left] < bounds.row[right])
         else right
     )
-    bounds.peak[v], bounds.row[v], bounds.leaf[v] = (
-        bounds.peak[child],
-        bounds.row[child],
-        bounds.leaf[child],
-    )
+    bounds.peak[v] = bounds.peak[child]
+    bounds.row[v] = bounds.row[child]
+    bounds.leaf[v] = bounds.leaf[child]
 
 
 @part(EXACT_MATH)

@@ -278,7 +278,8 @@ def _add_block(compiled: CompiledRadial, d: int) -> Any:
 
     @part()
     def add_block(X, w, b, boxes, seen, count, numbers, scratch):
-        (rate, shape, table), (sums, zero, some) = numbers, scratch
+        rate, shape, table = numbers
+        sums, zero, some = scratch
         for a in range(count):
             sums[a] = 0.0
         for c in range(cells):

@@ -115,11 +115,9 @@ class Single:
         plan = self.plan(radial, X.frame)
 
         def evaluate(queries: Tensor) -> Tensor:
-            run, (points, rest), (Q, q_rest) = (
-                loops(queries.device),
-                X.split,
-                X.frame.split(queries, QUERIES),
-            )
+            run = loops(queries.device)
+            points, rest = X.split
+            Q, q_rest = X.frame.split(queries, QUERIES)
             peak = run.log_peaks(plan, points, n, log_w, Q)
             level = torch.where(torch.isfinite(peak), peak, 0.0)
             total, sizes = run.tracked_sums(plan, points, n, log_w, Q, level, (rest, q_rest))
@@ -206,7 +204,8 @@ class Single:
         n = len(self.sample.X)
         plan = self.plan(radial, X.frame)
         run = loops(W.device).kernel_sums
-        (points, rest), (Q, q_rest) = X.split, X.frame.split(queries, QUERIES)
+        points, rest = X.split
+        Q, q_rest = X.frame.split(queries, QUERIES)
         parts = [
             run(plan, points, n, W[c : c + COLUMNS], Q, None, (rest, q_rest))
             for c in range(0, len(W), COLUMNS)
@@ -218,7 +217,8 @@ class Single:
         n = len(self.sample.X)
         plan = self.plan(radial, X.frame)
         limit = trusted(radial, CAREFUL)
-        (points, rest), (Q, q_rest) = X.split, X.frame.split(queries, QUERIES)
+        points, rest = X.split
+        Q, q_rest = X.frame.split(queries, QUERIES)
         parts = []
         for c in range(0, len(W), COLUMNS):
             f, (size, far) = loops(W.device).tracked_sums(
