@@ -224,10 +224,13 @@ from kernelmean import engines, k_center, Gaussian
 for d in map(int, sys.argv[1:]):
     X = np.random.default_rng(d).normal(size=(300, d))
     fast, slow = (engines.open(name).load(X) for name in ("cpu", "naive"))
-    np.testing.assert_array_equal(*(point cloud.nearest(X[:7] + 0.1).masses() for point cloud in (fast, slow)), err_msg=f"d = {d}")
+    masses = [cloud.nearest(X[:7] + 0.1).masses() for cloud in (fast, slow)]
+    np.testing.assert_array_equal(*masses, err_msg=f"d = {d}")
     g = Gaussian(1.0).formula(d)
-    np.testing.assert_allclose(*(point cloud.kernel_sum(g, X[:7]) for point cloud in (fast, slow)), rtol=1e-12, err_msg=f"d = {d}")
-    assert k_center(X, 20, first=0).indices.tolist() == k_center(X, 20, first=0, engine="naive").indices.tolist(), d
+    sums = [cloud.kernel_sum(g, X[:7]) for cloud in (fast, slow)]
+    np.testing.assert_allclose(*sums, rtol=1e-12, err_msg=f"d = {d}")
+    picks = [k_center(X, 20, first=0, engine=name).indices.tolist() for name in ("cpu", "naive")]
+    assert picks[0] == picks[1], d
 """
 
 
