@@ -63,16 +63,20 @@ they reach), and keeps the best. Each can be asked for by name.
 - **`"kmeans++"`**, **`"random"`**: draws. Fast, and what others are measured by.
 - **`"auto"`** with k given: centroids, and the greedy selection with centroids among its
   candidates (up to three dimensions only for k ≤ 1024, where its algebra costs less than the
-  sums); where the last centres gain next to nothing also rows alone, greedy and, at the border
-  of rounding, farthest-first (up to three dimensions). Centres off the data then take a few
-  steps of `refine`, where points and centres are few. With k open: farthest-first and greedy
-  grow side by side, and the worse is dropped after 128 centres.
+  sums); where the last centres gain next to nothing also rows alone, greedy and, at the border of
+  rounding, farthest-first (up to three dimensions). Centres off the data then take a few steps of
+  `refine`, where points and centres are few. With k open: the greedy selection and, up to three
+  dimensions, farthest-first grow side by side, and the worse is dropped after 128 centres. For
+  densities: farthest-first, which also says how many where k is open, and as many centroids. The
+  list, with what the errors would be without each of its lines, is `CONTENDERS` in
+  `kernelmean.selection.auto`.
 - **`refine=N`** moves the centres down the error itself. For a smooth kernel nothing on the data
   comes near it; a Laplacian gains little.
 - **Densities** (`SparseKDE`, KL, mean shift) are compared by the mean log-density of rows,
   because the error hardly sees the tails: a selection that leaves them empty may win by L2 error
-  and lose whole units of likelihood. So `SparseKDE(selection="auto")` need not take what
-  `sparse_kernel_mean(space="l2", constraint="simplex")` takes.
+  and lose whole units of likelihood. Where two are as likely, to 0.02 nats, the smaller L2 error
+  decides. So `SparseKDE(selection="auto")` need not take what `sparse_kernel_mean(space="l2",
+  constraint="simplex")` takes.
 
 Below, relative errors ‖z̄ − z‖/‖z̄‖ of up to {POINTS} standardised rows, RKHS; narrow: Scott's
 bandwidth, wide: half the median distance. Bold: the least of the five selections. `auto` ÷ best

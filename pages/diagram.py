@@ -43,7 +43,7 @@ WORDS = {  # what each layer is for, in a few words; a new layer without words f
 
 
 def contracts() -> tuple[list[list[str]], list[str]]:
-    """(layers from the top, each a list of modules side by side; packages kept in their folders)."""
+    """(layers from the top, each a list of modules side by side; packages kept apart)."""
     settings = tomllib.loads(PYPROJECT.read_text())["tool"]["importlinter"]["contracts"]
     layers = next(contract["layers"] for contract in settings if contract["type"] == "layers")
     kept = [

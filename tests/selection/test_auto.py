@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -10,12 +11,13 @@ import pytest
 import kernelmean as km
 from kernelmean import engines
 from kernelmean._random import Streams
+from kernelmean.cli.demo import clustered_points
 from kernelmean.fitting import fit as fitting
 from kernelmean.fitting import refine as refining
 from kernelmean.fitting.fit import sparse_density
 from kernelmean.linalg.factor import Factor
-from kernelmean.selection import KCenter, Task, greedy
-from kernelmean.selection import auto as choosing
+from kernelmean.selection import Task, auto, centroids, contest, criterion, greedy
+from kernelmean.selection.criterion import Criterion, Entry
 from tests import brute
 
 SIGMA = 0.5
@@ -52,10 +54,10 @@ def test_auto_with_k_centres_is_no_worse_than_what_it_chooses_from(sigma, k, con
     """
     X = np.random.default_rng(0).normal(size=(400, 2))
     options = {"k": k, "constraint": constraint, "bandwidth": sigma}
-    auto, kcenter = fitted(X, **options), fitted(X, "kcenter", **options)
-    assert chosen(auto) in ("kcenter", "kmeans", "greedy", "greedy+kmeans")
-    assert objective(auto) <= objective(kcenter) + 1e-12
-    assert (auto.indices is None) == (auto.selection not in ("kcenter", "greedy"))
+    best, kcenter = fitted(X, **options), fitted(X, "kcenter", **options)
+    assert chosen(best) in ("kcenter", "kmeans", "greedy", "greedy+kmeans")
+    assert objective(best) <= objective(kcenter) + 1e-12
+    assert (best.indices is None) == (best.selection not in ("kcenter", "greedy"))
 
 
 def test_each_candidate_can_win():
@@ -78,22 +80,64 @@ def test_each_candidate_can_win():
 def test_where_centres_gain_next_to_nothing_rows_alone_are_tried_too(constraint):
     X = np.random.default_rng(5).standard_t(3, (500, 2))
     options = {"k": 100, "constraint": constraint, "bandwidth": 1.5}
-    auto, greedy = fitted(X, **options), fitted(X, "greedy", **options)
-    assert objective(auto) <= objective(greedy) + 1e-14
-    y2 = -np.diff(greedy.indicator)
-    assert y2[-8:].mean() < choosing.CENTROIDS_IN_THE_WAY * -greedy.indicator[-1]
+    best, rows = fitted(X, **options), fitted(X, "greedy", **options)
+    assert objective(best) <= objective(rows) + 1e-14
+    y2 = -np.diff(rows.indicator)
+    assert y2[-8:].mean() < auto.COVERED_GREEDY * -rows.indicator[-1]
 
 
-def test_farthest_first_is_tried_only_where_the_support_is_covered(monkeypatch):
-    """In low dimension the first wide kernel is not, the second is."""
-    X, tried = np.random.default_rng(5).normal(size=(3000, 2)), []
-    monkeypatch.setattr(
-        choosing, "KCenter", lambda cloud, first: tried.append(first) or KCenter(cloud, first)
-    )
+@pytest.fixture
+def tried(monkeypatch):
+    """The places of the contenders that were tried, in order."""
+    places = []
+
+    def noting(place, contender):
+        def source(contest):
+            places.append(place)
+            return contender.source(contest)
+
+        return dataclasses.replace(contender, source=source)
+
+    table = tuple(noting(place, contender) for place, contender in enumerate(auto.CONTENDERS))
+    monkeypatch.setattr(auto, "CONTENDERS", table)
+    return places
+
+
+def names(places):
+    return [auto.CONTENDERS[place].name for place in places]
+
+
+@pytest.mark.parametrize(
+    ("fit", "d", "options", "expected"),
+    [
+        (fitted, 2, {"k": 30}, ["kmeans", "kmeans, second start", "greedy+kmeans"]),
+        (fitted, 2, {"k": 70}, ["kmeans", "greedy+kmeans"]),
+        (fitted, 4, {"k_max": 30}, ["greedy"]),
+        (fitted, 2, {"k_max": 30}, ["kcenter", "greedy"]),
+        (density, 2, {"k": 30}, ["kcenter", "kmeans"]),
+        (density, 5, {"k": 30}, ["kcenter", "kmeans"]),
+        (density, 2, {"k_max": 30}, ["kcenter", "kmeans"]),
+        (density, 2, {"k": 900}, []),
+    ],
+)
+def test_the_list_says_which_are_tried(fit, d, options, expected, tried):
+    X = np.random.default_rng(5).normal(size=(900, d))
+    fit(X, bandwidth=0.3, **options)
+    assert names(tried) == expected
+
+
+def test_every_contender_has_its_reason_in_figures():
+    for contender in auto.CONTENDERS:
+        assert any(character.isdigit() for character in contender.why), contender.name
+
+
+def test_farthest_first_is_tried_only_where_the_support_is_covered(tried):
+    """In low dimension the first kernel is too narrow for that, the second is not."""
+    X = np.random.default_rng(5).normal(size=(3000, 2))
     fitted(X, k=60, bandwidth=0.5)
-    assert not tried
+    assert "kcenter" not in names(tried)
     fitted(X, k=60, bandwidth=3.0)
-    assert len(tried) == 1
+    assert names(tried).count("kcenter") == 1
 
 
 @pytest.mark.parametrize("constraint", [None, "simplex"])
@@ -115,48 +159,45 @@ def test_polishing_is_left_out_where_it_may_cost_more_than_it_gains(monkeypatch)
     assert "refined" not in density(X, k=30).selection
     assert "refined" not in fitted(X, k=30, kernel=own, bandwidth="scott").selection
     assert fitted(X, "kmeans", k=30).selection == "kmeans"
-    monkeypatch.setattr(refining, "FEW", 29)
+    monkeypatch.setattr(refining, "MAX_K_POLISH", 29)
     assert "refined" not in fitted(X, k=30).selection
 
 
 def test_many_centres_in_low_dimension_are_not_chosen_by_algebra_that_costs_more_than_the_sums(
-    monkeypatch,
+    tried, monkeypatch
 ):
-    """There farthest-first and centroids are compared; in higher dimension the greedy selection
-    stays.
-    """
-    opened = []
-    monkeypatch.setattr(choosing, "MANY", 20)
-    monkeypatch.setattr(
-        choosing, "Greedy", lambda *args: opened.append(args) or greedy.Greedy(*args)
-    )
+    """There centroids are alone; in higher dimension the greedy selection stays."""
+    monkeypatch.setattr(contest, "MAX_K_GREEDY_LOW_DIMENSION", 20)
     X = np.random.default_rng(9).normal(size=(600, 5))
-    low = fitted(X[:, :2], k=30)
-    assert (chosen(low) in ("kcenter", "kmeans"), opened) == (True, [])
+    assert chosen(fitted(X[:, :2], k=30)) == "kmeans"
+    assert "greedy+kmeans" not in names(tried)
     fitted(X, k=30)
-    assert len(opened) == 1
+    assert names(tried).count("greedy+kmeans") == 1
 
 
 @pytest.mark.parametrize("k", [20, 70, 300])
-def test_few_centres_start_several_times_and_many_once(k, monkeypatch):
-    started, lloyd = [], choosing.lloyd
+def test_few_centres_start_twice_and_many_once(k, monkeypatch):
+    started, lloyd = [], centroids.lloyd
     monkeypatch.setattr(
-        choosing,
+        centroids,
         "lloyd",
         lambda cloud, seeds, steps: started.append(steps) or lloyd(cloud, seeds, steps),
     )
     X = np.random.default_rng(10).normal(size=(900, 4))
     assert fitted(X, k=k).k == k
-    assert started == ([20] * choosing.STARTS if k <= choosing.FEW else [choosing.SHORT_ITERATIONS])
+    few = k <= contest.MAX_K_SECOND_START
+    assert started == (
+        [contest.ITERATIONS_FEW_CENTERS] * 2 if few else [contest.ITERATIONS_MANY_CENTERS]
+    )
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])
 def test_with_k_open_the_winner_is_on_the_data_and_no_worse_than_farthest_first(d):
     X = np.random.default_rng(2).normal(size=(600, d))
-    auto, kcenter = fitted(X, k_max=60), fitted(X, "kcenter", k_max=60)
-    np.testing.assert_array_equal(auto.centers, X[auto.indices])
-    m = min(auto.k, kcenter.k)
-    assert auto.indicator[m - 1] <= kcenter.indicator[m - 1] + 1e-12
+    best, kcenter = fitted(X, k_max=60), fitted(X, "kcenter", k_max=60)
+    np.testing.assert_array_equal(best.centers, X[best.indices])
+    m = min(best.k, kcenter.k)
+    assert best.indicator[m - 1] <= kcenter.indicator[m - 1] + 1e-12
 
 
 def test_with_as_many_centres_as_points_there_is_nothing_to_choose():
@@ -172,10 +213,10 @@ def test_densities_are_compared_by_their_likelihood_on_heavy_tails(k):
     """
     X = np.random.default_rng(4).standard_t(2.5, size=(1500, 2))
     options = {"k": k, "k_max": 48, "bandwidth": 0.6}
-    auto, kcenter = density(X, **options), density(X, "kcenter", **options)
-    assert auto.log(X).mean() >= kcenter.log(X).mean() - 0.02
-    assert auto.weights.min() >= 0.0
-    assert auto.weights.sum() == pytest.approx(1.0, rel=1e-12)
+    best, kcenter = density(X, **options), density(X, "kcenter", **options)
+    assert best.log(X).mean() >= kcenter.log(X).mean() - 0.02
+    assert best.weights.min() >= 0.0
+    assert best.weights.sum() == pytest.approx(1.0, rel=1e-12)
 
 
 def test_the_same_seed_gives_the_same_mean_in_every_engine_and_it_survives_its_file(tmp_path):
@@ -209,8 +250,8 @@ def test_a_mean_in_l2_with_valid_weights_is_judged_by_its_objective_not_by_its_l
     ("fit", "options"), [(fitted, {"k": 20}), (fitted, {"k_max": 40}), (density, {"k": 20})]
 )
 def test_integer_weights_choose_what_repeated_rows_choose(fit, options, monkeypatch):
-    monkeypatch.setattr(greedy, "EVERYTHING", 50)
-    monkeypatch.setattr(greedy, "DRAFT", 150)
+    monkeypatch.setattr(greedy, "MAX_ROWS_ALL_CANDIDATES", 50)
+    monkeypatch.setattr(greedy, "DRAFT_ROWS", 150)
     rng = np.random.default_rng(6)
     X, w = rng.normal(size=(180, 2)), rng.integers(0, 4, 180)
     weighted, copies = fit(X, sample_weight=w, **options), fit(brute.repeated(X, w), **options)
@@ -247,7 +288,7 @@ def test_integer_weights_are_repeated_rows_in_every_choice(fit):
 
 
 def test_large_densities_in_low_dimension_keep_a_fringe(monkeypatch):
-    monkeypatch.setattr(choosing, "MANY", 20)
+    monkeypatch.setattr(centroids, "MIN_K_FRINGE", 20)
     X = np.random.default_rng(3).standard_t(3.0, size=(3000, 2))
     X[7] = 60.0  # a lonely point: centroid and fringe at once, but one centre
     mean = density(X, k=64, bandwidth=0.4)
@@ -255,14 +296,66 @@ def test_large_densities_in_low_dimension_keep_a_fringe(monkeypatch):
     assert mean.k == 64
     assert mean.jitter < 1e-8
     assert len(np.unique(mean.centers, axis=0)) == 64
-    centers = choosing._centroids(*_task(X, 64))
+    task = density_task(X, 64)
+    centers = centroids.draft_centroids(task, task.cloud, 10, 0)
     rows = (centers[:, None] == X[None]).all(axis=2).any(axis=1)
     assert 8 <= rows.sum() <= 20  # the fringe, and lonely points among the centroids
     assert len(centers) == 64
 
 
-def _task(X, k):
+def density_task(X, k):
     engine = engines.open("cpu")
     cloud = engine.load(X)
     radial = km.Gaussian(0.4).radial(2, "l2")
-    return Task(cloud, engine, radial, k, True, True, True, Streams(0)), cloud
+    return Task(cloud, engine, radial, k, True, True, True, Streams(0))
+
+
+class Judged(Entry):
+    """An entry whose objective and log-density are given."""
+
+    def __init__(self, criterion, objective, log_density):
+        super().__init__(criterion, None, 0)
+        self.__dict__.update(objective=objective, log_density=np.asarray(log_density))
+
+
+def test_densities_that_are_as_likely_are_told_apart_by_their_error():
+    X = np.random.default_rng(11).normal(size=(50, 2))
+    rule = Criterion(density_task(X, 5), "simplex", "cholesky", km.Gaussian(0.4).formula(2))
+    noise = np.tile([-1.0, 1.0], 50)
+    best = Judged(rule, -1.0, np.zeros(100))
+    for gain, closer, preferred in (
+        (0.005, False, False),
+        (0.005, True, True),
+        (-0.005, True, True),
+        (0.04, False, True),
+        (-0.04, True, False),
+    ):
+        rival = Judged(rule, -1.1 if closer else -0.9, noise + gain)
+        assert rule.prefers(rival, best) == preferred, (gain, closer)
+    nowhere = Judged(rule, -1.1, np.where(np.arange(100) == 0, -np.inf, 5.0))
+    assert rule.prefers(best, nowhere)
+    assert not rule.prefers(nowhere, best)
+
+
+def test_a_small_sample_is_judged_by_all_of_its_rows(monkeypatch):
+    X = np.random.default_rng(12).normal(size=(70, 2))
+    task = density_task(X, 5)
+    rule = Criterion(task, "simplex", "cholesky", km.Gaussian(0.4).formula(2))
+    np.testing.assert_array_equal(rule._judging_rows, X)
+    monkeypatch.setattr(criterion, "MAX_JUDGING_ROWS", 7)
+    rule = Criterion(task, "simplex", "cholesky", km.Gaussian(0.4).formula(2))
+    rows = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in rule._judging_rows]
+    np.testing.assert_array_equal(np.array(rows) // 10, np.arange(7))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_equal_likelihood_does_not_hide_a_larger_error(seed):
+    """On data like the demo's, farthest-first is as likely as centroids with several times their
+    error.
+    """
+    X = clustered_points(40_000, seed)
+    options = {"seed": seed, "k": 600, "bandwidth": 0.25}
+    best, kcenter = density(X, **options), density(X, "kcenter", **options)
+    assert best.log(X).mean() > kcenter.log(X).mean() - 0.03
+    ours, theirs = (mean.certificate(X, random_state=1).relative_error for mean in (best, kcenter))
+    assert ours < 0.5 * theirs

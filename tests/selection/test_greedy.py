@@ -147,13 +147,13 @@ def test_the_mean_is_the_optimum_on_distinct_rows_and_the_same_in_every_engine(s
 
 
 def small_pools(monkeypatch):
-    """Constants that make a few hundred rows a large sample: stages, draws, a draft all happen."""
+    """Make a few hundred rows a large sample, with stages, draws and a draft."""
     for name, value in {
-        "EVERYTHING": 8,
-        "FIRST_STAGE": 8,
-        "FEWEST_DRAWS": 12,
-        "DRAFT": 100,
-        "DRAFT_PER_CENTER": 1,
+        "MAX_ROWS_ALL_CANDIDATES": 8,
+        "FIRST_STAGE_CENTERS": 8,
+        "MIN_DRAWS": 12,
+        "DRAFT_ROWS": 100,
+        "DRAFT_ROWS_PER_CENTER": 1,
     }.items():
         monkeypatch.setattr(greedy, name, value)
 

@@ -34,7 +34,7 @@ _lock = threading.RLock()
 
 
 def _before_fork() -> None:
-    """Wait for compilations of other threads: a child forked amid one would wait for it for ever."""
+    """Wait for compilations of other threads: a child forked amid one would wait for ever."""
     _lock.acquire()
     global_compiler_lock.acquire()
 

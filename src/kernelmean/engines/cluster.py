@@ -1,5 +1,6 @@
-"""Many machines: samples stay in parts on the workers of a Dask cluster, each in a point cloud of the
-worker's own engine.
+"""Many machines: samples stay in parts on the workers of a Dask cluster.
+
+Each part is in a point cloud of the worker's own engine.
 
 A worker's engine is "gpu" where it has a device, else "cpu" with the worker's number of threads.
 Only offers, sums and centres travel; see :mod:`kernelmean.engines.parts` for how they combine.
@@ -23,8 +24,9 @@ __all__ = ["Engine"]
 
 @dataclass(frozen=True)
 class Engine:
-    """Opens point clouds on the workers of a cluster; arrays that come without a cluster, such as centres,
-    get a point cloud here.
+    """Which cluster, and which engine computes on its workers.
+
+    Arrays that come without a cluster, such as centres, get a point cloud here.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A sample in an engine, in the coordinates of a kernel: what every fit and every check works on."""
+"""A sample in an engine, in the coordinates of a kernel: what every fit works on."""
 
 from __future__ import annotations
 

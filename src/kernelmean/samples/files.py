@@ -123,7 +123,8 @@ class FileSample(Sample):
         samples = [self, *others]
         if any(sample.source is not self.source for sample in samples):
             raise ValueError(
-                "samples from different files cannot be pooled; give scale and bandwidth as numbers."
+                "samples from different files cannot be pooled; give scale and bandwidth as "
+                "numbers."
             )
         rows = [np.arange(len(s)) if s.kept is None else s.kept for s in samples]
         return replace(self, kept=np.unique(np.concatenate(rows)))

@@ -1,5 +1,7 @@
-"""Which points become centres. Every selection is a source that can be asked for more, in a fixed
-order.
+"""Which points become centres.
+
+Every selection is a source that can be asked for more centres, in a fixed order; "auto" compares
+several of them.
 """
 
 from __future__ import annotations
@@ -31,8 +33,9 @@ __all__ = [
 
 
 def open_source(selection: str | IntVector, task: Task) -> Source:
-    """The source of centres that a selection names; "auto" is no source but a choice between
-    several.
+    """The source of centres that a selection names.
+
+    "auto" is no source but a choice between several: see :mod:`kernelmean.selection.auto`.
     """
     cloud = task.cloud
     streams = task.streams

@@ -1,4 +1,4 @@
-"""What every selection is: a source that can be asked for more centres, in a fixed order."""
+"""What every selection is given: the fit that it is to serve, and where traversals begin."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ class Task:
 
     @lazy
     def kappa(self) -> Vector:
-        """κ of every row, for samples so small that all are candidates: summed once for all
-        selections that try them.
+        """κ of every row, for samples so small that all rows are candidates.
+
+        It is summed once for all selections that try them.
         """
         return self.cloud.kernel_sum(
             self.radial, self.cloud.rows(np.arange(self.cloud.summary.count))
@@ -42,7 +43,5 @@ def first_row(cloud: PointCloud, rng: np.random.Generator) -> int:
 
 
 def first_center(cloud: PointCloud, streams: Streams) -> int:
-    """Where the traversal that hands out centres begins: the same row for every selection that
-    makes one.
-    """
+    """The row where a traversal that hands out centres begins, the same for every selection."""
     return first_row(cloud, streams.of("first centre"))

@@ -1,8 +1,8 @@
-"""Orthogonal greedy selection, linear in n: the best of a pool of candidates, whose κ is summed
-over all points once.
+"""Orthogonal greedy selection, linear in n: the best of a pool of candidates.
 
-The pool joins farthest-first rows, for the fringe, with D² draws, for the bulk. It grows with the
-number of centres, so that a fit that stops early has paid for few candidates.
+Their κ is summed over all points once. The pool joins farthest-first rows, for the fringe, with D²
+draws, for the bulk. It grows with the number of centres, so that a fit that stops early has paid
+for few candidates.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from kernelmean.linalg.pursuit import GreedyPursuit
 from kernelmean.selection.base import Task, first_row
 from kernelmean.selection.listed import d2_batches, distinct_rows
 
-FIRST_STAGE = 64  # centres that the first pool is made for where their number is open
-FRINGE = 4  # farthest-first rows: a quarter as many as centres
-DRAWS = 3  # D² draws per centre
-FEWEST_DRAWS = 256
-EVERYTHING = 8192  # up to so many rows, all are candidates
-DRAFT = 50_000  # rows among which candidates are drawn, or
-DRAFT_PER_CENTER = 50  # as many per centre: with 20, centroids of densities were clearly worse
+FIRST_STAGE_CENTERS = 64  # centres that the first pool is made for, where their number is open
+CENTERS_PER_FRINGE_ROW = 4  # centres for each farthest-first row among the candidates
+DRAWS_PER_CENTER = 3  # D² draws among the candidates
+MIN_DRAWS = 256  # D² draws among the candidates, however few the centres
+MAX_ROWS_ALL_CANDIDATES = 8192  # rows up to which all of them are candidates
+DRAFT_ROWS = 50_000  # rows among which candidates are drawn, or
+DRAFT_ROWS_PER_CENTER = 50  # as many per centre: with 20, centroids of densities were clearly worse
 
 
 class Candidates:
@@ -34,14 +34,16 @@ class Candidates:
     fringe knows them all.
     """
 
-    def __init__(self, task: Task, draws: int = DRAWS, everything: int | None = None) -> None:
+    def __init__(
+        self, task: Task, draws: int = DRAWS_PER_CENTER, max_rows_all: int | None = None
+    ) -> None:
         self._cloud = task.cloud
         self._per_center = draws
         self._traversal = task.cloud.traverse(
             first_row(task.cloud, task.streams.of("first candidate"))
         )
         self.everything = task.cloud.summary.size <= max(
-            EVERYTHING if everything is None else everything, draws * task.limit
+            MAX_ROWS_ALL_CANDIDATES if max_rows_all is None else max_rows_all, draws * task.limit
         )
         self.draft, rows = draft(task, task.streams.of("candidate rows"))
         self._draws = (
@@ -54,17 +56,18 @@ class Candidates:
 
     def fringe(self, centers: int) -> IntVector:
         """The new farthest-first rows for so many centres."""
-        wanted = max(-(-centers // FRINGE) - self._fringe, 0)
+        wanted = max(-(-centers // CENTERS_PER_FRINGE_ROW) - self._fringe, 0)
         self._fringe += wanted
         return self._new([self._traversal.take(wanted).indices])
 
     def bulk(self, centers: int) -> IntVector:
-        """The other new candidates for so many centres: all rows where these are few, else D²
-        draws.
+        """The other new candidates for so many centres.
+
+        These are all rows where they are few, else D² draws.
         """
         if self.everything:
             return self._new([np.arange(self._cloud.summary.count)])
-        wanted = max(self._per_center * centers, FEWEST_DRAWS)
+        wanted = max(self._per_center * centers, MIN_DRAWS)
         parts = []
         while self._bulk < wanted and (batch := next(self._draws, None)) is not None:
             self._bulk += len(batch)
@@ -79,13 +82,12 @@ class Candidates:
 
 
 def draft(task: Task, rng: np.random.Generator) -> tuple[PointCloud, IntVector | None]:
-    """(a point cloud with a stratified sample of rows by weight, these rows); (the point cloud itself, None)
-    where it is small.
+    """A stratified sample of rows by weight, loaded, and which rows these are.
 
-    Nothing here depends on how weights are written, so that integer weights draw as repeated rows
-    do.
+    A small sample is its own draft; then there is None in place of the rows. Nothing here depends
+    on how weights are written, so that integer weights draw as repeated rows do.
     """
-    size = max(DRAFT, DRAFT_PER_CENTER * task.limit)
+    size = max(DRAFT_ROWS, DRAFT_ROWS_PER_CENTER * task.limit)
     if task.cloud.summary.size <= size:
         return task.cloud, None
     rows = task.cloud.locate((np.arange(size) + rng.random(size)) / size)
@@ -93,11 +95,11 @@ def draft(task: Task, rng: np.random.Generator) -> tuple[PointCloud, IntVector |
 
 
 class Greedy:
-    """Picks from a pool that grows in stages; ``off_data`` (points and their κ) are further
-    candidates, no rows of X.
+    """Picks from a pool that grows in stages.
 
-    Where the number of centres is known there is one stage. For densities the farthest-first
-    quarter becomes centres first: the error hardly sees the tails, the likelihood does.
+    ``off_data``, points and their κ, are further candidates that are no rows of X. Where the number
+    of centres is known there is one stage. For densities the farthest-first quarter becomes centres
+    first: the error hardly sees the tails, the likelihood does.
     """
 
     def __init__(
@@ -152,9 +154,11 @@ class Greedy:
         return self._task.cloud.nearest(centers).distances()
 
     def _next_stage(self) -> None:
-        """A pool for twice as many centres, or for all of them at once where their number is known."""
+        """Fill the pool for twice as many centres, or for all where their number is known."""
         limit = self._task.limit
-        self._goal = limit if self._task.fixed else min(max(FIRST_STAGE, 2 * self._goal), limit)
+        self._goal = (
+            limit if self._task.fixed else min(max(FIRST_STAGE_CENTERS, 2 * self._goal), limit)
+        )
         fringe = self._candidates.fringe(self._goal)
         bulk = self._candidates.bulk(self._goal)
         rows = np.concatenate([fringe, bulk])

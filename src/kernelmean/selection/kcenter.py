@@ -15,13 +15,22 @@ from kernelmean.selection.base import first_center
 
 
 class Centers(NamedTuple):
-    """k points that cover the sample, in the order they were picked.
+    """Points that cover a sample, in the order in which they were picked.
 
     Attributes
     ----------
-    indices, points : (k,) rows of X, and (k, d) the rows themselves.
-    radii : (k,) distance to the earlier centres when picked; the first is inf.
-    cover : largest distance from a point of the sample to its nearest centre.
+    indices : ndarray of shape (k,)
+        Rows of X.
+    points : ndarray of shape (k, d)
+        The rows themselves.
+    radii : ndarray of shape (k,)
+        Distance of each point to the earlier ones when it was picked; the first is inf.
+    cover : float
+        Largest distance from a point of the sample to its nearest centre.
+
+    See Also
+    --------
+    k_center : The function that returns it.
 
     Examples
     --------
@@ -31,10 +40,10 @@ class Centers(NamedTuple):
     (array([0, 2]), 1.0)
     """
 
-    indices: IntVector  # (k,)   rows of X
-    points: Points  # (k, d) the rows themselves
-    radii: Vector  # (k,)   distance to the earlier centres when picked; the first is inf
-    cover: float  # largest distance from a point of the sample to its nearest centre
+    indices: IntVector
+    points: Points
+    radii: Vector
+    cover: float
 
 
 def k_center(
@@ -46,24 +55,40 @@ def k_center(
     engine: str | Engine = "cpu",
     sample_weight: ArrayLike | None = None,
 ) -> Centers:
-    """Exact farthest-first traversal (Gonzalez 1985): cover radius at most twice the best possible.
+    """Points that cover a sample, by exact farthest-first traversal.
+
+    Each next centre is the point farthest from the earlier ones, the lowest row on ties. The cover
+    radius is at most twice the best possible for k points [1]_, and a prefix is the answer for
+    every smaller k. At most O(nkd) time, O(nd) memory.
 
     Parameters
     ----------
-    X : array of shape (n, d), also a mapped file, a source of batches (``km.read``) or a Dask
-        collection.
-    k : number of centres; with fewer distinct points, each of those is returned once.
-    first : row to start from; drawn by weight with ``random_state`` if None.
-    random_state : the first centre, where ``first`` is None.
-    engine : "cpu", "gpu" (X may then be on the device), "auto", "naive", or an engine instance.
-    sample_weight : nonnegative; rows of weight 0 are absent.
+    X : array-like of shape (n, d)
+        The sample; also a mapped file, a source of batches (``km.read``) or a Dask collection.
+    k : int
+        Number of centres; with fewer distinct points, each of those is returned once.
+    first : int, optional
+        Row to start from; drawn by weight with ``random_state`` if None.
+    random_state : int, Generator or RandomState, optional
+        Draws the first centre, where ``first`` is None.
+    engine : str or Engine, default "cpu"
+        "cpu", "gpu" (X may then be on the device), "auto", "naive", or an engine instance.
+    sample_weight : array-like of shape (n,), optional
+        Nonnegative weights; rows of weight 0 are absent.
 
     Returns
     -------
     Centers
-        ``indices``, ``points``, ``radii``, ``cover``. Each next centre is the point farthest from
-        the earlier ones, the lowest row on ties; a prefix is the answer for every smaller k. At
-        most O(nkd) time, O(nd) memory.
+        The centres as ``indices`` and ``points``, with ``radii`` and ``cover``.
+
+    See Also
+    --------
+    sparse_kernel_mean : Takes these centres with ``selection="kcenter"``.
+
+    References
+    ----------
+    .. [1] T. F. Gonzalez, "Clustering to minimize the maximum intercluster distance", Theoretical
+       Computer Science 38 (1985), 293-306.
 
     Examples
     --------
@@ -88,7 +113,7 @@ def k_center(
 
 
 class KCenter:
-    """Farthest-first traversal, the paper's selection."""
+    """The farthest-first traversal of a point cloud, as a source of centres."""
 
     name = "kcenter"
 
@@ -104,7 +129,7 @@ class KCenter:
         return Batch(self._cloud.rows(picks.indices), picks.indices)
 
     def distances(self, centers: Points) -> Distances:
-        """Those of the traversal itself where all its centres are kept."""
+        """Distances of all points to these centres: those of the traversal where it ends there."""
         if len(centers) == self._taken:
             return self._traversal.distances()
         return self._cloud.nearest(centers).distances()

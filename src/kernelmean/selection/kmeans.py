@@ -9,7 +9,10 @@ from kernelmean.coefficients.sources import Batch
 from kernelmean.engines import Distances, PointCloud
 from kernelmean.selection.listed import Listed, d2_draws
 
-LLOYD_ITERATIONS = 20
+LLOYD_ITERATIONS = 20  # of selection="kmeans"
+MASS_DIGITS = (
+    12  # digits of a cell's mass that count, so that equal masses stay equal however summed
+)
 
 
 class OffData:
@@ -45,14 +48,12 @@ def kmeans(cloud: PointCloud, k: int, rng: np.random.Generator) -> OffData:
 
 
 def lloyd(cloud: PointCloud, centers: Points, iterations: int = LLOYD_ITERATIONS) -> Points:
-    """c ← mean of the points nearest to c, again and again; the heaviest centroid first."""
+    """Lloyd's iteration c ← mean of the points nearest to c; the heaviest centroid comes first."""
     for _ in range(iterations):
         moved = cloud.nearest(centers).means()
         if np.array_equal(moved, centers):
             break
         centers = moved
-    masses = np.round(
-        cloud.nearest(centers).masses(), 12
-    )  # equal masses stay equal, however their sums are rounded
+    masses = np.round(cloud.nearest(centers).masses(), MASS_DIGITS)
     order: IntVector = np.argsort(-masses, kind="stable")
     return centers[order]

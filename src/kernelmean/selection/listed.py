@@ -13,6 +13,11 @@ from kernelmean.coefficients.sources import Batch
 from kernelmean.engines import Distances, PointCloud
 from kernelmean.selection.base import first_row
 
+DRAWS_PER_BATCH = 256  # rows drawn by weight at a time
+MIN_BATCHES = 64  # batches before rows that were never drawn are taken in order, and
+ROWS_PER_BATCH = 16  # one more batch for so many rows
+D2_BATCH_SHARE = 8  # one in so many of the draws so far is the size of the next batch of D² draws
+
 
 class Listed:
     """Distinct points from a stream of rows; equal points count once."""
@@ -35,14 +40,14 @@ class Listed:
 def distinct_rows(
     cloud: PointCloud, batches: Iterable[IntVector], seen: set[bytes] | None = None
 ) -> Iterator[int]:
-    """The rows of the batches in order, without those whose point came before; ``seen`` remembers
-    across calls.
+    """The rows of the batches in order, without those whose point came before.
+
+    ``seen`` are the points of earlier calls; those of this one are added.
     """
     seen = set() if seen is None else seen
     for batch in batches:
-        for i, point in zip(
-            batch, cloud.rows(batch) + 0.0, strict=True
-        ):  # + 0.0: −0 and 0 are one point
+        points = cloud.rows(batch) + 0.0  # −0 and 0 are one point
+        for i, point in zip(batch, points, strict=True):
             key = point.tobytes()
             if key not in seen:
                 seen.add(key)
@@ -54,14 +59,15 @@ def draws_by_weight(cloud: PointCloud, rng: np.random.Generator) -> Iterator[Int
 
     Nothing here depends on the number of rows, so that integer weights draw as repeated rows do.
     """
-    for _ in range(64 + int(cloud.summary.size) // 16):
-        yield cloud.locate(rng.random(256))
+    for _ in range(MIN_BATCHES + int(cloud.summary.size) // ROWS_PER_BATCH):
+        yield cloud.locate(rng.random(DRAWS_PER_BATCH))
     yield np.arange(cloud.summary.count)
 
 
 def d2_draws(cloud: PointCloud, rng: np.random.Generator) -> Iterator[IntVector]:
-    """D² sampling (k-means++): each next point with probability ∝ weight × squared distance to the
-    earlier ones.
+    """D² sampling, the start of k-means++.
+
+    Each next point is drawn with probability ∝ weight × squared distance to the earlier ones.
     """
     j: int | None = first_row(cloud, rng)
     nearest: engines.Nearest | None = None
@@ -76,8 +82,9 @@ def d2_draws(cloud: PointCloud, rng: np.random.Generator) -> Iterator[IntVector]
 
 
 def d2_batches(cloud: PointCloud, rng: np.random.Generator) -> Iterator[IntVector]:
-    """D² sampling by the batch: an eighth of the rows so far are drawn before distances are lowered
-    (as in k-means‖).
+    """D² sampling by the batch, as in k-means‖.
+
+    As many rows as an eighth of the draws so far are drawn before distances are lowered.
     """
     batch = np.array([first_row(cloud, rng)])
     drawn = 1
@@ -86,6 +93,6 @@ def d2_batches(cloud: PointCloud, rng: np.random.Generator) -> Iterator[IntVecto
         yield batch
         if drawn > 1:
             nearest.add(cloud.rows(batch))
-        wanted = max(1, drawn // 8)
+        wanted = max(1, drawn // D2_BATCH_SHARE)
         batch = np.unique(nearest.distances().draws(rng.random(wanted)))
         drawn += wanted  # draws, not rows: copies of a row count as the row drawn again

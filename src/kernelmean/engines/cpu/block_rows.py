@@ -13,7 +13,7 @@ from kernelmean.engines.cpu.blocks import Blocks
 
 
 class BlockRows:
-    """Stands in for the (n, d) array that the blocks were made of: 4 bytes a point instead of 8·d."""
+    """Stands in for the (n, d) array that the blocks were made of: 4 bytes a point, not 8·d."""
 
     dtype = np.dtype(np.float64)
 

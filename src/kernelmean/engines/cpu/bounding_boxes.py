@@ -31,7 +31,7 @@ class Boxes(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """The queries that one block matters to, side by side; ``found`` are their places in ``out``."""
+    """The queries that a block matters to, side by side; ``found`` are their places in ``out``."""
 
     Q: Any  # (d, ·)
     cuts: Any  # (tiers, ·)
@@ -123,7 +123,7 @@ def sums_over_blocks(
 ) -> Loop:
     """out_i += the sums over the blocks within the reach of query i, chunk by chunk.
 
-    ``add_block(X, w, b, boxes, seen, count, numbers, point cloud)`` adds block b for the ``count`` queries
+    ``add_block(X, w, b, boxes, seen, count, numbers, scratch)`` adds block b for ``count`` queries
     seen, in what ``reserve(q)`` has made for q of them.
     """
     parts = box_parts(d)

@@ -31,7 +31,7 @@ TINY = 2.0**-100  # outweighs every underflow in one coordinate, points scaled t
 
 
 class Batch(NamedTuple):
-    """Centres on their way to the sample; y stands for a row centred and scaled to norm at most 1."""
+    """Centres on their way to the sample; y is a row, centred and scaled to norm at most 1."""
 
     centers: Points  # (b, d) rows of X
     singles: NDArray[np.float32]  # (b, d) their y
@@ -204,7 +204,8 @@ def _sieve(scores, batch, norms, scale, X, nearest):
 def _bar(norm, reach, nearest, d):
     """A float32 b such that score ≤ b + |c|²/2 proves that centre c lowers nothing.
 
-    |y − c|² = |y|² − 2(y·c − |c|²/2) ≥ nearest as soon as y·c − |c|²/2 ≤ (|y|² − nearest)/2. The score misses y·c by at
+    |y − c|² = |y|² − 2(y·c − |c|²/2) ≥ nearest as soon as y·c − |c|²/2 ≤ (|y|² − nearest)/2.
+    The score misses y·c by at
     most (d+2)u/(1−(d+2)u)·|y||c|, in any order of summation, |c|²/2 and its sum with b add at most
     3u(|c|² + |b|): all below (d+16)u(|y|+reach)² + 4u|b|. The rounding of the direct sums is below
     (d+8)·2⁻⁵²·nearest.

@@ -24,7 +24,7 @@ STRIP = 1024  # rows dropped down the tree together
 
 
 class Tree(NamedTuple):
-    """Nodes are numbered as in a heap: root 1, children 2v and 2v + 1; leaf l is node leaves + l."""
+    """Nodes are numbered as in a heap: root 1, children 2v, 2v + 1; leaf l is node leaves + l."""
 
     order: NDArray[np.integer]  # (n,) rows of X in tree order
     starts: NDArray[np.int64]  # (leaves + 1,) where each leaf begins in that order
@@ -36,7 +36,7 @@ def levels(n: int) -> int:
 
 
 def plant(X: Points, count: int) -> Tree:
-    """Sort the rows of X into leaves by a stable counting sort.  Time O(n·levels), 8 bytes a point."""
+    """Sort the rows of X into leaves by a stable counting sort in O(n·levels), 8 bytes a point."""
     n = len(X)
     depth = levels(len(X))
     leaves = 1 << depth

@@ -35,8 +35,9 @@ FEW = (
 
 @dataclass(frozen=True)
 class Engine:
-    """Opens point clouds on a device; ``device="cpu"`` runs the same logic in plain torch, slowly, where
-    there is none.
+    """Opens point clouds on a device.
+
+    ``device="cpu"`` runs the same logic in plain torch, slowly, where there is none.
     """
 
     precision: str = "float32"

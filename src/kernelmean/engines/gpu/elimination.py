@@ -25,7 +25,7 @@ class Elimination:
         self._L = torch.zeros((0, 0), dtype=torch.float64, device=device)
 
     def __call__(self, old: Points, new: Points, jitter: Vector) -> tuple[Matrix, Matrix]:
-        """(Xᵀ, M): X = L⁻¹K₁₂ and MMᵀ = K₂₂ + Λ₂ − XᵀX; a LinAlgError where that is not positive."""
+        """(Xᵀ, M): X = L⁻¹K₁₂, MMᵀ = K₂₂ + Λ₂ − XᵀX; a LinAlgError where that is not positive."""
         m = len(old)
         b = len(new)
         A, B = (to_device(C, self._device).T for C in (old, new))

@@ -46,7 +46,7 @@ class Sums:
     def kernel_sum(
         self, radial: RadialFunction, Q: Points | Tensor, W: Matrix | Tensor | None
     ) -> Matrix:
-        """f_ic = Σ_j W_jc g(‖q_i − x_j‖²); W is (n,), (n, c) or None for the point cloud's own weights."""
+        """f_ic = Σ_j W_jc g(‖q_i − x_j‖²); W is (n,), (n, c), or None for the points' own."""
         weights = self._weights(W).reshape(len(self.sample.X), -1)
         f = self._in_parts(self._own.sums(radial, weights), Q, weights.shape[1])
         return to_host(f[0] if W is None or W.ndim == 1 else f.T.contiguous())

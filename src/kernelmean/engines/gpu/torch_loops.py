@@ -211,7 +211,7 @@ def _compiled(text: str, name: str) -> Callable[[Tensor, float], Tensor]:
 
 
 def _table_log(plan: Plan, r2: Tensor) -> Tensor:
-    """A quintic in the fraction of a cell of u = log(1 + √s); beyond the last cell a straight line."""
+    """A quintic in the fraction of a cell of u = log(1 + √s); beyond the last cell a line."""
     assert plan.table is not None
     x = torch.log1p(torch.sqrt(plan.rate * r2)) * plan.shape
     inside = x.clamp(max=float(plan.cells))

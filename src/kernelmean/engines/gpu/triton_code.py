@@ -43,7 +43,7 @@ def fabs(t):
 
 @triton.jit
 def table_log(s, per_step, table, cells):
-    """A quintic in the fraction of a cell of u = log(1 + √s); beyond the last cell a straight line."""
+    """A quintic in the fraction of a cell of u = log(1 + √s); beyond the last cell a line."""
     x = libdevice.log1p(tl.sqrt(s)) * per_step
     inside = tl.minimum(x, cells.to(x.dtype))
     cell = tl.minimum(inside.to(tl.int32), cells - 1)
@@ -152,8 +152,10 @@ def careful_squares(X, XR, Q, QR, held, held_rest, stride, q_stride, cols, rows,
     return tl.maximum(r2 + small, 0.0)
 
 
-def kernel_sums(X, XR, W, Q, QR, shift, out, sizes, stride, w_stride, q_stride, n, per, d, numbers, table, cells,
-                D: tl.constexpr, C: tl.constexpr, BQ: tl.constexpr, BX: tl.constexpr, RUN: tl.constexpr,
+def kernel_sums(X, XR, W, Q, QR, shift, out, sizes, stride, w_stride, q_stride, n, per, d,
+                numbers, table, cells,
+                D: tl.constexpr, C: tl.constexpr, BQ: tl.constexpr, BX: tl.constexpr,
+                RUN: tl.constexpr,
                 UNROLL: tl.constexpr, CAREFUL: tl.constexpr, TRACK: tl.constexpr):  # fmt: skip
     """out[split, c, i] = Σ_j term over the points of one split; sizes[split, :, c, i] = Σ|term| and
     Σ|term| r².

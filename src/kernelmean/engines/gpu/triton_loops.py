@@ -108,9 +108,11 @@ def _sums(
     sizes = torch.empty((splits, 2, c, q), dtype=torch.float64, device=X.device) if track else out
     left = (X, Q) if rest is None else rest
     kernel[(q // size.queries, splits)](
-        *(X, left[0], W, Q, left[1], Q if shift is None else shift, out, sizes, X.stride(0), W.stride(0), q),
+        *(X, left[0], W, Q, left[1], Q if shift is None else shift, out, sizes),
+        *(X.stride(0), W.stride(0), q),
         *(_whole(n, size.points), per, d, _numbers(rate, plan, X), _table(plan, X), plan.cells),
-        D=d if d <= UNROLLED else 0 if double or d <= LONG else -1, C=c, BQ=size.queries, BX=size.points, RUN=RUN,
+        D=d if d <= UNROLLED else 0 if double or d <= LONG else -1,
+        C=c, BQ=size.queries, BX=size.points, RUN=RUN,
         UNROLL=size.unroll, CAREFUL=rest is not None, TRACK=track, num_warps=size.warps,
     )  # fmt: skip
     return out.sum(dim=0), sizes.sum(dim=0)
@@ -119,7 +121,7 @@ def _sums(
 def kernel_pulls(
     plan: Plan, X: Tensor, n: int, w: Tensor, Q: Tensor, shift: Tensor | None = None
 ) -> Tensor:
-    """(d, q): the terms of kernel_sums times x_j − q_i, in float64, a few coordinates per launch."""
+    """(d, q): the terms of kernel_sums times x_j − q_i in float64, some coordinates per launch."""
     d = len(X)
     q = Q.shape[1]
     kernel, rate = _kernel("kernel_pulls", plan, True, shift is not None)
@@ -128,7 +130,8 @@ def kernel_pulls(
     for axis in range(0, d, PULLS):
         out = torch.empty((splits, PULLS, q), dtype=torch.float64, device=X.device)
         kernel[(q // 4, splits)](
-            *(X, w, Q, Q if shift is None else shift, out, X.stride(0), q, _whole(n, 128), per, d, axis),
+            *(X, w, Q, Q if shift is None else shift, out, X.stride(0), q),
+            *(_whole(n, 128), per, d, axis),
             *(_numbers(rate, plan, X), _table(plan, X), plan.cells),
             D=d if d <= UNROLLED else 0, C=PULLS, BQ=4, BX=128, num_warps=4,
         )  # fmt: skip
@@ -194,7 +197,8 @@ def lower(
     blocks = X.shape[1] // LOWERED
     peaks = torch.empty(blocks, dtype=torch.float64, device=X.device)
     picks.lower[(blocks,)](
-        *(X, centers, near, near if labels is None else labels, peaks, X.stride(0), len(centers), first_label, d),
+        *(X, centers, near, near if labels is None else labels, peaks, X.stride(0)),
+        *(len(centers), first_label, d),
         D=d if d <= UNROLLED else 0, LABELS=labels is not None, BP=LOWERED, num_warps=4, **EXACT,
     )  # fmt: skip
     return peaks
@@ -231,7 +235,7 @@ def _whole(n: int, points: int) -> int:
 
 
 def _numbers(rate: float, plan: Plan, X: Tensor) -> Tensor:
-    """Rate and shape in the precision of the points: as an argument a number would become float32."""
+    """Rate and shape in the precision of the points: an argument would become float32."""
     return torch.tensor([rate, plan.shape], dtype=X.dtype).to(X.device)
 
 

@@ -18,7 +18,7 @@ from kernelmean.engines.parts.protocol import Question
 
 
 def loaded(block: Any, name: str, columns: int, local: str) -> Part:
-    """One partition in a point cloud of this worker's engine, with the worker's number of threads."""
+    """One partition for this worker's engine, with the worker's number of threads."""
     with limited(get_worker().state.nthreads):
         return Part(checked(block, name, columns), None, engines.precise(engines.open(local)))
 
