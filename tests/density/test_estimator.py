@@ -356,48 +356,6 @@ def test_a_memory_that_is_none_is_refused():
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [
-        {},
-        {"scale": "std", "bandwidth": 0.3},
-        {"scale": "cov", "bandwidth": "likelihood"},
-        {"kernel": "laplacian", "k": 20, "refine": 2},
-        {"kernel": km.Student(3.0, 0.5)},
-    ],
-)
-def test_rows_are_loaded_exactly_once(settings):
-    X = cloud()
-    w = np.arange(200.0) % 3
-    for weights in (None, w):
-        engine = CountingEngine(len(X) if weights is None else np.count_nonzero(w))
-        km.SparseKDE(engine=engine, random_state=0, **settings).fit(X, sample_weight=weights)
-        assert engine.loads == 1
-
-
-def test_a_full_density_loads_its_rows_once_more_as_centres():
-    engine = CountingEngine(200)
-    km.SparseKDE(engine=engine, sparse=False, scale="std", bandwidth=0.3).fit(cloud())
-    assert engine.loads == 2
-
-
-class CountingEngine:
-    """The cpu engine, which counts how often so many rows are loaded."""
-
-    name = "cpu"
-    threads = 1
-
-    def __init__(self, rows):
-        self.rows, self.loads = rows, 0
-
-    def load(self, X, weights=None):
-        self.loads += len(X) == self.rows
-        return km.engines.open("cpu").load(X, weights)
-
-    def precise(self):
-        return self
-
-
-@pytest.mark.parametrize(
     ("wrong", "name"),
     [({"k": 15.0}, "k"), ({"k": True}, "k"), ({"random_state": True}, "random_state")],
 )
