@@ -32,6 +32,22 @@ INSIDE = {
     "SparseKernelMean.packed",
     "SparseKernelMean.refit_on",
 }
+# What a kernel answers to engines and fits; an author of a new family reads it in the base class.
+ANSWERS = {
+    "decay",
+    "formula",
+    "has_spectrum",
+    "l2_log_peak",
+    "l2_radial",
+    "log_peak",
+    "radial",
+    "slope",
+    "spectral_scales",
+}
+FAMILIES = ("Cauchy", "Gaussian", "Laplacian", "Radial", "Student")
+INSIDE |= {f"{family}.{answer}" for family in FAMILIES for answer in ANSWERS}
+POWERS = ("Cauchy", "Student")
+INSIDE |= {f"{family}.{answer}" for family in POWERS for answer in ("exponent", "profile_slope")}
 ORDER = (
     "Parameters",
     "Attributes",

@@ -84,7 +84,7 @@ class Kernel(ABC):
 
     @abstractmethod
     def log_density_constant(self, d: int) -> float:
-        """log c such that the kernel integrates to one.
+        """The logarithm of the constant c with which the kernel integrates to one.
 
         Parameters
         ----------
@@ -100,6 +100,16 @@ class Kernel(ABC):
         ------
         ValueError
             Where the profile has no integral in d dimensions.
+
+        See Also
+        --------
+        profile : The kernel without the constant.
+
+        Examples
+        --------
+        >>> import math, kernelmean as km
+        >>> round(math.exp(km.Gaussian(1.0).log_density_constant(1)), 4)
+        0.3989
         """
 
     @abstractmethod
@@ -119,7 +129,7 @@ class Kernel(ABC):
 
     @abstractmethod
     def l2_log_peak(self, d: int) -> float:
-        """log (φ∗φ)(0) for φ normalised to integrate to one.
+        """The logarithm of (φ∗φ)(0) for φ normalised to integrate to one.
 
         Parameters
         ----------
@@ -202,6 +212,16 @@ class Kernel(ABC):
         -------
         ndarray of shape (size, d)
             The points.
+
+        See Also
+        --------
+        log_density_constant : Says whether φ is a density.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> km.Gaussian(1.0).sample(5, 2, np.random.default_rng(0)).shape
+        (5, 2)
         """
 
     @abstractmethod
@@ -219,6 +239,16 @@ class Kernel(ABC):
         -------
         Kernel
             A kernel of the same family.
+
+        See Also
+        --------
+        matching : As wide as a given Gaussian.
+
+        Examples
+        --------
+        >>> import kernelmean as km
+        >>> km.Student(3.0, 1.0).rescaled(2.0, 2)
+        Student(alpha=3.0, beta=4.0)
         """
 
     @abstractmethod
@@ -236,6 +266,17 @@ class Kernel(ABC):
         -------
         Kernel
             A kernel of the same family.
+
+        See Also
+        --------
+        rescaled : At a given length of its own.
+
+        Examples
+        --------
+        >>> import math, kernelmean as km
+        >>> kernel = km.Cauchy(1.0).matching(1.0, 2)
+        >>> kernel.profile(2 * math.log(2), 2).round(4)
+        np.float64(0.5)
         """
 
     def convolved(self, other: Self) -> Self:
@@ -252,6 +293,21 @@ class Kernel(ABC):
         -------
         Kernel
             The kernel whose density is φ∗φ′.
+
+        Raises
+        ------
+        NotImplementedError
+            If the family is not closed under convolution.
+
+        See Also
+        --------
+        cross : The inner product of two kernels.
+
+        Examples
+        --------
+        >>> import kernelmean as km
+        >>> km.Gaussian(3.0).convolved(km.Gaussian(4.0))
+        Gaussian(bandwidth=5.0)
         """
         raise NotImplementedError(f"{self.name} kernels are not closed under convolution.")
 
@@ -269,6 +325,16 @@ class Kernel(ABC):
         -------
         ndarray
             Values between 0 and 1, in the shape of ``r2``.
+
+        See Also
+        --------
+        log_density_constant : What makes it a density.
+
+        Examples
+        --------
+        >>> import kernelmean as km
+        >>> km.Gaussian(1.0).profile([0.0, 2.0], 2).round(4)
+        array([1.    , 0.3679])
         """
         return self.formula(d)(np.asarray(r2, dtype=np.float64))
 
@@ -290,7 +356,7 @@ class Kernel(ABC):
         return self.formula(d) if space == "rkhs" else self.l2_radial(d)
 
     def log_peak(self, d: int, space: Space) -> float:
-        """log g(0).
+        """The logarithm of g(0).
 
         Parameters
         ----------
@@ -322,6 +388,16 @@ class Kernel(ABC):
         -------
         ndarray
             Inner products, in the shape of ``r2``.
+
+        See Also
+        --------
+        cross : The same between two different kernels.
+
+        Examples
+        --------
+        >>> import kernelmean as km
+        >>> km.Gaussian(1.0).inner([0.0, 4.0], 2, "l2").round(4)
+        array([0.0796, 0.0293])
         """
         _checks.choice(space, "space", SPACES)
         value: Vector = np.exp(
@@ -351,6 +427,17 @@ class Kernel(ABC):
         ValueError
             Where it is not known: the kernels differ, and are not two of a family that is closed
             under convolution, in L2.
+
+        See Also
+        --------
+        inner : The same between two equal kernels, as numbers.
+
+        Examples
+        --------
+        >>> import math, kernelmean as km
+        >>> product = km.Gaussian(3.0).cross(km.Gaussian(4.0), 1, "l2")
+        >>> round(math.exp(product.log_peak), 4)
+        0.0798
         """
         if self == other:
             return RadialDensity(self.radial(d, space), self.log_peak(d, space))
@@ -381,6 +468,16 @@ class Kernel(ABC):
         ------
         ValueError
             Where it is not known, or φ has no integral in d dimensions.
+
+        See Also
+        --------
+        log_density_constant : Says whether φ has an integral.
+
+        Examples
+        --------
+        >>> import math, kernelmean as km
+        >>> round(math.exp(km.Gaussian(2.0).marginal(3, 1).log_peak), 4)
+        0.1995
         """
         self.log_density_constant(d)  # without an integral there is no marginal, and it says so
         if m < d and not self.traits.closed_marginals:

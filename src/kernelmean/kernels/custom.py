@@ -24,12 +24,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Radial(Kernel):
-    """φ(r) = c · profile(r²/h²) for a scalar function ``profile`` with profile(0) = 1, strictly
-    decreasing.
+    """A kernel φ(r) = c · profile(r²/h²) made of a function of one's own.
 
-    ``profile`` is plain Python or compiled by Numba (``numba.njit``); engines compile it into their
-    loops. It must be positive definite, which is not checked. The rest is optional and asked for
-    only where it is needed; all of it is given at h = 1.
+    ``profile`` is a scalar function with profile(0) = 1, strictly decreasing, plain Python or
+    compiled by Numba (``numba.njit``); engines compile it into their loops. It must be positive
+    definite, which is not checked. The rest is optional and asked for only where it is needed; all
+    of it is given at h = 1.
 
     Parameters
     ----------

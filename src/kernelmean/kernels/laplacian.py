@@ -34,6 +34,10 @@ class Laplacian(Kernel):
     traits : KernelTraits
         φ has a kink at 0; its marginals are known, and are no Laplacians.
 
+    See Also
+    --------
+    kernelmean.Gaussian : Lighter tails, and smooth at every centre.
+
     Notes
     -----
     With the Matérn functions M_ν(t) = t^ν K_ν(t)/(2^{ν−1} Γ(ν)), t = r/γ, the profile is M_½, its

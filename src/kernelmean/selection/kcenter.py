@@ -67,13 +67,13 @@ def k_center(
         The sample; also a mapped file, a source of batches (``km.read``) or a Dask collection.
     k : int
         Number of centres; with fewer distinct points, each of those is returned once.
-    first : int, optional
+    first : int or None, default=None
         Row to start from; drawn by weight with ``random_state`` if None.
-    random_state : int, Generator or RandomState, optional
+    random_state : int, RandomState instance, numpy.random.Generator or None, default=None
         Draws the first centre, where ``first`` is None.
-    engine : str or Engine, default "cpu"
+    engine : str or Engine, default="cpu"
         "cpu", "gpu" (X may then be on the device), "auto", "naive", or an engine instance.
-    sample_weight : array-like of shape (n,), optional
+    sample_weight : array-like of shape (n,) or None, default=None
         Nonnegative weights; rows of weight 0 are absent.
 
     Returns

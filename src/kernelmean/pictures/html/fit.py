@@ -56,7 +56,8 @@ def fit_page(
     Returns
     -------
     page : str
-        The page, to be written to a file in UTF-8. It asks for nothing from a network.
+        The page, to be written to a file in UTF-8. It asks for nothing from a network. Time
+        O((q + k)·k·d + d³) for q points of the grids, at most 80,000; memory O(n·d + (k + d)²).
 
     See Also
     --------

@@ -45,7 +45,8 @@ def segmentation_page(
     Returns
     -------
     page : str
-        The page, to be written to a file in UTF-8. It asks for nothing from a network.
+        The page, to be written to a file in UTF-8. It asks for nothing from a network. Time
+        and memory O(n) for n pixels.
 
     See Also
     --------

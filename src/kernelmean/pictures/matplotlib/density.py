@@ -55,7 +55,7 @@ class DensityDisplay:
 
     See Also
     --------
-    IndicatorDisplay : The error against the number of centres.
+    kernelmean.plot.IndicatorDisplay : The error against the number of centres.
     kernelmean.report.fit_page : The same picture on an HTML page.
 
     Examples
@@ -117,7 +117,7 @@ class DensityDisplay:
 
         See Also
         --------
-        DensityDisplay.from_mean : The same for a kernel mean.
+        from_mean : The same for a kernel mean.
 
         Examples
         --------
@@ -176,7 +176,7 @@ class DensityDisplay:
 
         See Also
         --------
-        DensityDisplay.from_estimator : The same for an estimator.
+        from_estimator : The same for an estimator.
 
         Examples
         --------
@@ -207,6 +207,10 @@ class DensityDisplay:
         -------
         display : DensityDisplay
             This display, with the artists of the new drawing.
+
+        See Also
+        --------
+        from_mean : Computes the density, and draws it.
 
         Examples
         --------

@@ -53,7 +53,7 @@ class DistancesDisplay:
 
     See Also
     --------
-    EmbeddingDisplay : The samples as points of a plane.
+    kernelmean.plot.EmbeddingDisplay : The samples as points of a plane.
     kernelmean.report.embedding_page : The same picture on an HTML page.
 
     Examples
@@ -103,7 +103,7 @@ class DistancesDisplay:
 
         See Also
         --------
-        DistancesDisplay.from_distances : The same for a matrix.
+        from_distances : The same for a matrix.
 
         Examples
         --------
@@ -183,6 +183,10 @@ class DistancesDisplay:
         -------
         display : DistancesDisplay
             This display, with the artists of the new drawing.
+
+        See Also
+        --------
+        from_distances : Orders the samples, and draws their distances.
 
         Examples
         --------

@@ -56,7 +56,7 @@ class EmbeddingDisplay:
 
     See Also
     --------
-    DistancesDisplay : The distances behind the map.
+    kernelmean.plot.DistancesDisplay : The distances behind the map.
     kernelmean.report.embedding_page : The same picture on an HTML page.
 
     Examples
@@ -115,7 +115,7 @@ class EmbeddingDisplay:
 
         See Also
         --------
-        DistancesDisplay.from_estimator : The distances of the same samples.
+        kernelmean.plot.DistancesDisplay.from_estimator : The distances of the same samples.
 
         Examples
         --------
@@ -163,6 +163,10 @@ class EmbeddingDisplay:
         -------
         display : EmbeddingDisplay
             This display, with the artists of the new drawing.
+
+        See Also
+        --------
+        from_estimator : Takes the map of a fitted embedding, and draws it.
 
         Examples
         --------

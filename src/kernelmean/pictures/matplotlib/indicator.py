@@ -42,7 +42,7 @@ class IndicatorDisplay:
 
     See Also
     --------
-    DensityDisplay : The fitted density with its centres.
+    kernelmean.plot.DensityDisplay : The fitted density with its centres.
     kernelmean.report.fit_page : The same picture on an HTML page.
 
     Examples
@@ -84,7 +84,7 @@ class IndicatorDisplay:
 
         See Also
         --------
-        IndicatorDisplay.from_mean : The same for a sparse kernel mean.
+        from_mean : The same for a sparse kernel mean.
 
         Examples
         --------
@@ -118,7 +118,7 @@ class IndicatorDisplay:
 
         See Also
         --------
-        IndicatorDisplay.from_estimator : The same for an estimator.
+        from_estimator : The same for an estimator.
 
         Examples
         --------
@@ -143,6 +143,10 @@ class IndicatorDisplay:
         -------
         display : IndicatorDisplay
             This display, with the artists of the new drawing.
+
+        See Also
+        --------
+        from_mean : Takes the curve of a mean, and draws it.
 
         Examples
         --------

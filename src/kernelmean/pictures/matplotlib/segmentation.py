@@ -117,6 +117,10 @@ class SegmentationDisplay:
         display : SegmentationDisplay
             This display, with the artists of the new drawing.
 
+        See Also
+        --------
+        from_predictions : Prepares the three pictures, and draws them.
+
         Examples
         --------
         >>> import numpy as np, kernelmean as km
