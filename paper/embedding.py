@@ -15,7 +15,7 @@ import kernelmean as km
 from kernelmean._random import Streams
 from kernelmean.compiled.threads import default_count
 from kernelmean.embedding.coordinates import classical_mds, geodesics
-from kernelmean.fitting.fit import default_limit
+from kernelmean.fitting.settings import default_limit
 from kernelmean.fitting.recipe import Recipe, common
 from paper.experiment import Parts, Picture, Row, Values
 

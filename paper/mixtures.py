@@ -19,7 +19,7 @@ from scipy.spatial.distance import cdist
 import kernelmean as km
 from kernelmean import coefficients
 from kernelmean._types import EPS
-from kernelmean.fitting.fit import default_limit
+from kernelmean.fitting.settings import default_limit
 from kernelmean.kernels import RadialFunction
 from kernelmean.linalg import simplex
 from kernelmean.proportions.searching import Pairs
