@@ -14,6 +14,7 @@ from benchmarks.measuring import DATA, Row, run, seconds
 from kernelmean import engines
 from kernelmean.compiled.threads import default_count
 from kernelmean.fitting.recipe import Recipe, common
+from kernelmean.samples import ArraySample
 
 SAMPLES = 36
 SELECTIONS = ("auto", "kcenter", "kmeans++", "kmeans")
@@ -61,7 +62,8 @@ def distance_matrices() -> list[Row]:
 
 def fits() -> list[Row]:
     """All samples, one after another on all cores, against one sample per core."""
-    samples, name = lakes()
+    arrays, name = lakes()
+    samples = [ArraySample(X) for X in arrays]
     kernel, _ = common(samples, "gaussian", "iqr", None, "cpu")
     cores = default_count()
     recipe = Recipe(kernel, None, engine=engines.open("cpu", threads=cores))

@@ -6,17 +6,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 import kernelmean as km
 from benchmarks import lsh
 from benchmarks.measuring import DATA, Row, fresh_growth, run
+from kernelmean._random import Streams
+from kernelmean.fitting.settings import FitSettings
 from kernelmean.mean.climbing import Ascent, DensityToClimb, climb
+from kernelmean.mean.expansion import AnyMean
 from kernelmean.meanshift.clustering import Rules, cluster, density
 from kernelmean.meanshift.colors import as_unit_values
 from kernelmean.meanshift.images import features
 from kernelmean.meanshift.linkage import link
+from kernelmean.samples import ArraySample, WeightedSample
 
 IMAGE = DATA / "images" / "mondrian_composition_a_487x500.npz"
 STARTS = 1000  # of the full density, and of LSH
@@ -35,6 +40,12 @@ def timed(action: Callable[[], object]) -> tuple[float, object]:
     return time.perf_counter() - start, found
 
 
+def fitted(X: np.ndarray, *, sparse: bool, **options: Any) -> AnyMean:
+    """The density that mean shift climbs."""
+    settings = FitSettings.density(kernel="gaussian", bandwidth="mode", **options)
+    return density(WeightedSample.of(ArraySample(X)), settings, Streams(0), sparse=sparse)
+
+
 def against_the_full_density() -> list[Row]:
     """All pixels on the sparse density, a subset on the full one by the same code, and on LSH; in
     one run.
@@ -43,9 +54,7 @@ def against_the_full_density() -> list[Row]:
         return [Row("Mondrian", None, "≥ 200", "no image; set KERNELMEAN_DATA")]
     X = pixels()
     chosen = np.sort(np.random.default_rng(0).choice(len(X), STARTS, replace=False))
-    full = DensityToClimb.of(
-        density(X, sparse=False, kernel="gaussian", bandwidth="mode").expansion
-    )
+    full = DensityToClimb.of(fitted(X, sparse=False).expansion)
     full.at(X[:1])  # compiles and loads
     slow, exact = timed(lambda: climb(full, X[chosen], TOL, CAP))
     whole = slow * len(X) / STARTS
@@ -68,16 +77,12 @@ def against_the_full_density() -> list[Row]:
 def sparse_rows(
     name: str, X: np.ndarray, chosen: np.ndarray, exact: Ascent, whole: float, options: dict
 ) -> list[Row]:
-    fit, mean = timed(
-        lambda: density(
-            X, sparse=True, kernel="gaussian", bandwidth="mode", random_state=0, **options
-        )
-    )
+    fit, mean = timed(lambda: fitted(X, sparse=True, **options))
     hill = DensityToClimb.of(mean.expansion)
     times = [timed(lambda: climb(hill, X, TOL, CAP)) for _ in range(3)]
     fast, ascent = min(times, key=lambda pair: pair[0])
     ends = ascent.ends[chosen]
-    clusters = len(cluster(mean, X, Rules()).centers)
+    clusters = len(cluster(mean, ArraySample(X), Rules()).centers)
     size = f"k = {mean.k}, {len(hill.weights)} of them with weight"
     steps = f"at most {ascent.n_iter} steps and {exact.n_iter}; {ascent.left} points left"
     return [

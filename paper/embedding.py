@@ -15,8 +15,9 @@ import kernelmean as km
 from kernelmean._random import Streams
 from kernelmean.compiled.threads import default_count
 from kernelmean.embedding.coordinates import classical_mds, geodesics
-from kernelmean.fitting.settings import default_limit
 from kernelmean.fitting.recipe import Recipe, common
+from kernelmean.fitting.settings import default_limit
+from kernelmean.samples import ArraySample
 from paper.experiment import Parts, Picture, Row, Values
 
 SETS = {"lakes36": "flow_lakes36", "itn15": "flow_itn15"}
@@ -56,9 +57,14 @@ def timed_on_all_cores(action: Callable[[], Any]) -> tuple[float, Any]:
     return min(spent[0] / default_count(), spent[1]), found
 
 
+def checked(samples: Sequence[np.ndarray]) -> list[ArraySample]:
+    """Arrays as samples that a recipe takes."""
+    return [ArraySample(np.asarray(X, dtype=np.float64)) for X in samples]
+
+
 def recipe(samples: Sequence[np.ndarray], **options: Any) -> Recipe:
     """One σ for all: the mean over samples of (mean interquartile range)/1.35."""
-    kernel, _ = common(samples, "gaussian", "iqr", None, "cpu")
+    kernel, _ = common(checked(samples), "gaussian", "iqr", None, "cpu")
     return Recipe(kernel, None, options={"tol": TOL, **options})
 
 

@@ -63,8 +63,10 @@ def fit(
     """
     first, second = split(samples)
     second = [X[:most] for X in second]
-    selecting, means = timed(lambda: recipe.means(first))
-    comparing, (D, _) = timed(lambda: Comparison("kl", recipe, means, second).distances())
+    selecting, means = timed(lambda: recipe.means(embedding.checked(first)))
+    comparing, (D, _) = timed(
+        lambda: Comparison("kl", recipe, means, embedding.checked(second)).distances()
+    )
     return selecting, comparing, means, D
 
 
@@ -73,7 +75,10 @@ def full_logs(name: str, piece: int, desk: Desk) -> Values:
     samples = desk.source.flow(name).samples
     first, second = split(samples)
     recipe = Recipe(embedding.recipe(samples).kernel, None, space="l2", sparse=False)
-    models = {b: recipe.mean(first[b]) for b in range(piece, len(samples), PIECES[name])}
+    models = {
+        b: recipe.mean(embedding.checked([first[b]])[0])
+        for b in range(piece, len(samples), PIECES[name])
+    }
     Q, sizes = np.concatenate(second), np.array([len(X) for X in second])
     for model in models.values():
         model.log(Q[:10])  # compiles and loads

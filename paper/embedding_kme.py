@@ -37,7 +37,7 @@ RANGES = {"share": (0.13, 0.81), "selection_s": (2.4 * 60, 24.6 * 60), "distance
 
 def fit(samples: Sequence[np.ndarray], made: Recipe) -> tuple[float, float, list[Any], np.ndarray]:
     """Sparse means, then their distances."""
-    selecting, means = timed(lambda: made.means(samples))
+    selecting, means = timed(lambda: made.means(embedding.checked(samples)))
     comparing, D = timed(lambda: km.distance_matrix(means))
     return selecting, comparing, means, D
 
@@ -48,7 +48,8 @@ def full_products(name: str, piece: int, desk: Desk) -> Values:
     Rows are dealt out so that pieces cost about the same.
     """
     samples = desk.source.flow(name).samples
-    means = Recipe(embedding.recipe(samples).kernel, None, sparse=False).means(samples)
+    full = Recipe(embedding.recipe(samples).kernel, None, sparse=False)
+    means = full.means(embedding.checked(samples))
     for mean in means:
         mean.inner(
             KernelMean(mean.centers[:10], mean.weights[:10], mean.kernel, "rkhs", None, 10)
@@ -99,7 +100,7 @@ def sweep(name: str, settings: dict[str, Any], piece: int, desk: Desk) -> Values
         embedding.recipe(samples, **settings),
         embedding.RUNS if settings == PAPER else embedding.BEST_RUNS,
     )
-    made.means(samples[:2])  # compiles
+    made.means(embedding.checked(samples[:2]))  # compiles
     return {
         "rows": embedding.sweep(
             partial(fit, samples), made, D, [len(X) for X in samples], piece, runs
@@ -212,7 +213,8 @@ def claims() -> list[Claim]:
     groups = [name for name in GENERATORS for _ in range(4)]
     samples = [GENERATORS[name](2000, rng)[0][:, 5:8] for name in groups]
     made = embedding.recipe(samples, **PAPER)
-    D = km.distance_matrix(Recipe(made.kernel, None, sparse=False).means(samples))
+    full = Recipe(made.kernel, None, sparse=False)
+    D = km.distance_matrix(full.means(embedding.checked(samples)))
     best = embedding.judged(D, fit(samples, embedding.recipe(samples, **BEST))[3], groups)
     coarse, fine = (
         embedding.relative_error(D, fit(samples, embedding.seeded(made, 0, tol=tol))[3])

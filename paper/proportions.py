@@ -187,7 +187,7 @@ def tested_at_once(
     model: km.ClassProportions, half: Half, places: Sequence[int]
 ) -> list[list[float]]:
     """ℓ1 errors of all test mixtures: z_c at every point of the pool once, then averages."""
-    F = means.values(model.means_, model._represented(half.pool))
+    F = means.values(model.means_, model._represented(half.pool).array())
     system, solver = model._fitted_means.system, model.solver
     found = []
     for i in places:
