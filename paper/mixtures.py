@@ -17,11 +17,11 @@ from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 
 import kernelmean as km
-from kernelmean import coefficients
 from kernelmean._types import EPS
 from kernelmean.fitting.settings import default_limit
 from kernelmean.kernels import RadialFunction
 from kernelmean.linalg import simplex
+from kernelmean.linalg.conjugate_gradients import conjugate_gradients
 from kernelmean.proportions.searching import Pairs
 from kernelmean.proportions.solving import linear_system
 from paper.experiment import Values
@@ -96,7 +96,7 @@ class Mean:
             return shares
         K, kappa = radial(self.squared), self.own.sums(radial, shares)
         if self.solver == "cg":
-            return coefficients.conjugate_gradients(K, kappa)
+            return conjugate_gradients(K, kappa)
         return solve(K + 4 * EPS * len(K) * np.eye(len(K)), kappa, assume_a="pos")
 
 
