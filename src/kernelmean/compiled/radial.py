@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Hashable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -27,8 +27,7 @@ MOST_HALVES = 64  # half powers up to which products do not underflow before the
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Phi:
+class Phi(NamedTuple):
     """Which code computes φ = exp(log_formula(s))."""
 
     log_formula: LogFormula

@@ -336,8 +336,12 @@ class KernelMean:
 
     def _over(self, Q: ArrayLike | Queries, function: Callable[[Points], Any]) -> Points:
         """``function`` of the query points in the coordinates of the kernel, where they lie."""
+        found: Points
+        if type(Q) is np.ndarray:  # most often: a single point should not wait for other questions
+            found = function(self.map(_checks.points(Q, "Q", self.dimension)))
+            return found
         checked = samples.check_queries(Q, self.engine, "Q", self.dimension)
-        found: Points = self.map_queries(checked).apply(function)
+        found = self.map_queries(checked).apply(function)
         return found
 
     def map(self, X: Points) -> Points:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-import numpy as np
-
 from kernelmean import _checks, engines
 from kernelmean._types import ArrayLike
 from kernelmean.engines import Engine
@@ -35,8 +33,6 @@ def check_queries(
     Q: ArrayLike | Queries, engine: str | Engine, name: str = "Q", columns: int | None = None
 ) -> Queries:
     """Places to evaluate at: arrays stay here whatever the engine, Dask collections stay lazy."""
-    if type(Q) is np.ndarray:  # most often; single points should not wait for other questions
-        return ArraySample(_checks.points(Q, name, columns))
     if isinstance(Q, Queries):
         return Q
     if _checks.is_collection(Q):
