@@ -1,4 +1,4 @@
-"""The door: outside arrays are checked here, once; nothing below checks again."""
+"""What users pass is checked here, once, at the public call; nothing below checks again."""
 
 from __future__ import annotations
 
@@ -90,9 +90,10 @@ def is_batched(X: object) -> TypeGuard[Batches]:
 
 
 def is_streamed(X: object) -> bool:
-    """Whether X is read from a file as it is needed.
+    """Whether X is read from a file as it is needed, and never all at once.
 
-    That is a mapped array or a source of batches, too large to be read at once.
+    So are mapped arrays of more than 64 MiB, whose owner chose not to load them, and sources of
+    batches that :func:`fits_in_memory` refuses. Nothing else decides this.
     """
     if is_batched(X):
         return not fits_in_memory(X.shape[0] * X.shape[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from dataclasses import replace
 from functools import partial
@@ -348,6 +349,18 @@ def test_the_classifier_and_the_detector_take_a_memory(selections, tmp_path):
         km.SparseKDEClassifier(**how).fit(X, y)
         km.SparseKDEOutlierDetector(**how).fit(X)
     assert len(selections) == 2 + 1
+
+
+def test_a_memory_needs_settings_that_can_be_pickled(tmp_path):
+    own = km.Radial(
+        lambda s: math.exp(-s),
+        log_constant=lambda d: -0.5 * d * math.log(math.pi),
+        l2_profile=lambda s: math.exp(-0.5 * s),
+        l2_constant=lambda d: -0.5 * d * math.log(2 * math.pi),
+    )
+    km.SparseKDE(k=9, kernel=own).fit(cloud())
+    with pytest.raises(ValueError, match="cannot be pickled"):
+        km.SparseKDE(k=9, kernel=own, memory=str(tmp_path)).fit(cloud())
 
 
 def test_a_memory_that_is_none_is_refused():

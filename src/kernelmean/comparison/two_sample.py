@@ -32,6 +32,7 @@ from kernelmean._types import ArrayLike, IntVector, Matrix, Points, RandomState,
 from kernelmean.bandwidth.resolve import DEFAULT_RULE
 from kernelmean.engines import Engine
 from kernelmean.fitting.prepare import Prepared, prepare
+from kernelmean.fitting.settings import FitSettings
 from kernelmean.kernels import Kernel, RadialFunction
 from kernelmean.linalg.factor import Factor, gram, product
 from kernelmean.samples import ArraySample, WeightedSample
@@ -267,7 +268,9 @@ def _prepared(
         elif constant:
             length = 1.0
     sample = WeightedSample.of(ArraySample(pool))
-    return prepare(sample, None if constant else scale, kernel, length, engine)
+    used = None if constant else scale
+    settings = FitSettings(kernel=kernel, bandwidth=length, scale=used, engine=engine)
+    return prepare(sample, settings)
 
 
 def _cut(

@@ -49,7 +49,7 @@ def _class_settings(
     points = members.sample.array()
     if len(members) == len(sample) or not (points == points[0]).all():
         return settings
-    together = prepare(sample, settings.scale, settings.kernel, settings.bandwidth, settings.engine)
+    together = prepare(sample, settings)
     return replace(settings, kernel=together.kernel, bandwidth=DEFAULT_RULE)
 
 

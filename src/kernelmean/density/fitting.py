@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pickle import PicklingError
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ def fit_density(
     better with centres of their own; refined centres do.
     """
     settings.check_names()
-    prepared = prepare(sample, settings.scale, settings.kernel, settings.bandwidth, settings.engine)
+    prepared = prepare(sample, settings)
     reference = prepared if settings.refine else _at_scotts_bandwidth(prepared)
     limit = max(default_limit(prepared.data.cloud.summary.size), FEWEST_DENSITY_CENTERS)
     asked = replace(
@@ -73,9 +74,14 @@ def _remembered(
     if memory is None or not sample.sample.resident or sample.sample.on_device:
         return fit_prepared(prepared, settings, streams)
     cached = memory.cache(_selected, ignore=["prepared"])
-    mean: SparseKernelMean = cached(
-        sample.sample.array(), sample.weights, settings, streams, prepared
-    )
+    points = sample.sample.array()
+    try:
+        mean: SparseKernelMean = cached(points, sample.weights, settings, streams, prepared)
+    except PicklingError as error:
+        raise ValueError(
+            "memory= finds a fit again by its settings, but these cannot be pickled: define the "
+            "functions of a kernel of your own by def in a module, or leave memory out."
+        ) from error
     return mean
 
 

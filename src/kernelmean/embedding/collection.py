@@ -1,4 +1,4 @@
-"""The door for collections of samples: lists, mappings and long tables become names and arrays."""
+"""Collections of samples: lists, mappings and long tables become names and samples."""
 
 from __future__ import annotations
 

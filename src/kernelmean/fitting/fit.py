@@ -146,7 +146,6 @@ def sparse_kernel_mean(
         solver=solver,
         engine=engine,
     )
-    settings.check_names()
     sample = checked_sample(X, sample_weight, engine)
     return fit_mean(sample, settings, _checks.streams(random_state), verbose)
 
@@ -170,7 +169,7 @@ def fit_mean(
 ) -> SparseKernelMean:
     """The sparse mean of a checked sample: prepare, then :func:`fit_prepared`."""
     settings.check_names()
-    prepared = prepare(sample, settings.scale, settings.kernel, settings.bandwidth, settings.engine)
+    prepared = prepare(sample, settings)
     return fit_prepared(prepared, settings, streams, verbose)
 
 

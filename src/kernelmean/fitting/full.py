@@ -68,7 +68,7 @@ def kernel_mean(
 def full_mean(sample: WeightedSample, settings: FitSettings) -> KernelMean:
     """The full mean of a checked sample; of the settings, kernel, scale and space matter."""
     _checks.choice(settings.space, "space", kernels.SPACES)
-    prepared = prepare(sample, settings.scale, settings.kernel, settings.bandwidth, settings.engine)
+    prepared = prepare(sample, settings)
     n = len(sample)
     w = sample.weights
     return KernelMean(

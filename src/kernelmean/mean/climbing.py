@@ -45,7 +45,7 @@ class Ascent(NamedTuple):
 
 
 class Iterate(NamedTuple):
-    """Points on a hill, with what one pass over the centres says of them."""
+    """Points on their way up, with what one pass over the centres says of them."""
 
     x: Points  # (q, d)
     log_value: Vector  # (q,)

@@ -17,6 +17,7 @@ from kernelmean.bandwidth import LABELLED_RULE
 from kernelmean.bandwidth.resolve import DEFAULT_RULE, labelled_kernel
 from kernelmean.engines import Engine
 from kernelmean.fitting.prepare import Prepared, prepare
+from kernelmean.fitting.settings import FitSettings
 from kernelmean.kernels import SPACES
 from kernelmean.mean import scaling
 from kernelmean.mean.expansion import AnyMean
@@ -145,7 +146,10 @@ def _prepare(groups: Sequence[Sample], settings: Settings) -> Prepared:
         else settings.bandwidth
     )
     X = groups[0].join(groups[1:])
-    prepared = prepare(WeightedSample.of(X), settings.scale, settings.kernel, rule, settings.engine)
+    asked = FitSettings(
+        kernel=settings.kernel, bandwidth=rule, scale=settings.scale, engine=settings.engine
+    )
+    prepared = prepare(WeightedSample.of(X), asked)
     if not labelled:
         return prepared
     y = np.repeat(np.arange(len(groups)), [len(group) for group in groups])

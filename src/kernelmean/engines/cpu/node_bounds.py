@@ -1,8 +1,8 @@
-"""What the nodes of a kd-tree claim of their farthest points, and how they learn of centres.
+"""Upper bounds on the distances of the points of a kd-tree's nodes to the centres.
 
-A node claims the largest squared distance from its points to the centres it has seen: never less
-than the truth. One whose box lies farther from a centre than it claims has nothing to learn from
-that centre.
+The bound of a node is the largest squared distance from its points to the centres it has been
+updated with: never less than the truth. A centre that lies farther from the node's box than the
+bound cannot lower it.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def catch_up(tree_arrays, bounds, fresh, root):
 
 @entry(EXACT_MATH)
 def update_ancestors(bounds, last):
-    """Renew the claims of nodes last, last − 1, …, 1 from their children."""
+    """Renew the bounds of nodes last, last − 1, …, 1 from their children."""
     for v in range(last, 0, -1):
         update_parent(bounds, v)
 
@@ -110,7 +110,7 @@ def update_leaf(tree_arrays, bounds, fresh, listed, v):
 
 @part(EXACT_MATH)
 def update_parent(bounds, v):
-    """Node v claims the farther of its children's points; the lower row on ties."""
+    """The bound of node v is the larger of its children's; the lower row on ties."""
     left = 2 * v
     right = 2 * v + 1
     tie = bounds.peak[left] == bounds.peak[right]

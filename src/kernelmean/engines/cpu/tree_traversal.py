@@ -1,10 +1,10 @@
 """Exact farthest-first traversal in low dimension: a kd-tree that knows its farthest point.
 
-Every leaf claims the largest squared distance from its points to the centres it has *seen*. A leaf
-that lags behind can only claim too much, so whichever leaf claims most is brought up to date, until
-the largest claim is true: that point is the next centre. Every few hundred centres the whole tree
-catches up, subtree by subtree on all threads; a node whose box lies farther from a centre than the
-node's claim has nothing to learn from it.
+Every leaf has an upper bound: the largest squared distance from its points to the centres it has
+been updated with. A leaf that lags behind can only have too large a bound, so the leaf of the
+largest bound is updated, until that bound is exact: its point is the next centre. Every few hundred
+centres the whole tree is updated, subtree by subtree on all threads; a centre farther from a node's
+box than the node's bound cannot lower it.
 """
 
 from __future__ import annotations
@@ -259,7 +259,7 @@ def _pick(X, tree_arrays, bounds, fresh, waiting, rows, squares):
 
 @part(EXACT_MATH)
 def _find_farthest(tree_arrays, bounds, fresh):
-    """Update the leaf that claims most until the root's claim is true; how many updates it took."""
+    """Update the leaf of the largest bound until the root's is exact, and count the updates."""
     updates = 0
     everyone = np.arange(len(fresh))
     while bounds.seen[bounds.leaf[1]] < len(fresh):
