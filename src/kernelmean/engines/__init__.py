@@ -37,6 +37,7 @@ from kernelmean.engines.optional_protocols import (
 from kernelmean.engines.protocols import (
     Distances,
     Engine,
+    KernelSums,
     Nearest,
     Picks,
     PointCloud,
@@ -61,6 +62,7 @@ __all__ = [
     "Elimination",
     "Engine",
     "FarthestOffers",
+    "KernelSums",
     "Nearest",
     "OfferingCloud",
     "OrthonormalBasis",

@@ -19,6 +19,7 @@ from kernelmean.engines.weighted_statistics import (
     unbiased,
     window_means,
 )
+from kernelmean.kernels import Spreads
 
 BLOCK = 65536  # rows whose offsets are held at a time
 MAPPED = 512  # rows that are mapped at a time, in the cache
@@ -91,6 +92,34 @@ class WeightedPoints:
         masses = self.group_masses(labels, len(centers))[:, None]
         means: Points = centers + np.divide(sums, masses, out=np.zeros_like(sums), where=masses > 0)
         return means
+
+    def group_variances(self, labels: IntVector, means: Points) -> Vector:
+        """Mean squared distance of each group to its mean, divided by d; 0 where it is empty."""
+        sums = np.zeros(len(means))
+        for start in range(0, len(labels), BLOCK):
+            some = slice(start, start + BLOCK)
+            offsets = self.X[some] - means[labels[some]]
+            squares = self.p[some] * np.einsum("ij,ij->i", offsets, offsets)
+            sums += np.bincount(labels[some], squares, minlength=len(means))
+        masses = self.group_masses(labels, len(means)) * means.shape[1]
+        return np.divide(sums, masses, out=np.zeros_like(sums), where=masses > 0)
+
+    def group_covariances(self, labels: IntVector, means: Points) -> Spreads:
+        """(k, d, d): covariance of each group about its mean; 0 where it is empty.
+
+        Rows are put in the order of their groups, so that each group is one matrix product.
+        """
+        k, d = means.shape
+        order = np.argsort(labels, kind="stable")
+        ends = np.cumsum(np.bincount(labels, minlength=k))
+        found = np.zeros((k, d, d))
+        for a, (stop, mean) in enumerate(zip(ends, means, strict=True)):
+            rows = order[ends[a - 1] if a else 0 : stop]
+            if len(rows):
+                offsets = self.X[rows] - mean
+                p = self.p[rows]
+                found[a] = (p[:, None] * offsets).T @ offsets / p.sum()
+        return found
 
 
 @dataclass(frozen=True)

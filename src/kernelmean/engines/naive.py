@@ -13,7 +13,8 @@ from kernelmean.engines import Picks, Shift
 from kernelmean.engines.arrays import ArraySummary, WeightedPoints
 from kernelmean.engines.distances import ArrayDistances
 from kernelmean.engines.protocols import PointRows
-from kernelmean.kernels import Formula, RadialFunction
+from kernelmean.kernels import Atoms, Formula, RadialFunction, Spreads
+from kernelmean.kernels.atoms import variance
 
 BLOCK = 4096
 
@@ -37,6 +38,10 @@ class Engine:
     def load(self, X: Points, weights: Vector | None = None) -> PointCloud:
         """Take the points in."""
         return PointCloud(WeightedPoints(X, weights))
+
+    def load_atoms(self, atoms: Atoms) -> AtomCloud:
+        """Take the atoms in."""
+        return AtomCloud(atoms)
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,30 @@ class PointCloud:
             f[:, 0] += terms.sum(axis=1)
             for t in range(Q.shape[1]):
                 f[:, 1 + t] += (terms * (X[None, :, t] - Q[:, t, None])).sum(axis=1)
+        return f
+
+    def atom_sum(self, radial: RadialFunction, atoms: Atoms) -> Vector:
+        """κ_a = Σ_j p_j g_a(x_j)."""
+        components = atoms.blurred(variance(radial))
+        kappa = np.zeros(len(atoms))
+        for rows in self._blocks():
+            kappa += self.sample.p[rows] @ np.exp(components.log_values(self.sample.X[rows]))
+        return kappa
+
+    def atom_moments(self, radial: RadialFunction, atoms: Atoms) -> Matrix:
+        """Σ_j p_j g_a(x_j)(1, u, ‖u‖² or uuᵀ), u = x_j − c_a, atom by atom."""
+        components = atoms.blurred(variance(radial))
+        full = atoms.kind == "full"
+        d = atoms.dimension
+        f = np.zeros((len(atoms), 1 + d + (d * d if full else 1)))
+        for rows in self._blocks():
+            X = self.sample.X[rows]
+            terms = self.sample.p[rows, None] * np.exp(components.log_values(X))
+            for a, center in enumerate(atoms.centers):
+                u = X - center
+                products = np.einsum("ji,jl->jil", u, u).reshape(len(u), d * d)
+                squares = products if full else (u**2).sum(axis=1)[:, None]
+                f[a] += terms[:, a] @ np.column_stack([np.ones(len(u)), u, squares])
         return f
 
     def log_kernel_sum(self, radial: RadialFunction, Q: Points, w: Vector | None = None) -> Vector:
@@ -136,6 +165,48 @@ class PointCloud:
 
     def _blocks(self) -> Iterator[slice]:
         return (slice(start, start + BLOCK) for start in range(0, len(self.sample.X), BLOCK))
+
+
+@dataclass(frozen=True)
+class AtomCloud:
+    """k atoms, and every sum over them written as its formula."""
+
+    atoms: Atoms
+
+    def kernel_sum(self, radial: RadialFunction, Q: Points, W: Matrix) -> Matrix:
+        """Σ_a W_ac g_a(q_i)."""
+        values: Matrix = np.exp(self.atoms.blurred(variance(radial)).log_values(Q)) @ W
+        return values
+
+    def log_kernel_sum(self, radial: RadialFunction, Q: Points, w: Vector) -> Vector:
+        """log Σ_a w_a g_a(q_i)."""
+        with np.errstate(divide="ignore"):
+            terms = self.atoms.blurred(variance(radial)).log_values(Q) + np.log(w)
+        value: Vector = np.logaddexp.reduce(terms, axis=1)
+        return value
+
+    def shift(self, decay: Formula, Q: Points, w: Vector) -> Shift:
+        """Step (Σ r_a P_a)⁻¹ Σ r_a P_a (c_a − q), query by query, r_a ∝ w_a g_a."""
+        sigma2 = variance(decay.times(None))
+        components = self.atoms.blurred(sigma2)
+        d = self.atoms.dimension
+        P = sigma2 * components.precisions()
+        P = P[:, None, None] * np.eye(d) if P.ndim == 1 else P
+        with np.errstate(divide="ignore"):
+            logs = components.log_values(Q) + np.log(w)
+        value: Vector = np.logaddexp.reduce(logs, axis=1)
+        with np.errstate(divide="ignore"):
+            traces = np.log(np.trace(P, axis1=1, axis2=2) / d)
+        pull: Vector = np.logaddexp.reduce(logs + traces, axis=1)
+        step = np.zeros(Q.shape)
+        direction = np.zeros(Q.shape)
+        for i, q in enumerate(Q):
+            if value[i] > -np.inf:
+                shares = np.exp(logs[i] - pull[i])
+                direction[i] = np.einsum("a,ast,at->s", shares, P, self.atoms.centers - q)
+                step[i] = np.linalg.solve(np.einsum("a,ast->st", shares, P), direction[i])
+        held = np.full(len(Q), -np.inf)
+        return Shift(value, pull, held, step, None if self.atoms.kind == "scalar" else direction)
 
 
 @dataclass
@@ -201,3 +272,9 @@ class Nearest:
 
     def means(self) -> Points:
         return self.sample.group_means(self.labels, self.centers)
+
+    def variances(self) -> Vector:
+        return self.sample.group_variances(self.labels, self.means())
+
+    def covariances(self) -> Spreads:
+        return self.sample.group_covariances(self.labels, self.means())

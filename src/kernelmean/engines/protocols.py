@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from kernelmean._types import IntVector, Matrix, Points, Vector
-from kernelmean.kernels import Formula, RadialFunction
+from kernelmean.kernels import Atoms, Formula, RadialFunction, Spreads
 
 
 class Picks(NamedTuple):
@@ -32,6 +32,14 @@ class Shift(NamedTuple):
     # (q, d) Σ_j w_j ψ_j (x_j − q) / Σ_j w_j ψ_j, without the points at a kink; 0 where nothing
     # pulls
     step: Points
+    # (q, d) the same mean with each term in the direction of its own slope, of which ∇f is a
+    # multiple; None where that is the step, as it is unless atoms have covariances
+    direction: Points | None = None
+
+    @property
+    def pull(self) -> Points:
+        """Where ∇f points: ∇f = 2·rate·exp(log_pull)·pull."""
+        return self.step if self.direction is None else self.direction
 
 
 class PointRows(Protocol):
@@ -144,6 +152,35 @@ class Nearest(Protocol):
         none.
         """
 
+    def variances(self) -> Vector:
+        """Mean squared distance of these points to their mean, divided by d; 0 where there are
+        none.
+        """
+
+    def covariances(self) -> Spreads:
+        """(k, d, d): covariance of these points about their mean; 0 where there are none."""
+
+
+class KernelSums(Protocol):
+    """Sums over k points, or over k atoms, for which g is the Gaussian that blurs them.
+
+    For an atom N(c, S) the value g(‖q − c‖²) is replaced by the mean of g(‖q − x‖²) over the atom.
+    """
+
+    def kernel_sum(self, radial: RadialFunction, Q: Points, W: Matrix) -> Matrix:
+        """f_ic = Σ_a W_ac g_a(q_i); (q,) for W of shape (k,), (q, c) for (k, c)."""
+
+    def log_kernel_sum(self, radial: RadialFunction, Q: Points, w: Vector) -> Vector:
+        """log Σ_a w_a g_a(q_i) without underflow, w ≥ 0."""
+
+    def shift(self, decay: Formula, Q: Points, w: Vector) -> Shift:
+        """Where mean shift goes from each query, w ≥ 0.
+
+        With P_a the inverse covariance of g_a and σ² = 1/(2·rate), ψ_a = σ²P_a g_a, of which
+        log_pull takes the trace over d: step = (Σ w_a ψ_a)⁻¹ Σ w_a ψ_a (c_a − q), and direction =
+        Σ w_a ψ_a (c_a − q) / exp(log_pull). For scalar spreads both are equal.
+        """
+
 
 class PointCloud(Protocol):
     """Holds n points with weights p, Σp = 1."""
@@ -176,6 +213,15 @@ class PointCloud(Protocol):
         mean and its pull.
         """
 
+    def atom_sum(self, radial: RadialFunction, atoms: Atoms) -> Vector:
+        """(k,): Σ_j p_j g_a(x_j), g_a the Gaussian ``radial`` blurred by atom a: κ of atoms."""
+
+    def atom_moments(self, radial: RadialFunction, atoms: Atoms) -> Matrix:
+        """Σ_j p_j g_a(x_j) times 1, u = x_j − c_a, and ‖u‖² or the d² products uuᵀ.
+
+        (k, 2 + d) for scalar spreads, (k, 1 + d + d²) for full ones: κ and its derivatives.
+        """
+
     def log_kernel_sum(self, radial: RadialFunction, Q: Points, w: Vector | None = None) -> Vector:
         """log Σ_j w_j g(‖q_i − x_j‖²) without underflow, w ≥ 0."""
 
@@ -201,3 +247,6 @@ class Engine(Protocol):
 
     def load(self, X: Points, weights: Vector | None = None) -> PointCloud:
         """Take the points in; X is neither copied needlessly nor ever modified."""
+
+    def load_atoms(self, atoms: Atoms) -> KernelSums:
+        """Take atoms with spreads in, for sums over them at points."""

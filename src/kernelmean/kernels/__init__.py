@@ -8,6 +8,7 @@ logarithms, because in hundreds of dimensions none of them fits a float.
 
 from __future__ import annotations
 
+from kernelmean.kernels.atoms import Atoms, Components, SpreadKind, Spreads
 from kernelmean.kernels.base import SPACES, Kernel
 from kernelmean.kernels.custom import Radial
 from kernelmean.kernels.gaussian import Gaussian
@@ -19,7 +20,9 @@ from kernelmean.kernels.traits import KernelTraits, RadialTraits
 
 __all__ = [
     "SPACES",
+    "Atoms",
     "Cauchy",
+    "Components",
     "Formula",
     "Gaussian",
     "Kernel",
@@ -30,6 +33,8 @@ __all__ = [
     "RadialFunction",
     "RadialTraits",
     "Slope",
+    "SpreadKind",
+    "Spreads",
     "Student",
     "Table",
     "describe",

@@ -56,6 +56,7 @@ class Gaussian(Kernel):
         reliable_slope=True,
         closed_marginals=True,
         closed_under_convolution=True,
+        spreads=True,
     )
 
     def __post_init__(self) -> None:

@@ -85,6 +85,9 @@ class KernelTraits:
         The convolution of two members of the family is a member: :meth:`.Kernel.convolved` gives
         it. Then two kernel means of different bandwidth have an inner product in L2
         (:meth:`.Kernel.cross`).
+    spreads : bool
+        The mean of φ over a normal distribution has the closed form of ``kernels.atoms``. Then a
+        centre may have a width of its own.
 
     See Also
     --------
@@ -101,6 +104,7 @@ class KernelTraits:
     reliable_slope: bool = False
     closed_marginals: bool = False
     closed_under_convolution: bool = False
+    spreads: bool = False
 
 
 # Of every mixture of Gaussians of different widths: it is completely monotone in r² (Schoenberg
