@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 import kernelmean as km
 from kernelmean import coefficients
 from kernelmean.coefficients import refinement
-from kernelmean.linalg.factor import Factor, gram
+from kernelmean.linalg.factor import Factor
+from kernelmean.linalg.gram import gram
 from tests.strategies import clouds, weighted_clouds
 
 

@@ -30,7 +30,8 @@ from kernelmean._lazy import lazy
 from kernelmean._types import EPS, IntVector, Matrix, Points, Vector
 from kernelmean.engines import Engine, PointCloud
 from kernelmean.kernels import RadialFunction, Slope
-from kernelmean.linalg.factor import Factor, cholesky, gram, product
+from kernelmean.linalg.factor import Factor, cholesky, product
+from kernelmean.linalg.gram import gram
 from kernelmean.linalg.pursuit import GreedyPursuit
 
 MEMORY_PAIRS = 20  # of a step s and the change y of the gradient, kept with sᵀy

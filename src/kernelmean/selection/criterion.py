@@ -11,7 +11,7 @@ from kernelmean import coefficients
 from kernelmean._lazy import lazy
 from kernelmean._types import Constraint, Points, Solver, Vector
 from kernelmean.coefficients import Path
-from kernelmean.kernels import Formula
+from kernelmean.kernels import Atoms, Formula
 from kernelmean.linalg.factor import Factor
 from kernelmean.selection.base import Task
 
@@ -51,10 +51,13 @@ class Criterion:
         """α on the first k centres."""
         return coefficients.weights(factor, k, self.constraint, self.solver)
 
-    def log_density(self, centers: Points, alpha: Vector) -> Vector:
-        """The log of Σ_a α_a φ(x, c_a) at the rows that decide."""
-        cloud = self.task.engine.load(centers)
-        return cloud.log_kernel_sum(self.density, self._judging_rows, alpha)
+    def log_density(self, atoms: Atoms, alpha: Vector) -> Vector:
+        """The log of Σ_a α_a φ_a(x) at the rows that decide, φ_a the kernel at centre a."""
+        engine = self.task.engine
+        if atoms.spreads is None:
+            cloud = engine.load(atoms.centers)
+            return cloud.log_kernel_sum(self.density, self._judging_rows, alpha)
+        return engine.load_atoms(atoms).log_kernel_sum(self.density, self._judging_rows, alpha)
 
     def prefers(self, rival: Entry, best: Entry) -> bool:
         """Whether ``rival`` is better than ``best``.
@@ -105,7 +108,7 @@ class Entry:
     @lazy
     def log_density(self) -> Vector:
         """The log-density at the rows that decide."""
-        return self.criterion.log_density(self.path.factor.centers[: self.k], self.weights)
+        return self.criterion.log_density(self.path.factor.atoms[: self.k], self.weights)
 
 
 def best_of(entries: list[Entry]) -> Entry:
