@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 from kernelmean import _checks
 from kernelmean.fitting.settings import SPREADS, FitSettings
 from kernelmean.kernels import Kernel, SpreadKind
