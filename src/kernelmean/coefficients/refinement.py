@@ -89,7 +89,8 @@ class Objective:
 
     def change(self, old: State, new: State) -> Points:
         """How far the centres of two states are apart, in units of ``unit``."""
-        return (new.centers - old.centers) / self.unit
+        steps: Points = (new.centers - old.centers) / self.unit
+        return steps
 
     @property
     def _one_sum_serves_both(self) -> bool:
@@ -153,7 +154,10 @@ class State:
         ∂²E/∂c_a² is proportional to α_a² where centres hardly overlap, and not where they do.
         """
         squares = (self.alpha[:, None] / np.abs(self.alpha).max()) ** 2
-        return squares + (ALONE_SHARE + COINCIDENT_SHARE * self.overlap[:, None]) * squares.mean()
+        metric: Matrix = (
+            squares + (ALONE_SHARE + COINCIDENT_SHARE * self.overlap[:, None]) * squares.mean()
+        )
+        return metric
 
     def longest(self, steps: Points) -> float:
         """The longest step."""
@@ -161,7 +165,7 @@ class State:
 
     def first_step(self, descent: Points) -> Points:
         """Along the gradient divided by the metric, whose scale says nothing."""
-        step = descent / (self.metric * np.abs(descent).max())
+        step: Points = descent / (self.metric * np.abs(descent).max())
         step *= FIRST_STEP_RADII * self.length / _longest(step)
         return step
 
