@@ -16,7 +16,7 @@ from scipy.linalg import LinAlgError
 
 from kernelmean._lazy import lazy
 from kernelmean._types import Matrix, Vector
-from kernelmean.coefficients.atom_refinement import TINY, by_share
+from kernelmean.coefficients.atom_refinement import TINY
 from kernelmean.coefficients.descent import FIRST_STEP_RADII, Memory, minimise, stages
 from kernelmean.coefficients.refinement import ALONE_SHARE, COINCIDENT_SHARE, Solve
 from kernelmean.engines import Engine, PointCloud
@@ -24,8 +24,6 @@ from kernelmean.kernels import Atoms, RadialFunction, Spreads
 from kernelmean.kernels.atoms import variance
 from kernelmean.linalg.factor import Factor, cholesky
 from kernelmean.linalg.gram import gram
-
-__all__ = ["FullObjective", "FullState", "by_share", "refine"]
 
 # Least eigenvalue of S at the start, so that flat directions can grow: B = 0 has no slope.
 FLOOR_SHARE = 0.05  # of the mean eigenvalue, but

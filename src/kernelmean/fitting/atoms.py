@@ -8,7 +8,13 @@ import numpy as np
 
 from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, StopReason
-from kernelmean.coefficients import Path, Progress, Stopping, atom_refinement
+from kernelmean.coefficients import (
+    Path,
+    Progress,
+    Stopping,
+    atom_refinement,
+    full_refinement,
+)
 from kernelmean.fitting.refine import free_or_exact, refined_points
 from kernelmean.fitting.spreads import Kinds
 from kernelmean.kernels import Atoms
@@ -186,7 +192,8 @@ class AtomsOf:
         if k != self._k:
             return AtomsOf(replace(self._fit, kinds=("full",)), k).best()
         cloud = criterion.task.cloud
-        return self._solved(cell_atoms(cloud, self._contest.centroid_points(0), "full"), "kmeans")
+        start = self._solved(cell_atoms(cloud, self._contest.centroid_points(0), "full"), "kmeans")
+        return self._refined(start, self._fit.steps)
 
     def _full_is_worth_it(self) -> bool:
         """Whether so few full atoms as store the same numbers are better than scalar ones."""
@@ -203,15 +210,10 @@ class AtomsOf:
         return Selected(path, self._criterion.weights(path.factor, path.k))
 
     def _refined(self, start: Selected, steps: int) -> Selected:
-        """Atoms after so many steps; scalar spreads move with their centres."""
-        task = self._criterion.task
-        if not steps or start.path.atoms.kind != "scalar":
+        """Atoms after so many steps in centres and spreads; never worse than before."""
+        if not steps:
             return start
-        objective = atom_refinement.AtomObjective(
-            task.cloud, task.radial, free_or_exact(self._criterion)
-        )
-        rng = task.streams.of("refining rows")
-        end = atom_refinement.refine(objective, task.engine, start.path.atoms, steps, rng)
+        end = self._descended(start.path.atoms, steps)
         if end is None:
             return start
         factor = atom_refinement.by_share(end)
@@ -219,5 +221,16 @@ class AtomsOf:
         if not factor.objective(alpha) < start.path.factor.objective(start.weights):
             return start
         name = start.path.source.name.removesuffix("+refined") + "+refined"
-        source = OffData(name, task.cloud, factor.centers, factor.kappa)
+        source = OffData(name, self._criterion.task.cloud, factor.centers, factor.kappa)
         return Selected(Path(factor.size, start.path.reason, factor, None, source), alpha)
+
+    def _descended(self, atoms: Atoms, steps: int) -> atom_refinement.Moved | None:
+        task = self._criterion.task
+        solve = free_or_exact(self._criterion)
+        rng = task.streams.of("refining rows")
+        if atoms.kind == "full":
+            return full_refinement.refine(
+                task.cloud, task.radial, solve, task.engine, atoms, steps, rng
+            )
+        objective = atom_refinement.AtomObjective(task.cloud, task.radial, solve)
+        return atom_refinement.refine(objective, task.engine, atoms, steps, rng)
