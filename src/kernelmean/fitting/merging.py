@@ -209,7 +209,7 @@ def _after_steps(start: _Candidate, target: Target) -> _Candidate:
     """
     projected = target.constraint == "simplex-projection"
     steering = replace(target, constraint=None) if projected else target
-    factor = moved(steering, start.factor, MOVING_STEPS)
+    factor = moved(steering, start.factor.atoms, MOVING_STEPS)
     if factor is None:
         return start
     return _better(start, _Candidate.of(factor, target))
@@ -226,8 +226,9 @@ def _distinct(target: Target) -> Target:
     numbers = np.column_stack([atoms.centers, atoms.spreads.reshape(len(atoms), -1)])
     _, first, group = np.unique(numbers, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
-    weights = np.bincount(np.ravel(group), target.weights)[order]
-    return replace(target, atoms=atoms[first[order]], weights=weights)
+    weights = np.zeros(len(first))
+    np.add.at(weights, np.ravel(group), target.weights)
+    return replace(target, atoms=atoms[first[order]], weights=weights[order])
 
 
 def _greedy(target: Target, k: int) -> Atoms:
