@@ -18,7 +18,8 @@ from benchmarks.measuring import DATA, Row, fresh_growth, run, seconds
 from kernelmean import engines
 from kernelmean.engines.cpu import truncated_sums as narrow
 from kernelmean.linalg import simplex
-from kernelmean.linalg.factor import Factor, gram
+from kernelmean.linalg.factor import Factor
+from kernelmean.linalg.gram import gram
 
 HERE = Path(__file__).parent
 

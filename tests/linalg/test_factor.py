@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy.linalg import LinAlgError
 
 import kernelmean as km
-from kernelmean.linalg.factor import Factor, cholesky, gram, solve_lower, square
+from kernelmean.linalg.factor import Factor, cholesky, solve_lower, square
+from kernelmean.linalg.gram import gram
 from tests import brute
 
 

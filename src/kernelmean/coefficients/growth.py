@@ -11,7 +11,7 @@ from kernelmean._types import IntVector, Points, StopReason, Vector
 from kernelmean.coefficients import stopping
 from kernelmean.coefficients.sources import Source
 from kernelmean.engines import Distances, PointCloud, elimination
-from kernelmean.kernels import RadialFunction
+from kernelmean.kernels import Atoms, RadialFunction
 from kernelmean.linalg.factor import Factor
 
 FIRST_BLOCK_CENTERS = 32  # in a block where k is open, at least; blocks grow with k
@@ -46,6 +46,11 @@ class Path:
     @property
     def centers(self) -> Points:
         return self.factor.centers[: self.k]
+
+    @property
+    def atoms(self) -> Atoms:
+        """The centres with their spreads."""
+        return self.factor.atoms[: self.k]
 
     @lazy
     def distances(self) -> Distances:

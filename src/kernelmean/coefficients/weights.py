@@ -7,7 +7,8 @@ import numpy as np
 from kernelmean._types import Constraint, Matrix, Solver, Vector
 from kernelmean.linalg import simplex
 from kernelmean.linalg.conjugate_gradients import conjugate_gradients
-from kernelmean.linalg.factor import Factor, gram
+from kernelmean.linalg.factor import Factor
+from kernelmean.linalg.gram import gram
 
 CONSTRAINTS = (None, "simplex", "simplex-projection", "sum-to-one")
 SOLVERS = ("cholesky", "cg")
@@ -42,4 +43,4 @@ def _sum_to_one(factor: Factor, free: Vector) -> Vector:
 
 
 def _gram(factor: Factor, k: int) -> Matrix:
-    return gram(factor.radial, factor.centers[:k], factor.centers[:k])
+    return gram(factor.radial, factor.atoms[:k], factor.atoms[:k])

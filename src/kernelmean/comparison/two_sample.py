@@ -34,7 +34,8 @@ from kernelmean.engines import Engine
 from kernelmean.fitting.prepare import Prepared, prepare
 from kernelmean.fitting.settings import FitSettings
 from kernelmean.kernels import Kernel, RadialFunction
-from kernelmean.linalg.factor import Factor, gram, product
+from kernelmean.linalg.factor import Factor, product
+from kernelmean.linalg.gram import gram
 from kernelmean.samples import ArraySample, WeightedSample
 
 RULE = "median"

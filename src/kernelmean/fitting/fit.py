@@ -10,12 +10,15 @@ from kernelmean._types import ArrayLike, Constraint, RandomState, Solver, Space
 from kernelmean.coefficients import Path, Stopping
 from kernelmean.coefficients.sources import picking_radii
 from kernelmean.engines import Engine, PointCloud
+from kernelmean.fitting import spreads
+from kernelmean.fitting.atoms import AtomFit
 from kernelmean.fitting.prepare import Prepared, checked_sample, engine_name, prepare
 from kernelmean.fitting.progress import progress_bar
-from kernelmean.fitting.refine import POLISH, refined, worth_polishing
+from kernelmean.fitting.refine import refined_points
 from kernelmean.fitting.settings import FitSettings
 from kernelmean.kernels import Kernel
 from kernelmean.mean import certificate as certificates
+from kernelmean.mean.gauge import Gauge
 from kernelmean.mean.value import SparseKernelMean, incoherence
 from kernelmean.samples import WeightedSample
 from kernelmean.selection import KCenter, Task
@@ -35,6 +38,7 @@ def sparse_kernel_mean(
     patience: int = 10,
     selection: str | ArrayLike = "auto",
     refine: int = 0,
+    spread: str | None = "auto",
     constraint: Constraint = None,
     solver: Solver = "cholesky",
     sample_weight: ArrayLike | None = None,
@@ -83,6 +87,15 @@ def sparse_kernel_mean(
         They are then no rows of X (``indices`` is None, there is no ``bound``), and stand in the
         order in which each lowers the error most, so that truncating is sensible. A step costs
         about as much as κ with 1 + d columns. Smooth kernels gain much, a Laplacian little.
+        Centres with spreads are moved together with them.
+    spread : {'auto', 'scalar', 'full'} or None, default='auto'
+        What a centre is. None: a point, as in [1]_. "scalar": a Gaussian N(c, s²I) in the place of
+        the points of its cell, which are those nearest to the centre; c is their mean, and s² their
+        variance per coordinate. "full": a Gaussian N(c, S) with their covariance. The kernel must
+        then be Gaussian. Selected rows move to the means of their cells, ``indices`` and ``bound``
+        are None, and the ``certificate`` says the error. "auto" takes, for a Gaussian kernel with
+        ``selection="auto"``, whichever of the three has the least error, and "full" only where it
+        has it at an equal number of stored numbers too; otherwise points.
     constraint : {'simplex', 'simplex-projection', 'sum-to-one'} or None, default=None
         The constraint on the weights. "simplex" finds the exact optimum over α ≥ 0, Σα = 1;
         "simplex-projection" projects onto that set, as [1]_ does.
@@ -142,6 +155,7 @@ def sparse_kernel_mean(
         patience=patience,
         selection=selection,
         refine=refine,
+        spread=spread,
         constraint=constraint,
         solver=solver,
         engine=engine,
@@ -184,14 +198,15 @@ def fit_prepared(
     d = data.sample.sample.dimension
     if settings.refine:
         prepared.kernel.slope(d, settings.space)  # a kernel that has none says so before the work
+    kinds = spreads.kinds(settings, prepared.kernel, d, rule.limit)
     with progress_bar(verbose) as progress:
-        selected = select(which, criterion, rule, progress)
-        steps = settings.refine
-        if settings.is_auto and worth_polishing(selected, criterion, prepared.kernel):
-            steps = max(steps, POLISH)
-        if steps:
-            slope = prepared.kernel.slope(d, settings.space)
-            selected = refined(selected, criterion, slope, steps)
+        if kinds == (None,):
+            chosen = select(which, criterion, rule, progress)
+            selected = refined_points(chosen, criterion, settings.refine, polish=settings.is_auto)
+        else:
+            gauge = Gauge(data.cloud, prepared.kernel, settings.space, streams)
+            fit = AtomFit(criterion, which, rule, kinds, settings.refine, gauge, progress)
+            selected = fit.selected()
     return _mean(selected, prepared, settings)
 
 
@@ -211,7 +226,7 @@ def _criterion(
         density=settings.by_likelihood,
         streams=streams,
     )
-    return Criterion(task, settings.constraint, settings.solver, prepared.kernel.formula(d))
+    return Criterion(task, settings.constraint, settings.solver, prepared.kernel, settings.space)
 
 
 def _mean(selected: Selected, prepared: Prepared, settings: FitSettings) -> SparseKernelMean:
@@ -220,6 +235,7 @@ def _mean(selected: Selected, prepared: Prepared, settings: FitSettings) -> Spar
     data = prepared.data
     return SparseKernelMean(
         centers=data.original(path.centers, path.indices),
+        spreads=path.atoms.spreads,
         weights=alpha,
         kernel=prepared.kernel,
         space=settings.space,
@@ -252,5 +268,7 @@ def path_facts(path: Path, cloud: PointCloud, engine: Engine) -> dict[str, Any]:
         if path.indices is None
         else certificates.coincident_mass(cloud, engine, path.distances, path.centers),
         "nested": path.source.name == KCenter.name,
-        "nearest_bound": certificates.nearest_bound(path.distances, radial),
+        "nearest_bound": None
+        if path.atoms.spreads is not None
+        else certificates.nearest_bound(path.distances, radial),
     }

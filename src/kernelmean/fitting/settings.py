@@ -16,6 +16,7 @@ from kernelmean.engines import Engine
 from kernelmean.kernels import Kernel
 from kernelmean.samples import WeightedSample
 
+SPREADS = ("auto", None, "scalar", "full")  # names as users write them
 FEWEST_DENSITY_CENTERS = 600  # that "auto" may take however few the points: fewer save no time
 
 
@@ -36,6 +37,7 @@ class FitSettings:
     patience: int = 10
     selection: str | ArrayLike = "auto"
     refine: int = 0
+    spread: str | None = "auto"
     constraint: Constraint = None
     solver: Solver = "cholesky"
     engine: str | Engine = "cpu"
@@ -61,6 +63,7 @@ class FitSettings:
         _checks.choice(self.space, "space", kernels.SPACES)
         _checks.choice(self.constraint, "constraint", coefficients.CONSTRAINTS)
         _checks.choice(self.solver, "solver", coefficients.SOLVERS)
+        _checks.choice(self.spread, "spread", SPREADS)
         _checks.count(self.refine, "refine", least=0)
 
     def given_selection(self, sample: WeightedSample) -> str | IntVector:

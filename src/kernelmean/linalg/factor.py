@@ -1,9 +1,9 @@
 """The growing Cholesky factor: one factorisation serves every number of centres.
 
-K + Λ = LLᵀ with rows in selection order, y = L⁻¹κ; Λ is a tiny diagonal jitter, λ_i = 4i·eps, what
-rounding may take from pivot i. The leading block of a Cholesky factor is the factor of the leading
-block, and forward substitution uses only earlier rows, so for every m ≤ k:  E_m = −Σ_{i≤m} y_i²,
-α_m = L_m⁻ᵀ y_{1:m}.
+K + Λ = LLᵀ with rows in selection order, y = L⁻¹κ; Λ is a tiny diagonal jitter, λ_i = 4i·eps·K_ii,
+what rounding may take from pivot i, with K_ii = 1 for points and less for atoms. The leading block
+of a Cholesky factor is the factor of the leading block, and forward substitution uses only earlier
+rows, so for every m ≤ k:  E_m = −Σ_{i≤m} y_i², α_m = L_m⁻ᵀ y_{1:m}.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.linalg.blas import dgemm, dsyrk, dtrmm, dtrsm, dtrsv
 from scipy.linalg.lapack import dpotrf
-from scipy.spatial.distance import cdist
 
 from kernelmean._types import EPS, Matrix, Points, Vector
 from kernelmean.engines import Elimination
-from kernelmean.kernels import RadialFunction, Table
+from kernelmean.kernels import Atoms, RadialFunction
+from kernelmean.kernels.atoms import joined
+from kernelmean.linalg.gram import as_atoms, gram, squared_norms
 
 LARGEST_BOOST = 1e12  # of the least jitter, by factors of ten; then there is no factor
 NOTABLE_JITTER = 1e-8  # in units of g(0): above it a warning tells
@@ -35,16 +36,6 @@ def product(A: Matrix, B: Matrix) -> Matrix:
     columns = B.reshape(len(B), -1)
     result: Matrix = dgemm(1.0, columns.T, A.T).T
     return result.reshape(len(A), *B.shape[1:])
-
-
-def gram(radial: RadialFunction, A: Points, B: Points) -> Matrix:
-    """K_ab = g(‖a − b‖²), by direct differences: no digit lost far from the origin."""
-    squared = cdist(A, B, "sqeuclidean")
-    if not isinstance(radial, Table):
-        return radial(squared)
-    from kernelmean.compiled.tables import look_up  # Numba, which formulas do without
-
-    return look_up(radial, squared)
 
 
 def cholesky(A: Matrix, jitter: Vector | float = 0.0) -> Matrix:
@@ -106,9 +97,10 @@ class Factor:
 
     def __init__(self, radial: RadialFunction, elimination: Elimination | None = None) -> None:
         self.radial = radial
-        self._eliminate = elimination or self._on_the_host
+        self._elimination = elimination
         self._boost = 1.0  # what λ had to be multiplied by
-        self.centers: Points = np.empty((0, 0))
+        self.atoms = Atoms(np.empty((0, 0)))
+        self._diagonal: Vector = np.empty(0)  # K_ii
         self.kappa: Vector = np.empty(0)
         self.y: Vector = np.empty(0)
         self._panels: list[
@@ -116,15 +108,20 @@ class Factor:
         ] = []  # few: a panel as large as half of the one above it is merged with that
         self._blocks: list[int] = []
 
-    def append(self, centers: Points, kappa: Vector) -> None:
+    @property
+    def centers(self) -> Points:
+        """The centres, those of atoms without their spreads."""
+        return self.atoms.centers
+
+    def append(self, centers: Points | Atoms, kappa: Vector) -> None:
         """Grow by a block of centres.
 
         Where K + Λ is not positive in float64, Λ is raised tenfold and all is factored again.
         """
         self._blocks.append(len(centers))
-        self.centers = (
-            centers.copy() if not len(self.y) else np.concatenate([self.centers, centers])
-        )
+        new = as_atoms(centers)
+        self.atoms = joined([self.atoms, new] if len(self.y) else [new])
+        self._diagonal = np.concatenate([self._diagonal, squared_norms(self.radial, new)])
         self.kappa = np.concatenate([self.kappa, kappa])
         try:
             self._grow(len(centers))
@@ -138,13 +135,16 @@ class Factor:
 
     @property
     def jitter(self) -> float:
-        """The largest λ_i, in units of g(0)."""
-        return float(self.jitters[-1]) if self.size else 0.0
+        """The largest λ_i, in units of K_ii."""
+        return float((self._relative_jitters(0, self.size)).max()) if self.size else 0.0
 
     @property
     def jitters(self) -> Vector:
-        """λ_i = 4i·eps, times what near-singularity asked for."""
-        return self._boost * 4 * EPS * np.arange(1.0, self.size + 1)
+        """λ_i = 4i·eps·K_ii, times what near-singularity asked for."""
+        return self._relative_jitters(0, self.size) * self._diagonal[: self.size]
+
+    def _relative_jitters(self, start: int, stop: int) -> Vector:
+        return self._boost * 4 * EPS * np.arange(start + 1.0, stop + 1)
 
     @property
     def indicator(self) -> Vector:
@@ -213,14 +213,18 @@ class Factor:
     def _grow(self, b: int) -> None:
         """[L 0; Xᵀ M]: X = L⁻¹K₁₂, MMᵀ = K₂₂ + Λ₂ − XᵀX, y₂ = M⁻¹(κ₂ − Xᵀy₁)."""
         m = self.size
-        old = self.centers[:m]
-        new = self.centers[m : m + b]
-        left, M = self._eliminate(old, new, self._boost * 4 * EPS * np.arange(m + 1.0, m + b + 1))
+        old = self.atoms[:m]
+        new = self.atoms[m : m + b]
+        jitter = self._relative_jitters(m, m + b) * self._diagonal[m : m + b]
+        if self._elimination is None:
+            left, M = self._on_the_host(old, new, jitter)
+        else:
+            left, M = self._elimination(old.centers, new.centers, jitter)
         rest = self.kappa[m : m + b] - product(left, self.y) if m else self.kappa[m : m + b]
         self._add(Panel(left, M))
         self.y = np.concatenate([self.y, solve_lower(M, rest)])
 
-    def _on_the_host(self, old: Points, new: Points, jitter: Vector) -> tuple[Matrix, Matrix]:
+    def _on_the_host(self, old: Atoms, new: Atoms, jitter: Vector) -> tuple[Matrix, Matrix]:
         """(Xᵀ, M)."""
         X = (
             self.forward_substitute(gram(self.radial, old, new))

@@ -17,7 +17,8 @@ from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.compiled import gains as scores
 from kernelmean.engines import OrthonormalBasis, Projections
 from kernelmean.kernels import RadialFunction
-from kernelmean.linalg.factor import cholesky, gram, product, solve_lower
+from kernelmean.linalg.factor import cholesky, product, solve_lower
+from kernelmean.linalg.gram import gram
 
 LARGEST_BLOCK_PICKS = 32  # between two updates of the whole pool, but
 PICKS_BEFORE_PER_PICK = 8  # no more than one for so many picks made before

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from kernelmean._random import Streams
-from kernelmean._types import EPS, Points, Space, Vector
-from kernelmean.engines import Distances, Engine, PointCloud
-from kernelmean.kernels import Kernel, RadialFunction
-from kernelmean.linalg.factor import gram
+from kernelmean._types import EPS, Matrix, Points, Space, Vector
+from kernelmean.engines import Distances, Engine, KernelSums, PointCloud
+from kernelmean.kernels import Atoms, Kernel, RadialFunction
+from kernelmean.linalg.gram import gram
 
 METHODS = ("auto", "exact", "rows", "spectral")
 MAX_EXACT_POINTS = 20_000  # up to which n²/2 kernel values take about a second
@@ -77,13 +77,26 @@ class Comparison:
     engine: Engine
     kernel: Kernel
     space: Space
-    centers: Points
+    atoms: Atoms  # the centres, with their spreads where they have some
     alpha: Vector
 
     @property
     def radial(self) -> RadialFunction:
         """g/g(0)."""
-        return self.kernel.radial(self.centers.shape[1], self.space)
+        return self.kernel.radial(self.atoms.dimension, self.space)
+
+    def loaded_atoms(self) -> KernelSums:
+        """The centres in the engine."""
+        if self.atoms.spreads is None:
+            return self.engine.load(self.atoms.centers)
+        return self.engine.load_atoms(self.atoms)
+
+
+def kernel_means(cloud: PointCloud, radial: RadialFunction, atoms: Atoms) -> Vector:
+    """κ_a = ⟨z̄, φ_a⟩, φ_a the kernel at centre a or its mean over atom a."""
+    if atoms.spreads is None:
+        return cloud.kernel_sum(radial, atoms.centers)
+    return cloud.atom_sum(radial, atoms)
 
 
 def theorem_1(cover: float, radial: RadialFunction, covered_mass: float) -> float:
@@ -132,8 +145,8 @@ def measure(
     "auto" is exact while that is cheap and above its floor, else spectral. Where the kernel is a
     user's own and has no known spectrum, "auto" takes what is left: the exact floor, or rows.
     """
-    kappa = case.cloud.kernel_sum(case.radial, case.centers)
-    K = gram(case.radial, case.centers, case.centers)
+    kappa = kernel_means(case.cloud, case.radial, case.atoms)
+    K = gram(case.radial, case.atoms, case.atoms)
     residual = kappa - K @ case.alpha
     spectrum = case.kernel.has_spectrum(case.space)
     half = float(kappa @ case.alpha) + float(residual @ case.alpha)  # 2κᵀα − αᵀKα = ‖z̄‖² − err²
@@ -174,7 +187,7 @@ def _rows(
     """
     rows, correction = _drawn_rows(case.cloud, rng, size)
     Q = case.cloud.rows(rows)
-    z = case.engine.load(case.centers).kernel_sum(case.radial, Q, case.alpha)
+    z = case.loaded_atoms().kernel_sum(case.radial, Q, case.alpha)
     r = case.cloud.kernel_sum(case.radial, Q) - z
     squared = float(r.mean()) - offset
     # All rows of a sample leave nothing to chance, even where there is only one.
@@ -202,18 +215,58 @@ def _spectral(case: Comparison, half: float, rng: np.random.Generator, size: int
 
     The measure is p on the points and −α on the centres.
     """
-    frequencies, importance = spectral_draw(
-        case.kernel, case.centers.shape[1], case.space, rng, size
-    )
-    origin = case.cloud.summary.mean
-    of_points = case.cloud.fourier_sum(frequencies, origin)
-    phase = frequencies @ (case.centers - origin).T
-    of_centers = np.stack([np.cos(phase) @ case.alpha, np.sin(phase) @ case.alpha], axis=1)
-    values = importance * ((of_points - of_centers) ** 2).sum(axis=1)
+    spectrum = Spectrum.of(case.cloud, case.kernel, case.space, rng, size)
+    values = spectrum.squares(case.atoms, case.alpha)
     floor = (4 * EPS * (1.0 + float(np.abs(case.alpha).sum()))) ** 2
     return _estimated(
         float(values.mean()), float(values.std(ddof=1) / np.sqrt(size)), half, floor, "spectral"
     )
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """The Fourier transform of a sample at random frequencies, with which others are compared."""
+
+    frequencies: Points  # (M, d)
+    importance: Vector  # (M,)
+    origin: Vector  # (d,) that phases are taken from
+    of_points: Matrix  # (M, 2) Σ_j p_j cos ω·(x_j − origin), and the same with sin
+
+    @classmethod
+    def of(
+        cls,
+        cloud: PointCloud,
+        kernel: Kernel,
+        space: Space,
+        rng: np.random.Generator,
+        size: int,
+    ) -> Spectrum:
+        """That of a cloud's points at ``size`` frequencies of the kernel."""
+        frequencies, importance = spectral_draw(kernel, cloud.summary.dimension, space, rng, size)
+        origin = cloud.summary.mean
+        return cls(frequencies, importance, origin, cloud.fourier_sum(frequencies, origin))
+
+    def squares(self, atoms: Atoms, alpha: Vector) -> Vector:
+        """(M,) numbers whose mean estimates ‖z̄ − Σ α_a φ_a‖², in units of g(0)."""
+        phase = self.frequencies @ (atoms.centers - self.origin).T
+        decay = _spread_decay(atoms, self.frequencies)
+        of_centers = np.stack(
+            [(np.cos(phase) * decay) @ alpha, (np.sin(phase) * decay) @ alpha], axis=1
+        )
+        values: Vector = self.importance * ((self.of_points - of_centers) ** 2).sum(axis=1)
+        return values
+
+
+def _spread_decay(atoms: Atoms, frequencies: Points) -> Matrix | float:
+    """exp(−½ωᵀSω): what the spread of each atom leaves of e^{iω·c} at each frequency."""
+    if atoms.spreads is None:
+        return 1.0
+    if atoms.kind == "scalar":
+        squares = (frequencies**2).sum(axis=1)
+        return np.exp(-0.5 * np.outer(squares, atoms.spreads))
+    forms = np.einsum("ms,ast,mt->ma", frequencies, atoms.spreads, frequencies, optimize=True)
+    decay: Matrix = np.exp(-0.5 * np.maximum(forms, 0.0))
+    return decay
 
 
 def spectral_draw(

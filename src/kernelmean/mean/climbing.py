@@ -21,7 +21,7 @@ from scipy.spatial import cKDTree
 from kernelmean import _progress, engines
 from kernelmean._lazy import lazy
 from kernelmean._types import EPS, IntVector, Points, Vector
-from kernelmean.engines import PointCloud
+from kernelmean.engines import KernelSums
 from kernelmean.kernels import Formula
 from kernelmean.mean.expansion import KernelMean
 
@@ -70,7 +70,7 @@ class Iterate(NamedTuple):
 class DensityToClimb:
     """A density Σ_a w_a φ(‖x − c_a‖), w > 0, to be climbed in the coordinates of its kernel."""
 
-    cloud: PointCloud  # holds the centres
+    cloud: KernelSums  # holds the centres
     centers: Points
     weights: Vector
     decay: Formula  # ψ
@@ -96,14 +96,8 @@ class DensityToClimb:
         length = mean.kernel.length
         if len(live) == mean.k:
             return cls(mean.cloud, mean.mapped_centers, mean.weights, decay, length)
-        centers = mean.mapped_centers[live]
-        return cls(
-            engines.precise(engines.open(mean.engine)).load(centers),
-            centers,
-            mean.weights[live],
-            decay,
-            length,
-        )
+        cloud = mean.loaded(engines.precise(engines.open(mean.engine)), live)
+        return cls(cloud, mean.mapped_centers[live], mean.weights[live], decay, length)
 
     def at(self, x: Points) -> Iterate:
         """log f = log Σ w_a φ_a and the step of mean shift, by Weiszfeld's rule at a kink.

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from kernelmean import engines
 from kernelmean._types import IntVector, Matrix, Points, Vector
+from kernelmean.kernels import Spreads
+from kernelmean.linalg.gram import weighted_products
 from kernelmean.mean import scaling
 from kernelmean.mean.expansion import AnyMean, KernelMean, expansion_of
 
@@ -84,6 +87,7 @@ class _Batch(NamedTuple):
     members: IntVector  # positions in the list
     first: KernelMean
     centers: Points
+    spreads: Spreads | None  # of the centres
     weights: Vector
     starts: IntVector  # of each mean's centres, and the end of the last
 
@@ -91,7 +95,13 @@ class _Batch(NamedTuple):
         """⟨z_a, z⟩ = Σ_c α_c z(c) for each mean but the first few, and the log of its unit."""
         radial, log_unit = self.first.pairing(other)
         rows = slice(self.starts[skip], None)
-        values = other.cloud.kernel_sum(radial, other.map(self.centers[rows]), other.weights)
+        if self.spreads is None:
+            places = other.map(self.centers[rows])
+            values = other.cloud.kernel_sum(radial, places, other.weights)
+        else:
+            mine = replace(self.first, centers=self.centers, spreads=self.spreads)
+            atoms = mine.atoms_in(other)[rows]
+            values = weighted_products(radial, atoms, other.atoms, other.weights)
         return np.add.reduceat(
             self.weights[rows] * values, self.starts[skip:-1] - self.starts[skip]
         ), log_unit
@@ -101,15 +111,19 @@ def _batches(means: list[KernelMean]) -> list[_Batch]:
     kinds: dict[object, list[int]] = {}
     for position, mean in enumerate(means):
         means[0].pairing(mean)  # the same space, dimension and scale for all
-        kinds.setdefault(mean.kernel, []).append(position)
+        kinds.setdefault((mean.kernel, mean.atoms.kind), []).append(position)
     return [_batch(members, [means[a] for a in members]) for members in kinds.values()]
 
 
 def _batch(members: list[int], means: list[KernelMean]) -> _Batch:
     centers = np.concatenate([mean.centers for mean in means])
+    own = [mean.atoms_in(means[0]).spreads for mean in means]
+    spreads = (
+        np.concatenate([part for part in own if part is not None]) if own[0] is not None else None
+    )
     weights = np.concatenate([mean.weights for mean in means])
     starts = np.cumsum([0, *(mean.k for mean in means)])
-    return _Batch(np.array(members), means[0], centers, weights, starts)
+    return _Batch(np.array(members), means[0], centers, spreads, weights, starts)
 
 
 def _products(

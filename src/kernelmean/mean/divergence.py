@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -54,5 +53,5 @@ def log_density(model: AnyMean, Q: ArrayLike | Queries) -> Vector:
     mean = expansion_of(model)
     live = np.flatnonzero(mean.weights)
     if 0 < len(live) < mean.k:
-        mean = replace(mean, centers=mean.centers[live], weights=mean.weights[live])
+        mean = mean.restricted(live)
     return mean.log(Q)

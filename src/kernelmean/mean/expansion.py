@@ -5,18 +5,23 @@ from __future__ import annotations
 import math
 import mmap
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from kernelmean import _checks, engines, kernels, samples
 from kernelmean._lazy import lazy
-from kernelmean._types import ArrayLike, Matrix, Points, Space, Vector
-from kernelmean.engines import Engine, PointCloud
-from kernelmean.kernels import Kernel
+from kernelmean._types import ArrayLike, IntVector, Matrix, Points, Space, Vector
+from kernelmean.engines import Engine, KernelSums
+from kernelmean.kernels import Atoms, Kernel, Spreads
+from kernelmean.linalg.gram import log_total, weighted_products
 from kernelmean.mean import scaling, sums
 from kernelmean.samples import Queries
+
+# Products of atoms up to which a distance is taken term by term: about a second's work.
+MAX_PRODUCTS = 2**25
+EVERY = slice(None)
 
 AnyQueries = TypeVar("AnyQueries", bound=Queries)
 
@@ -53,6 +58,10 @@ class KernelMean:
         size.
     engine : str or Engine
         What computes kernel sums.
+    spreads : ndarray of shape (k,) or (k, d, d), or None
+        The variances s_a² or the covariances S_a of centres that are Gaussians N(c_a, S_a), in the
+        coordinates of the kernel; None where centres are points. φ(·, c_a) is then the mean of
+        φ(·, x) over x from that Gaussian.
 
     See Also
     --------
@@ -74,15 +83,17 @@ class KernelMean:
     scale: Matrix | None  # (d, d) map applied to the data before the kernel
     n_points: float  # n; Σw or Kish's effective size for a weighted sample
     engine: str | Engine = field(default="cpu", repr=False)
+    spreads: Spreads | None = None  # (k,) or (k, d, d), after ``scale``
 
     def __post_init__(self) -> None:
-        freeze(self, ("centers", "weights", "scale"))
+        freeze(self, ("centers", "weights", "scale", "spreads"))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return KernelMean, tuple(getattr(self, entry.name) for entry in fields(self))
 
     def __repr__(self) -> str:
-        size = f"{self.k} centres for {self.n_points:.15g} points in {self.dimension} dimensions"
+        kind = "centres" if self.spreads is None else f"{self.atoms.kind} atoms"
+        size = f"{self.k} {kind} for {self.n_points:.15g} points in {self.dimension} dimensions"
         return f"KernelMean({size}, {self.kernel}, space={self.space!r})"
 
     @property
@@ -193,8 +204,14 @@ class KernelMean:
         return self._over(queries.on_host(), self._gradient_at)
 
     def _gradient_at(self, mapped: Points) -> Points:
-        decay = self.kernel.decay(self.dimension)  # exact to divide by
-        unit = 2.0 ** round(math.log2(self.kernel.length))
+        decay = self.kernel.decay(self.dimension)
+        if self.spreads is not None:  # each centre pulls by its own width: only logarithms do that
+            pulls, levels = sums.signed_pull(self.cloud, decay, mapped, self.weights)
+            return scaling.times_exp(
+                2 * decay.rate * scaling.pull_back(self.scale, pulls),
+                (self.log_constant + levels)[:, None],
+            )
+        unit = 2.0 ** round(math.log2(self.kernel.length))  # exact to divide by
         origin = np.median(
             self.mapped_centers, axis=0
         )  # amid the centres, whatever a few far ones do
@@ -255,7 +272,7 @@ class KernelMean:
         decay = self.kernel.decay(self.dimension)
         found = self.cloud.shift(decay, mapped, self.weights)
         pull = 2 * decay.rate * np.exp(found.log_pull - found.log_value)
-        return scaling.pull_back(self.scale, pull[:, None] * found.step)
+        return scaling.pull_back(self.scale, pull[:, None] * found.pull)
 
     def inner(self, other: AnyMean) -> float:
         """The inner product ⟨f, f′⟩ in the space of both means.
@@ -380,11 +397,76 @@ class KernelMean:
         return self.map(self.centers)
 
     @lazy
-    def cloud(self) -> PointCloud:
-        """The centres, loaded for comparisons: in float64 whatever the engine's precision."""
-        return engines.precise(engines.open(self.engine)).load(self.mapped_centers)
+    def atoms(self) -> Atoms:
+        """The centres with their spreads, in the coordinates of the kernel."""
+        return Atoms(self.mapped_centers, self.spreads)
 
-    def cloud_for(self, Q: Points) -> PointCloud:
+    def atoms_in(self, other: KernelMean) -> Atoms:
+        """The atoms in the coordinates of another mean of the same scale.
+
+        Parameters
+        ----------
+        other : KernelMean
+            A mean whose scale measures distances alike; its coordinates may be turned.
+
+        Returns
+        -------
+        Atoms
+            The same atoms.
+        """
+        centers = other.map(self.centers)
+        spreads = self.spreads
+        if spreads is not None and spreads.ndim == 3 and self.scale is not None:
+            assert other.scale is not None
+            if not np.array_equal(self.scale, other.scale):
+                turn = np.linalg.solve(self.scale.T, other.scale.T).T
+                spreads = turn @ spreads @ turn.T
+        return Atoms(centers, spreads)
+
+    def restricted(self, rows: IntVector) -> KernelMean:
+        """The part of the sum over some of its centres.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Which centres.
+
+        Returns
+        -------
+        KernelMean
+            The same mean without the other terms.
+        """
+        return replace(
+            self,
+            centers=self.centers[rows],
+            weights=self.weights[rows],
+            spreads=None if self.spreads is None else self.spreads[rows],
+        )
+
+    def loaded(self, engine: Engine, rows: IntVector | slice = EVERY) -> KernelSums:
+        """Some of the centres in an engine, in the coordinates of the kernel.
+
+        Parameters
+        ----------
+        engine : Engine
+            What is to sum over them.
+        rows : ndarray of int or slice
+            Which centres; all of them by default.
+
+        Returns
+        -------
+        KernelSums
+            The loaded centres.
+        """
+        atoms = self.atoms[rows]
+        return engine.load(atoms.centers) if atoms.spreads is None else engine.load_atoms(atoms)
+
+    @lazy
+    def cloud(self) -> KernelSums:
+        """The centres, loaded for comparisons: in float64 whatever the engine's precision."""
+        return self.loaded(engines.precise(engines.open(self.engine)))
+
+    def cloud_for(self, Q: Points) -> KernelSums:
         """The centres, loaded for evaluation at Q: in the engine's own precision.
 
         Parameters
@@ -394,19 +476,18 @@ class KernelMean:
 
         Returns
         -------
-        PointCloud
+        KernelSums
             The loaded centres.
         """
         if self.engine == "auto":
             count = float(len(Q)) * self.k
-            engine = engines.choose(self.engine, count, _checks.on_device(Q))
-            return engine.load(self.mapped_centers)
+            return self.loaded(engines.choose(self.engine, count, _checks.on_device(Q)))
         return self._evaluation_cloud
 
     @lazy
-    def _evaluation_cloud(self) -> PointCloud:
+    def _evaluation_cloud(self) -> KernelSums:
         opened = engines.open(self.engine)
-        return self.cloud if engines.precise(opened) is opened else opened.load(self.mapped_centers)
+        return self.cloud if engines.precise(opened) is opened else self.loaded(opened)
 
     @lazy
     def log_constant(self) -> float:
@@ -436,12 +517,26 @@ class KernelMean:
             The logarithm of g(0), with the Jacobian of the scale.
         """
         radial, log_unit = self.pairing(other)
+        if self.spreads is not None:
+            if other.spreads is None:
+                return other.inner_in_units(self)
+            mantissa, level = log_total(
+                radial, self.atoms_in(other), self.weights, other.atoms, other.weights
+            )
+            return mantissa * math.exp(level), log_unit
         return float(
             self.weights @ other.cloud.kernel_sum(radial, other.map(self.centers), other.weights)
         ), log_unit
 
     def _inner(self, other: KernelMean) -> float:
         radial, log_unit = self.pairing(other)
+        if self.spreads is not None:
+            if other.spreads is None:
+                return other._inner(self)
+            value, level = log_total(
+                radial, self.atoms_in(other), self.weights, other.atoms, other.weights
+            )
+            return float(scaling.times_exp(value, log_unit + level))
         theirs = other.map(self.centers)
         value = float(self.weights @ other.cloud.kernel_sum(radial, theirs, other.weights))
         mass = sums.mass(self.weights) * sums.mass(other.weights)
@@ -491,7 +586,8 @@ class KernelMean:
 
     def _distance(self, other: KernelMean) -> float:
         radial, log_unit = self.pairing(other)
-        if self.kernel != other.kernel:
+        spread = self.spreads is not None or other.spreads is not None
+        if self.kernel != other.kernel or (spread and self.k * other.k > MAX_PRODUCTS):
             products = [
                 self.inner_in_units(self),
                 other.inner_in_units(other),
@@ -507,6 +603,14 @@ class KernelMean:
                 scaling.times_exp(math.sqrt(max(own + others - 2 * cross, 0.0)), 0.5 * log_unit)
             )
         # r = f − f′ at the centres of both: equal means cancel term by term, not only in the total.
+        if spread:
+            mine = self.atoms_in(other)
+            at_mine = weighted_products(radial, mine, mine, self.weights)
+            at_mine -= weighted_products(radial, mine, other.atoms, other.weights)
+            at_theirs = weighted_products(radial, other.atoms, mine, self.weights)
+            at_theirs -= weighted_products(radial, other.atoms, other.atoms, other.weights)
+            squared = float(self.weights @ at_mine) - float(other.weights @ at_theirs)
+            return float(scaling.times_exp(math.sqrt(max(squared, 0.0)), 0.5 * log_unit))
         theirs = other.map(self.centers)
         at_mine = self.cloud.kernel_sum(radial, self.mapped_centers, self.weights)
         at_mine = at_mine - other.cloud.kernel_sum(radial, theirs, other.weights)

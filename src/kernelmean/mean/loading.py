@@ -11,7 +11,7 @@ import numpy as np
 from kernelmean import coefficients, kernels
 from kernelmean._types import IntVector, Points
 from kernelmean.files import transforms
-from kernelmean.kernels import Kernel
+from kernelmean.kernels import Kernel, Spreads
 from kernelmean.mean import storage
 from kernelmean.mean.value import ARRAYS, LEVELS, NUMBERS, WORDS, SparseKernelMean
 
@@ -19,7 +19,7 @@ KNOWN_WORDS: dict[str, tuple[object, ...]] = {
     "space": kernels.SPACES,
     "constraint": coefficients.CONSTRAINTS,
     "solver": coefficients.SOLVERS,
-    "stop_reason": ("tol", "k_max", "rank", "distinct", "fixed"),
+    "stop_reason": ("tol", "k_max", "rank", "distinct", "fixed", "error"),
 }
 MALFORMED = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 
@@ -90,6 +90,8 @@ def unpacked(
     if fields["space"] == "l2" and kernel is None:
         # An error where its parameters have no inner product there.
         restored.l2_log_peak(fields["centers"].shape[1])
+    if fields.get("spreads") is not None and not restored.traits.spreads:
+        raise ValueError("its centres have spreads, but its kernel is not Gaussian")
     transforms.parse(fields["transform"])
     return SparseKernelMean(**fields, kernel=restored)
 
@@ -150,9 +152,22 @@ def _arrays(arrays: storage.Arrays) -> dict[str, Any]:
     shapes = {"centers": (k, d), "scale": (d, d), "log_quantiles": (len(LEVELS),)}
     for name, array in arrays.items():
         wrong_type = array.dtype != (np.int64 if name == "indices" else np.float64)
-        if wrong_type or array.shape != shapes.get(name, (k,)) or k == 0 or d == 0:
+        full = name == "spreads" and array.shape == (k, d, d)
+        wrong_shape = array.shape != shapes.get(name, (k,)) and not full
+        if wrong_type or wrong_shape or k == 0 or d == 0:
             raise ValueError(f"array {name!r} has the wrong type or shape")
         if name not in ("radii", "log_quantiles") and not np.isfinite(array).all():
             raise ValueError(f"array {name!r} is not finite")
+    _check_spreads(arrays.get("spreads"))
     indices: IntVector | None = arrays["indices"].astype(np.intp) if "indices" in arrays else None
     return {"scale": None, **arrays, "indices": indices}
+
+
+def _check_spreads(spreads: Spreads | None) -> None:
+    """Variances are not negative; covariances are symmetric, with no negative variance."""
+    if spreads is None:
+        return
+    variances = spreads if spreads.ndim == 1 else np.diagonal(spreads, axis1=1, axis2=2)
+    symmetric = spreads.ndim == 1 or np.array_equal(spreads, np.swapaxes(spreads, 1, 2))
+    if (variances < 0.0).any() or not symmetric:
+        raise ValueError("the spreads are no covariances")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelmean._types import Points
+from kernelmean._types import IntVector, Points
+from kernelmean.kernels import Spreads
 from kernelmean.mean import scaling
 from kernelmean.mean.expansion import AnyMean, expansion_of
 
@@ -12,12 +13,26 @@ from kernelmean.mean.expansion import AnyMean, expansion_of
 def draw(mean: AnyMean, size: int, rng: np.random.Generator) -> Points:
     """(size, d) points from Σ_a α_a φ(·, c_a), α ≥ 0: a centre by its weight, then a step.
 
-    The step is drawn from the kernel.
+    The step is drawn from the kernel, and another from the spread of the centre.
     """
     expansion = expansion_of(mean)
     cumulative = np.cumsum(expansion.weights)
-    rows = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
+    found = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
+    rows = np.minimum(found, expansion.k - 1)
     steps = expansion.kernel.sample(size, expansion.dimension, rng)
+    if expansion.spreads is not None:
+        steps = steps + _from_spreads(expansion.spreads, rows, rng.normal(size=steps.shape))
     back = scaling.undo(expansion.scale, steps, np.zeros(expansion.dimension))
-    moved: Points = expansion.centers[np.minimum(rows, expansion.k - 1)] + back
+    moved: Points = expansion.centers[rows] + back
     return moved
+
+
+def _from_spreads(spreads: Spreads, rows: IntVector, normal: Points) -> Points:
+    """S_a^{½}Z for the atom of each row; by eigenvalues, since S may be singular."""
+    if spreads.ndim == 1:
+        scaled: Points = np.sqrt(spreads[rows])[:, None] * normal
+        return scaled
+    values, vectors = np.linalg.eigh(spreads)
+    roots = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+    steps: Points = np.einsum("ist,it->is", roots[rows], normal)
+    return steps

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from kernelmean._types import IntVector, Points, Vector
-from kernelmean.engines import PointCloud
+from kernelmean.engines import KernelSums
 from kernelmean.kernels import Formula, RadialFunction
 from kernelmean.mean import scaling
 
@@ -19,7 +19,7 @@ NEGLIGIBLE_LOG = 100.0  # a constant below e^−100 takes what is smaller than t
 
 
 def density_sum(
-    cloud: PointCloud, radial: RadialFunction, Q: Points, w: Vector, log_constant: float
+    cloud: KernelSums, radial: RadialFunction, Q: Points, w: Vector, log_constant: float
 ) -> Vector:
     """c·Σ_a w_a g(‖q − c_a‖²); ±∞ where it overflows."""
     plain = cloud.kernel_sum(radial, Q, w)
@@ -50,7 +50,7 @@ def mass(w: Vector) -> float:
 
 
 def signed_sum(
-    cloud: PointCloud, radial: RadialFunction, Q: Points, w: Vector
+    cloud: KernelSums, radial: RadialFunction, Q: Points, w: Vector
 ) -> tuple[Vector, Vector]:
     """(m, ℓ) such that Σ_a w_a g(‖q − c_a‖²) = m·e^ℓ.
 
@@ -63,7 +63,7 @@ def signed_sum(
 
 
 def signed_total(
-    cloud: PointCloud, radial: RadialFunction, Q: Points, w: Vector, v: Vector
+    cloud: KernelSums, radial: RadialFunction, Q: Points, w: Vector, v: Vector
 ) -> tuple[float, float]:
     """(m, ℓ) such that Σ_i v_i Σ_a w_a g(‖q_i − c_a‖²) = m·e^ℓ."""
     mantissa, level = signed_sum(cloud, radial, Q, w)
@@ -74,11 +74,11 @@ def signed_total(
     return float(np.sum(terms * np.exp(np.minimum(level - top, 0.0)))), top
 
 
-def signed_pull(cloud: PointCloud, decay: Formula, Q: Points, w: Vector) -> tuple[Points, Vector]:
+def signed_pull(cloud: KernelSums, decay: Formula, Q: Points, w: Vector) -> tuple[Points, Vector]:
     """(m, ℓ) such that Σ_a w_a ψ(‖q − c_a‖²)(c_a − q) = m·e^ℓ, each of them a row; the same way."""
     found = [cloud.shift(decay, Q, np.maximum(side, 0.0)) for side in sides(w)]
     level = common_level([shift.log_pull for shift in found])
-    pulls = [np.exp(shift.log_pull - level)[:, None] * shift.step for shift in found]
+    pulls = [np.exp(shift.log_pull - level)[:, None] * shift.pull for shift in found]
     return (pulls[0] if len(pulls) == 1 else pulls[0] - pulls[1]), level
 
 

@@ -27,11 +27,11 @@ from kernelmean._types import (
 )
 from kernelmean.bandwidth.resolve import DEFAULT_RULE, rescaled, resolve_kernel
 from kernelmean.engines import Engine, PointCloud
-from kernelmean.kernels import Kernel, RadialFunction
+from kernelmean.kernels import Atoms, Kernel, RadialFunction, Spreads
 from kernelmean.linalg.factor import Factor
 from kernelmean.mean import certificate as certificates
 from kernelmean.mean import scaling, storage
-from kernelmean.mean.certificate import Certificate, Comparison
+from kernelmean.mean.certificate import Certificate, Comparison, kernel_means
 from kernelmean.mean.expansion import AnyMean, KernelMean, freeze
 from kernelmean.mean.loaded import LoadedSample
 from kernelmean.samples import Queries, Sample, WeightedSample
@@ -46,6 +46,7 @@ ARRAYS = (
     "indicator",
     "center_mass",
     "log_quantiles",
+    "spreads",
 )
 NUMBERS = ("cover", "incoherence", "jitter", "n_points", "nearest_bound")
 LEVELS = np.linspace(0.0, 1.0, 1001)  # of ``log_quantiles``
@@ -89,8 +90,8 @@ class SparseKernelMean:
         E_1, …, E_k, with err² = ‖z̄‖² + E.
     jitter : float
         What was added to the diagonal of the k × k matrix so that its Cholesky factor exists.
-    stop_reason : {'tol', 'k_max', 'rank', 'distinct', 'fixed'}
-        Why no further centre was taken.
+    stop_reason : {'tol', 'k_max', 'rank', 'distinct', 'fixed', 'error'}
+        Why no further centre was taken; "error": the estimated relative error is at most 1 %.
     n_points : float
         The number n of points; for a weighted sample the sum of its weights, or Kish's effective
         size.
@@ -114,6 +115,11 @@ class SparseKernelMean:
     merging_error : float or None
         What the merges of the batches of a stream have cost at most, in the norm, where an
         estimator merged some.
+    spreads : ndarray of shape (k,) or (k, d, d), or None
+        The variances s_a² or the covariances S_a of centres that are Gaussians N(c_a, S_a), in the
+        coordinates of the kernel, that is after ``scale``; None where centres are points. φ(·, c_a)
+        is then the mean of φ(·, x) over x from that Gaussian. Such centres are no rows, and there
+        is no ``bound``; the certificate says the error.
     engine : str or Engine
         What computes kernel sums.
 
@@ -176,6 +182,7 @@ class SparseKernelMean:
     merging_error: float | None = (
         None  # what the merges of a stream behind it have cost, at most, in the norm
     )
+    spreads: Spreads | None = None  # (k,) or (k, d, d), in the coordinates of the kernel
     engine: str | Engine = field(default="cpu", repr=False)
 
     def __post_init__(self) -> None:
@@ -185,7 +192,8 @@ class SparseKernelMean:
         return SparseKernelMean, tuple(getattr(self, entry.name) for entry in fields(self))
 
     def __repr__(self) -> str:
-        size = f"{self.k} centres for {self.n_points:.15g} points in {self.dimension} dimensions"
+        kind = "centres" if self.spreads is None else f"{self.expansion.atoms.kind} atoms"
+        size = f"{self.k} {kind} for {self.n_points:.15g} points in {self.dimension} dimensions"
         stop = (
             f"{self.stop_reason}, every distinct point is a centre"
             if self.stop_reason == "distinct"
@@ -401,6 +409,7 @@ class SparseKernelMean:
             self.scale,
             self.n_points,
             self.engine,
+            self.spreads,
         )
 
     def truncate(self, m: int) -> SparseKernelMean:
@@ -441,6 +450,7 @@ class SparseKernelMean:
             self,
             centers=self.centers[:m],
             indices=None if self.indices is None else self.indices[:m],
+            spreads=None if self.spreads is None else self.spreads[:m],
             radii=self.radii[:m],
             cover=float(self.radii[m]) if self.nested else math.nan,
             center_mass=None if self.center_mass is None else self.center_mass[:m],
@@ -596,13 +606,12 @@ class SparseKernelMean:
         """
         _checks.choice(method, "method", certificates.METHODS)
         opened = engines.precise(engines.open(self.engine))
-        centers = self.expansion.mapped_centers
         case = Comparison(
             self._load(X, sample_weight).cloud,
             opened,
             self.kernel,
             self.space,
-            centers,
+            self.expansion.atoms,
             self.weights,
         )
         count = None if size is None else _checks.count(size, "size", least=2)
@@ -694,7 +703,7 @@ class SparseKernelMean:
         cloud = data.cloud
         centers = data.map(self.centers)
         radial = kernel.radial(self.dimension, self.space)
-        kappa = cloud.kernel_sum(radial, centers)
+        kappa = kernel_means(cloud, radial, Atoms(centers, self.spreads))
         distances = cloud.nearest(centers).distances()
         found = None if self.indices is None else data.find(self.indices, self.centers)
         mass = None
@@ -736,7 +745,7 @@ class SparseKernelMean:
         """The same centres with new coefficients for κ."""
         radial = kernel.radial(self.dimension, self.space)
         factor = Factor(radial)
-        factor.append(scaling.apply(self.scale, self.centers, self.centers[0]), kappa)
+        factor.append(self.expansion.atoms, kappa)
         return replace(
             self,
             kernel=kernel,

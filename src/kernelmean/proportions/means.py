@@ -15,7 +15,8 @@ from kernelmean.fitting.fit import fit_mean
 from kernelmean.fitting.full import full_mean
 from kernelmean.fitting.settings import FitSettings, default_limit
 from kernelmean.kernels import Kernel
-from kernelmean.linalg.factor import Factor, gram
+from kernelmean.linalg.factor import Factor
+from kernelmean.linalg.gram import gram
 from kernelmean.mean.expansion import AnyMean
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.proportions.solving import System

@@ -1,0 +1,36 @@
+"""Atoms from the cells of centres: each stands for the points nearest to its centre.
+
+The mean and the covariance of a cell are its second-order quadrature: replaced by N(c, S), the
+points of the cell keep their mass, their mean and their covariance (scalar spreads: its trace).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernelmean._types import Points, StopReason
+from kernelmean.coefficients import Path
+from kernelmean.engines import PointCloud
+from kernelmean.kernels import Atoms, SpreadKind
+from kernelmean.linalg.factor import Factor
+from kernelmean.selection.base import Task
+from kernelmean.selection.kmeans import OffData
+
+
+def cell_atoms(cloud: PointCloud, centers: Points, kind: SpreadKind) -> Atoms:
+    """The cells of these centres as atoms, without empty ones: one pass over the points."""
+    nearest = cloud.nearest(centers)
+    if kind == "scalar":
+        spreads = nearest.variances()
+    else:
+        moments = nearest.covariances()
+        spreads = 0.5 * (moments + np.swapaxes(moments, 1, 2))  # symmetric to the last bit
+    return Atoms(nearest.means(), spreads)[nearest.masses() > 0.0]
+
+
+def path_of(task: Task, atoms: Atoms, name: str, reason: StopReason) -> Path:
+    """The atoms with their κ and their factor, in their order."""
+    kappa = task.cloud.atom_sum(task.radial, atoms)
+    factor = Factor(task.radial)
+    factor.append(atoms, kappa)
+    return Path(len(atoms), reason, factor, None, OffData(name, task.cloud, atoms.centers, kappa))
