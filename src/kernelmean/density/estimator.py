@@ -68,6 +68,10 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         How centres are found, as in :func:`sparse_kernel_mean`.
     refine : int, default=0
         How many steps move the centres off the data, as in :func:`sparse_kernel_mean`.
+    spread : {'auto', 'scalar', 'full'} or None, default='auto'
+        Whether centres have a width of their own, as in :func:`sparse_kernel_mean`. None: they are
+        points. "scalar" and "full": they are small Gaussians in the place of the points near them,
+        round or of any shape. "auto": whichever does best, where the kernel is a Gaussian.
     sparse : bool, default=True
         False keeps every point as a centre: the exact kernel density estimate, by the same fast
         sums.
@@ -78,7 +82,8 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         Seeds the choice of the first centre, and whatever else the selection draws.
     memory : str, joblib.Memory or None, default=None
         A folder or a joblib memory that keeps selections, as in scikit-learn's ``Pipeline``: a
-        search over bandwidths with a whole number as ``random_state`` then selects once per fold.
+        search over bandwidths with a whole number as ``random_state`` then selects once per fold,
+        where centres are points (``spread=None``); spreads are fitted for each bandwidth.
         Without it nothing is remembered from one fit to the next.
 
     Attributes
@@ -137,6 +142,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         patience: int = 10,
         selection: Any = "auto",
         refine: int = 0,
+        spread: str | None = "auto",
         sparse: bool = True,
         engine: Any = "cpu",
         random_state: RandomState = None,
@@ -151,6 +157,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.patience = patience
         self.selection = selection
         self.refine = refine
+        self.spread = spread
         self.sparse = sparse
         self.engine = engine
         self.random_state = random_state
@@ -502,7 +509,8 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"{os.fspath(path)} holds a kernel mean that is no density; use km.load(path)."
             )
-        fitted = cls(kernel=mean.kernel, scale=mean.scale, k=mean.k)
+        kind = mean.expansion.atoms.kind
+        fitted = cls(kernel=mean.kernel, scale=mean.scale, k=mean.k, spread=kind)
         fitted.n_features_in_ = mean.dimension
         if mean.columns is not None:
             fitted.feature_names_in_ = np.array(mean.columns, dtype=object)
