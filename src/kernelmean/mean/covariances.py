@@ -1,0 +1,24 @@
+"""The covariances of the centres of a mean, in the coordinates of the data or as a map sees them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelmean._types import Matrix
+from kernelmean.kernels import Spreads
+from kernelmean.mean.expansion import KernelMean
+
+
+def seen_from_kernel(mean: KernelMean, P: Matrix) -> Matrix:
+    """PA⁻¹: the linear map P, (m, d), of the data as a map of the kernel's coordinates Ax."""
+    return P if mean.scale is None else np.linalg.solve(mean.scale.T, P.T).T
+
+
+def covariances(spreads: Spreads, T: Matrix, variance: float = 0.0) -> NDArray[np.float64]:
+    """(k, m, m): T(S_a + variance·I)Tᵀ, what T, (m, d), makes of every spread after a blur."""
+    if spreads.ndim == 1:
+        return (spreads + variance)[:, None, None] * (T @ T.T)
+    seen = np.einsum("is,ast,jt->aij", T, spreads, T, optimize=True) + variance * (T @ T.T)
+    symmetric: NDArray[np.float64] = 0.5 * (seen + np.swapaxes(seen, 1, 2))
+    return symmetric
