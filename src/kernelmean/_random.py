@@ -26,6 +26,7 @@ PURPOSES = {
     "centroid rows": "the rows among which these are drawn, where their number was open",
     "judging rows": "the rows whose log-density decides between selections of a density",
     "refining rows": "the rows that the early steps of refinement look at",
+    "estimated error": "the frequencies at which a fit estimates the error of its candidates",
     "certificate rows": "the rows whose residual is measured",
     "certificate frequencies": "the frequencies at which the error is measured",
     "bandwidth median": "the points whose distances have the median",

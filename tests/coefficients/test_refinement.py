@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import kernelmean as km
 from kernelmean import coefficients
-from kernelmean.coefficients import refinement
+from kernelmean.coefficients import descent, refinement
 from kernelmean.linalg.factor import Factor
 from kernelmean.linalg.gram import gram
 from tests.strategies import clouds, weighted_clouds
@@ -464,7 +464,7 @@ def test_large_samples_take_early_steps_on_a_subsample(monkeypatch):
         )
 
     whole = squared_error(fit(), X, w)
-    monkeypatch.setattr(refinement, "SUBSAMPLE_POINTS", 500)
+    monkeypatch.setattr(descent, "SUBSAMPLE_POINTS", 500)
     part = squared_error(fit(), X, w)
     assert part != whole
     assert part < 1.3**2 * whole

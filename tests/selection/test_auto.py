@@ -320,7 +320,7 @@ class Judged(Entry):
 
 def test_densities_that_are_as_likely_are_told_apart_by_their_error():
     X = np.random.default_rng(11).normal(size=(50, 2))
-    rule = Criterion(density_task(X, 5), "simplex", "cholesky", km.Gaussian(0.4).formula(2))
+    rule = Criterion(density_task(X, 5), "simplex", "cholesky", km.Gaussian(0.4), "l2")
     noise = np.tile([-1.0, 1.0], 50)
     best = Judged(rule, -1.0, np.zeros(100))
     for gain, closer, preferred in (
@@ -340,10 +340,10 @@ def test_densities_that_are_as_likely_are_told_apart_by_their_error():
 def test_a_small_sample_is_judged_by_all_of_its_rows(monkeypatch):
     X = np.random.default_rng(12).normal(size=(70, 2))
     task = density_task(X, 5)
-    rule = Criterion(task, "simplex", "cholesky", km.Gaussian(0.4).formula(2))
+    rule = Criterion(task, "simplex", "cholesky", km.Gaussian(0.4), "l2")
     np.testing.assert_array_equal(rule._judging_rows, X)
     monkeypatch.setattr(criterion, "MAX_JUDGING_ROWS", 7)
-    rule = Criterion(task, "simplex", "cholesky", km.Gaussian(0.4).formula(2))
+    rule = Criterion(task, "simplex", "cholesky", km.Gaussian(0.4), "l2")
     rows = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in rule._judging_rows]
     np.testing.assert_array_equal(np.array(rows) // 10, np.arange(7))
 

@@ -19,32 +19,24 @@ factorisation: time O(n·k·d + k³), linear in n.
 from __future__ import annotations
 
 import math
-from collections import deque
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import LinAlgError
 
 from kernelmean._lazy import lazy
-from kernelmean._types import EPS, IntVector, Matrix, Points, Vector
+from kernelmean._types import IntVector, Matrix, Points, Vector
+from kernelmean.coefficients.descent import FIRST_STEP_RADII, Memory, minimise, stages
 from kernelmean.engines import Engine, PointCloud
 from kernelmean.kernels import RadialFunction, Slope
 from kernelmean.linalg.factor import Factor, cholesky, product
 from kernelmean.linalg.gram import gram
 from kernelmean.linalg.pursuit import GreedyPursuit
 
-MEMORY_PAIRS = 20  # of a step s and the change y of the gradient, kept with sᵀy
-SUFFICIENT_DECREASE = 1e-4  # share of the linear decrease that a step must reach
-MAX_TRIALS = 10  # shorter steps tried along one direction
-# How far a centre goes, in half-value radii of the kernel: before curvature is known, and ever.
-FIRST_STEP_RADII = 0.3
-LONGEST_STEP_RADII = 2.0
 # Share of the mean α² that is added to the α² of a centre: of one alone, of one that coincides.
 ALONE_SHARE = 0.003
 COINCIDENT_SHARE = 0.5
-SUBSAMPLE_POINTS = 65536  # that early steps look at, where there are more than twice as many
-LATE_SHARE = 0.2  # of the steps, which look at all points
 
 Solve = Callable[[Factor, Vector | None], Vector]
 
@@ -86,8 +78,19 @@ class Objective:
             alpha = self.solve(factor, guess)
         except LinAlgError:
             return None
-        state = State(factor, alpha, factor.value(alpha), *self._gradient(centers, alpha, pull, K))
+        value = factor.value(alpha)
+        gradient, overlap = self._gradient(centers, alpha, pull, K)
+        state = State(factor, alpha, value, gradient, overlap, self.length)
         return state if np.isfinite(state.value) and np.isfinite(state.gradient).all() else None
+
+    def moved(self, state: State, steps: Points) -> State | None:
+        """The state after these steps, in units of ``unit``."""
+        return self.at(state.centers + self.unit * steps, state.alpha)
+
+    def change(self, old: State, new: State) -> Points:
+        """How far the centres of two states are apart, in units of ``unit``."""
+        steps: Points = (new.centers - old.centers) / self.unit
+        return steps
 
     @property
     def _one_sum_serves_both(self) -> bool:
@@ -138,24 +141,47 @@ class State:
     value: float
     gradient: Points
     overlap: Vector
+    length: float
 
     @property
     def centers(self) -> Points:
         return self.factor.centers
 
+    @property
+    def metric(self) -> Matrix:
+        """D_a = α_a² + mean α² times a share that rises with max_b g(c_a, c_b)².
+
+        ∂²E/∂c_a² is proportional to α_a² where centres hardly overlap, and not where they do.
+        """
+        squares = (self.alpha[:, None] / np.abs(self.alpha).max()) ** 2
+        metric: Matrix = (
+            squares + (ALONE_SHARE + COINCIDENT_SHARE * self.overlap[:, None]) * squares.mean()
+        )
+        return metric
+
+    def longest(self, steps: Points) -> float:
+        """The longest step."""
+        return _longest(steps)
+
+    def first_step(self, descent: Points) -> Points:
+        """Along the gradient divided by the metric, whose scale says nothing."""
+        step: Points = descent / (self.metric * np.abs(descent).max())
+        step *= FIRST_STEP_RADII * self.length / _longest(step)
+        return step
+
+    def free(self, x: Points) -> Points:
+        """All of x: centres may go anywhere."""
+        return x
+
 
 def refine(
     objective: Objective, engine: Engine, centers: Points, iterations: int, rng: np.random.Generator
 ) -> Factor | None:
-    """The factor of the moved centres on all points; None where no step was found.
-
-    Of many points, the early steps look at a subsample drawn by weight, and the last ones, which
-    start with the curvature learnt there, at all: several times faster than all steps on all
-    points, for an error that is a few per cent larger at an equal number of steps.
-    """
+    """The factor of the moved centres on all points; None where no step was found."""
     moved = centers
     memory = Memory()
-    for stage, steps in _stages(objective, engine, iterations, rng):
+    for cloud, steps in stages(objective.cloud, engine, iterations, rng):
+        stage = replace(objective, cloud=cloud)
         start = stage.at(moved)
         if start is None:
             return None
@@ -170,103 +196,6 @@ def in_greedy_order(factor: Factor) -> Factor:
     ordered = Factor(factor.radial)
     ordered.append(factor.centers[order], factor.kappa[order])
     return ordered
-
-
-def _stages(
-    objective: Objective, engine: Engine, iterations: int, rng: np.random.Generator
-) -> Iterator[tuple[Objective, int]]:
-    """What the steps look at, and how many of them: the last stage is always the whole sample."""
-    many = objective.cloud.summary.size > 2 * SUBSAMPLE_POINTS
-    late = max(1, round(LATE_SHARE * iterations)) if many else iterations
-    if late < iterations:
-        u = (np.arange(SUBSAMPLE_POINTS) + rng.random(SUBSAMPLE_POINTS)) / SUBSAMPLE_POINTS
-        few = engine.load(objective.cloud.rows(objective.cloud.locate(u)))
-        yield Objective(few, objective.radial, objective.slope, objective.solve), iterations - late
-    yield objective, late
-
-
-def minimise(objective: Objective, state: State, iterations: int, memory: Memory) -> State:
-    """At most so many steps of L-BFGS, each of which lowers E.
-
-    There are fewer where rounding leaves no descent.
-    """
-    for _ in range(iterations):
-        if not state.gradient.any():
-            break
-        found = _step(objective, state, memory.direction(state, objective.length))
-        if found is None and memory.pairs:
-            memory.pairs.clear()
-            found = _step(objective, state, memory.direction(state, objective.length))
-        if found is None:
-            break
-        memory.learn(state, found, objective.unit)
-        state = found
-    return state
-
-
-def _step(objective: Objective, state: State, direction: Points) -> State | None:
-    """The first of ever shorter steps that lowers E by a share of its slope (Armijo).
-
-    Steps are sized by a parabola.
-    """
-    slope = dot(direction, state.gradient)
-    farthest = _longest(direction)
-    if not slope < 0.0 or not farthest < np.inf:
-        return None
-    t = min(1.0, LONGEST_STEP_RADII * objective.length / farthest)
-    for _ in range(MAX_TRIALS):
-        trial = objective.at(state.centers + objective.unit * (t * direction), state.alpha)
-        if trial is not None and trial.value <= state.value + SUFFICIENT_DECREASE * t * slope:
-            return trial if trial.value < state.value else None
-        rise = np.inf if trial is None else trial.value - state.value - t * slope
-        t *= float(np.clip(-0.5 * t * slope / rise, 0.1, 0.5))
-    return None
-
-
-@dataclass
-class Memory:
-    """What L-BFGS remembers of the curvature (Nocedal 1980)."""
-
-    pairs: deque[tuple[Points, Points, float]] = field(
-        default_factory=lambda: deque(maxlen=MEMORY_PAIRS)
-    )
-
-    def direction(self, state: State, length: float) -> Points:
-        """−H∇E by the two loops over the pairs (s, y), from H_0 = γD⁻¹.
-
-        γ = sᵀy/yᵀD⁻¹y of the last pair. ∂²E/∂c_a² is proportional to α_a² where centres hardly
-        overlap, and not where they do: D_a = α_a² + mean α² times a share that rises with max_b
-        g(c_a, c_b)².
-        """
-        q = state.gradient.copy()
-        shares = []
-        for s, y, sy in reversed(self.pairs):
-            shares.append(dot(s, q) / sy)
-            q -= shares[-1] * y
-        squares = (state.alpha[:, None] / np.abs(state.alpha).max()) ** 2
-        D = squares + (ALONE_SHARE + COINCIDENT_SHARE * state.overlap[:, None]) * squares.mean()
-        if self.pairs:
-            _, y, sy = self.pairs[-1]
-            q *= sy / dot(y, y / D) / D
-        else:
-            q /= D * np.abs(q).max()
-            q *= FIRST_STEP_RADII * length / _longest(q)
-        for (s, y, sy), share in zip(self.pairs, reversed(shares), strict=True):
-            q += s * (share - dot(y, q) / sy)
-        return -q
-
-    def learn(self, old: State, new: State, unit: float) -> None:
-        """Keep a pair if it shows positive curvature, without which H would not stay positive."""
-        s = (new.centers - old.centers) / unit
-        y = new.gradient - old.gradient
-        sy = dot(s, y)
-        if sy > EPS * np.sqrt(dot(s, s) * dot(y, y)):
-            self.pairs.append((s, y, sy))
-
-
-def dot(a: Points, b: Points) -> float:
-    """Σ_ai A_ai B_ai."""
-    return float(np.einsum("ai,ai->", a, b))
 
 
 def _longest(steps: Points) -> float:

@@ -11,17 +11,18 @@ from kernelmean.coefficients import Path, Stopping
 from kernelmean.coefficients.sources import picking_radii
 from kernelmean.engines import Engine, PointCloud
 from kernelmean.fitting import spreads
+from kernelmean.fitting.atoms import AtomFit
 from kernelmean.fitting.prepare import Prepared, checked_sample, engine_name, prepare
 from kernelmean.fitting.progress import progress_bar
-from kernelmean.fitting.refine import POLISH, refined, worth_polishing
+from kernelmean.fitting.refine import refined_points
 from kernelmean.fitting.settings import FitSettings
 from kernelmean.kernels import Kernel
 from kernelmean.mean import certificate as certificates
+from kernelmean.mean.gauge import Gauge
 from kernelmean.mean.value import SparseKernelMean, incoherence
 from kernelmean.samples import WeightedSample
 from kernelmean.selection import KCenter, Task
 from kernelmean.selection.auto import Criterion, Selected, select
-from kernelmean.selection.cells import cell_atoms, path_of
 
 
 def sparse_kernel_mean(
@@ -197,24 +198,15 @@ def fit_prepared(
     d = data.sample.sample.dimension
     if settings.refine:
         prepared.kernel.slope(d, settings.space)  # a kernel that has none says so before the work
-    wanted = spreads.kinds(settings, prepared.kernel, d, rule.limit)
+    kinds = spreads.kinds(settings, prepared.kernel, d, rule.limit)
     with progress_bar(verbose) as progress:
-        selected = select(which, criterion, rule, progress)
-        for kind in wanted:
-            if kind is not None and len(wanted) == 1:
-                atoms = cell_atoms(data.cloud, selected.path.centers, kind)
-                path = path_of(
-                    criterion.task, atoms, selected.path.source.name, selected.path.reason
-                )
-                return _mean(
-                    Selected(path, criterion.weights(path.factor, path.k)), prepared, settings
-                )
-        steps = settings.refine
-        if settings.is_auto and worth_polishing(selected, criterion, prepared.kernel):
-            steps = max(steps, POLISH)
-        if steps:
-            slope = prepared.kernel.slope(d, settings.space)
-            selected = refined(selected, criterion, slope, steps)
+        if kinds == (None,):
+            chosen = select(which, criterion, rule, progress)
+            selected = refined_points(chosen, criterion, settings.refine, polish=settings.is_auto)
+        else:
+            gauge = Gauge(data.cloud, prepared.kernel, settings.space, streams)
+            fit = AtomFit(criterion, which, rule, kinds, settings.refine, gauge, progress)
+            selected = fit.selected()
     return _mean(selected, prepared, settings)
 
 
@@ -234,7 +226,7 @@ def _criterion(
         density=settings.by_likelihood,
         streams=streams,
     )
-    return Criterion(task, settings.constraint, settings.solver, prepared.kernel.formula(d))
+    return Criterion(task, settings.constraint, settings.solver, prepared.kernel, settings.space)
 
 
 def _mean(selected: Selected, prepared: Prepared, settings: FitSettings) -> SparseKernelMean:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kernelmean import coefficients
 from kernelmean._types import Vector
 from kernelmean.coefficients import Path, refinement
-from kernelmean.kernels import Kernel, Slope
+from kernelmean.kernels import Slope
 from kernelmean.linalg.factor import Factor
 from kernelmean.selection import OffData
 from kernelmean.selection.auto import Criterion, Selected
@@ -17,7 +17,7 @@ POLISH = 3  # steps: the first ones gain most, and each costs about as much as Î
 MAX_K_POLISH = 640  # centres up to which their algebra takes no longer than the choice itself
 
 
-def worth_polishing(choice: Selected, criterion: Criterion, kernel: Kernel) -> bool:
+def worth_polishing(choice: Selected, criterion: Criterion) -> bool:
     """Whether "auto" moves its centres by a few more steps.
 
     It does where the steps cost little and nothing is lost by them, because the centres are no rows
@@ -28,9 +28,32 @@ def worth_polishing(choice: Selected, criterion: Criterion, kernel: Kernel) -> b
     task = criterion.task
     k = choice.path.k
     small = task.cloud.summary.size <= MAX_ROWS_ALL_CANDIDATES and k <= MAX_K_POLISH
-    return (
-        choice.path.indices is None and small and not task.density and kernel.traits.reliable_slope
-    )
+    reliable = criterion.kernel.traits.reliable_slope
+    return choice.path.indices is None and small and not task.density and reliable
+
+
+def refined_points(choice: Selected, criterion: Criterion, steps: int, *, polish: bool) -> Selected:
+    """The choice after as many steps as asked for, or as "auto" adds where it ``polish``es."""
+    kernel = criterion.kernel
+    if polish and worth_polishing(choice, criterion):
+        steps = max(steps, POLISH)
+    if not steps:
+        return choice
+    slope = kernel.slope(criterion.task.cloud.summary.dimension, criterion.space)
+    return refined(choice, criterion, slope, steps)
+
+
+def free_or_exact(criterion: Criterion) -> refinement.Solve:
+    """The weights of least objective, at which gradients are taken.
+
+    Projected weights are no minimum: their centres follow those of free weights.
+    """
+    exact = None if criterion.constraint == "simplex-projection" else criterion.constraint
+
+    def solve(factor: Factor, guess: Vector | None) -> Vector:
+        return coefficients.weights(factor, factor.size, exact, "cholesky", guess)
+
+    return solve
 
 
 def refined(choice: Selected, criterion: Criterion, slope: Slope, iterations: int) -> Selected:
@@ -41,16 +64,7 @@ def refined(choice: Selected, criterion: Criterion, slope: Slope, iterations: in
     """
     path, alpha = choice
     task = criterion.task
-
-    def while_moving(factor: Factor, guess: Vector | None) -> Vector:
-        """The weights of least objective, at which the gradient is taken.
-
-        Projected weights are no minimum: their centres follow those of free weights.
-        """
-        exact = None if criterion.constraint == "simplex-projection" else criterion.constraint
-        return coefficients.weights(factor, factor.size, exact, "cholesky", guess)
-
-    objective = refinement.Objective(task.cloud, task.radial, slope, while_moving)
+    objective = refinement.Objective(task.cloud, task.radial, slope, free_or_exact(criterion))
     factor = refinement.refine(
         objective, task.engine, path.centers, iterations, task.streams.of("refining rows")
     )

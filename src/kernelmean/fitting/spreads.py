@@ -8,10 +8,10 @@ from kernelmean import _checks
 from kernelmean.fitting.settings import SPREADS, FitSettings
 from kernelmean.kernels import Kernel, SpreadKind
 
+Kinds: TypeAlias = tuple[SpreadKind | None, ...]  # None for points
 
-def kinds(
-    settings: FitSettings, kernel: Kernel, d: int, limit: int
-) -> tuple[SpreadKind | None, ...]:
+
+def kinds(settings: FitSettings, kernel: Kernel, d: int, limit: int) -> Kinds:
     """The kinds of spread that are to be tried, None for points.
 
     "auto" tries all of them where the selection is left to us and the kernel is a Gaussian.

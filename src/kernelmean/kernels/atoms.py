@@ -87,7 +87,7 @@ class Atoms:
         values, vectors = np.linalg.eigh(self.spreads)
         values = np.maximum(values, 0.0)
         rows = np.swapaxes(vectors / np.sqrt(2.0 * (variance + values))[:, None, :], 1, 2)
-        upper = np.linalg.qr(rows, mode="r")
+        upper: NDArray[np.float64] = np.asarray(np.linalg.qr(rows, mode="r"))
         return Components(centers, upper, -0.5 * np.log1p(values / variance).sum(axis=1))
 
 

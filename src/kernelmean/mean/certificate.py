@@ -215,21 +215,46 @@ def _spectral(case: Comparison, half: float, rng: np.random.Generator, size: int
 
     The measure is p on the points and −α on the centres.
     """
-    frequencies, importance = spectral_draw(
-        case.kernel, case.atoms.dimension, case.space, rng, size
-    )
-    origin = case.cloud.summary.mean
-    of_points = case.cloud.fourier_sum(frequencies, origin)
-    phase = frequencies @ (case.atoms.centers - origin).T
-    decay = _spread_decay(case.atoms, frequencies)
-    of_centers = np.stack(
-        [(np.cos(phase) * decay) @ case.alpha, (np.sin(phase) * decay) @ case.alpha], axis=1
-    )
-    values = importance * ((of_points - of_centers) ** 2).sum(axis=1)
+    spectrum = Spectrum.of(case.cloud, case.kernel, case.space, rng, size)
+    values = spectrum.squares(case.atoms, case.alpha)
     floor = (4 * EPS * (1.0 + float(np.abs(case.alpha).sum()))) ** 2
     return _estimated(
         float(values.mean()), float(values.std(ddof=1) / np.sqrt(size)), half, floor, "spectral"
     )
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """The Fourier transform of a sample at random frequencies, with which others are compared."""
+
+    frequencies: Points  # (M, d)
+    importance: Vector  # (M,)
+    origin: Vector  # (d,) that phases are taken from
+    of_points: Matrix  # (M, 2) Σ_j p_j cos ω·(x_j − origin), and the same with sin
+
+    @classmethod
+    def of(
+        cls,
+        cloud: PointCloud,
+        kernel: Kernel,
+        space: Space,
+        rng: np.random.Generator,
+        size: int,
+    ) -> Spectrum:
+        """That of a cloud's points at ``size`` frequencies of the kernel."""
+        frequencies, importance = spectral_draw(kernel, cloud.summary.dimension, space, rng, size)
+        origin = cloud.summary.mean
+        return cls(frequencies, importance, origin, cloud.fourier_sum(frequencies, origin))
+
+    def squares(self, atoms: Atoms, alpha: Vector) -> Vector:
+        """(M,) numbers whose mean estimates ‖z̄ − Σ α_a φ_a‖², in units of g(0)."""
+        phase = self.frequencies @ (atoms.centers - self.origin).T
+        decay = _spread_decay(atoms, self.frequencies)
+        of_centers = np.stack(
+            [(np.cos(phase) * decay) @ alpha, (np.sin(phase) * decay) @ alpha], axis=1
+        )
+        values: Vector = self.importance * ((self.of_points - of_centers) ** 2).sum(axis=1)
+        return values
 
 
 def _spread_decay(atoms: Atoms, frequencies: Points) -> Matrix | float:
@@ -240,7 +265,8 @@ def _spread_decay(atoms: Atoms, frequencies: Points) -> Matrix | float:
         squares = (frequencies**2).sum(axis=1)
         return np.exp(-0.5 * np.outer(squares, atoms.spreads))
     forms = np.einsum("ms,ast,mt->ma", frequencies, atoms.spreads, frequencies, optimize=True)
-    return np.exp(-0.5 * np.maximum(forms, 0.0))
+    decay: Matrix = np.exp(-0.5 * np.maximum(forms, 0.0))
+    return decay
 
 
 def spectral_draw(

@@ -19,7 +19,7 @@ KNOWN_WORDS: dict[str, tuple[object, ...]] = {
     "space": kernels.SPACES,
     "constraint": coefficients.CONSTRAINTS,
     "solver": coefficients.SOLVERS,
-    "stop_reason": ("tol", "k_max", "rank", "distinct", "fixed"),
+    "stop_reason": ("tol", "k_max", "rank", "distinct", "fixed", "error"),
 }
 MALFORMED = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 

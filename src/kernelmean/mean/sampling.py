@@ -34,4 +34,5 @@ def _from_spreads(spreads: Spreads, rows: IntVector, normal: Points) -> Points:
         return scaled
     values, vectors = np.linalg.eigh(spreads)
     roots = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
-    return np.einsum("ist,it->is", roots[rows], normal)
+    steps: Points = np.einsum("ist,it->is", roots[rows], normal)
+    return steps

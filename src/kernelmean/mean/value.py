@@ -90,8 +90,8 @@ class SparseKernelMean:
         E_1, …, E_k, with err² = ‖z̄‖² + E.
     jitter : float
         What was added to the diagonal of the k × k matrix so that its Cholesky factor exists.
-    stop_reason : {'tol', 'k_max', 'rank', 'distinct', 'fixed'}
-        Why no further centre was taken.
+    stop_reason : {'tol', 'k_max', 'rank', 'distinct', 'fixed', 'error'}
+        Why no further centre was taken; "error": the estimated relative error is at most 1 %.
     n_points : float
         The number n of points; for a weighted sample the sum of its weights, or Kish's effective
         size.

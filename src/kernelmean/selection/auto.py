@@ -14,7 +14,7 @@ from kernelmean import coefficients
 from kernelmean._types import IntVector
 from kernelmean.coefficients import Progress, Stopping
 from kernelmean.coefficients.sources import Source
-from kernelmean.selection import open_source
+from kernelmean.selection import Task, open_source
 from kernelmean.selection.contest import Contest
 from kernelmean.selection.criterion import Criterion, Selected
 
@@ -108,11 +108,20 @@ def select(
 
 def choose(criterion: Criterion, rule: Stopping, progress: Progress) -> Selected:
     """The best of the contenders; farthest-first where every point becomes a centre anyway."""
-    task = criterion.task
-    if task.cloud.summary.size <= task.limit:
+    if every_point_is_a_center(criterion.task):
         return select("kcenter", criterion, rule, progress)
+    return held(criterion, rule, progress).winner()
+
+
+def every_point_is_a_center(task: Task) -> bool:
+    """Whether there are as many centres to take as points, or more."""
+    return task.cloud.summary.size <= task.limit
+
+
+def held(criterion: Criterion, rule: Stopping, progress: Progress) -> Contest:
+    """The contest after all contenders have been tried."""
     contest = Contest(criterion, rule, progress)
     for contender in CONTENDERS:
         if contender.when(contest):
             contest.enter(contender.source(contest))
-    return contest.winner()
+    return contest

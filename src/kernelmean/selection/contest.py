@@ -44,7 +44,8 @@ class Contest:
         self._progress = progress
         self._growths: list[Growth] = []
         self._reason: StopReason | None = None  # why a density has as many centres as it has
-        self._centroids: dict[int, tuple[Points, Vector]] = {}
+        self._centroids: dict[int, Points] = {}
+        self._kappas: dict[int, Vector] = {}
 
     def enter(self, source: Source) -> None:
         """Let another contender grow."""
@@ -144,8 +145,8 @@ class Contest:
     def greedy_with_centroids(self) -> Greedy:
         """The greedy selection with all centroids found so far among its candidates."""
         self._centroids_and_kappa(0)
-        points = np.concatenate([points for points, _ in self._centroids.values()])
-        kappa = np.concatenate([kappa for _, kappa in self._centroids.values()])
+        points = np.concatenate([self._centroids[which] for which in self._kappas])
+        kappa = np.concatenate(list(self._kappas.values()))
         return Greedy(self.task, self._candidates, (points, kappa))
 
     @property
@@ -166,9 +167,16 @@ class Contest:
 
     def _centroids_and_kappa(self, which: int) -> tuple[Points, Vector]:
         """Found once, for the centroids themselves and for the candidates that they become."""
+        points = self.centroid_points(which)
+        if which not in self._kappas:
+            self._kappas[which] = self.task.cloud.kernel_sum(self.task.radial, points)
+        return points, self._kappas[which]
+
+    def centroid_points(self, which: int) -> Points:
+        """The centroids from the start of that number, as points."""
         if which not in self._centroids:
-            points = draft_centroids(self.task, self._draft, self._iterations, which)
-            self._centroids[which] = points, self.task.cloud.kernel_sum(self.task.radial, points)
+            found = draft_centroids(self.task, self._draft, self._iterations, which)
+            self._centroids[which] = found
         return self._centroids[which]
 
     @property

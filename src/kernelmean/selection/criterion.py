@@ -9,9 +9,9 @@ import numpy as np
 
 from kernelmean import coefficients
 from kernelmean._lazy import lazy
-from kernelmean._types import Constraint, Points, Solver, Vector
+from kernelmean._types import Constraint, Points, Solver, Space, Vector
 from kernelmean.coefficients import Path
-from kernelmean.kernels import Atoms, Formula
+from kernelmean.kernels import Atoms, Formula, Kernel
 from kernelmean.linalg.factor import Factor
 from kernelmean.selection.base import Task
 
@@ -45,7 +45,8 @@ class Criterion:
     task: Task
     constraint: Constraint
     solver: Solver
-    density: Formula  # the kernel itself, for the log-density
+    kernel: Kernel
+    space: Space
 
     def weights(self, factor: Factor, k: int) -> Vector:
         """α on the first k centres."""
@@ -56,8 +57,8 @@ class Criterion:
         engine = self.task.engine
         if atoms.spreads is None:
             cloud = engine.load(atoms.centers)
-            return cloud.log_kernel_sum(self.density, self._judging_rows, alpha)
-        return engine.load_atoms(atoms).log_kernel_sum(self.density, self._judging_rows, alpha)
+            return cloud.log_kernel_sum(self._profile, self._judging_rows, alpha)
+        return engine.load_atoms(atoms).log_kernel_sum(self._profile, self._judging_rows, alpha)
 
     def prefers(self, rival: Entry, best: Entry) -> bool:
         """Whether ``rival`` is better than ``best``.
@@ -72,6 +73,11 @@ class Criterion:
         with np.errstate(invalid="ignore"):  # both may exclude a row
             gain = float((rival.log_density - best.log_density).mean())
         return rival.objective < least if abs(gain) <= LIKELIHOOD_MARGIN else gain > 0.0
+
+    @property
+    def _profile(self) -> Formula:
+        """The kernel itself; constants are common to all."""
+        return self.kernel.formula(self.task.cloud.summary.dimension)
 
     @lazy
     def _judging_rows(self) -> Points:
@@ -89,6 +95,13 @@ class Entry:
     criterion: Criterion
     path: Path
     k: int
+
+    @classmethod
+    def of(cls, criterion: Criterion, selected: Selected) -> Entry:
+        """An entry whose weights are known."""
+        entry = cls(criterion, selected.path, selected.path.k)
+        entry.__dict__["weights"] = selected.weights
+        return entry
 
     @property
     def indicator(self) -> float:

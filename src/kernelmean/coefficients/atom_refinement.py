@@ -1,0 +1,199 @@
+"""Atoms that move and widen: L-BFGS on the error in centres and scalar spreads together.
+
+With the weights eliminated, E depends on the centres c and on the variances v of the atoms, in the
+variables c and q = log(1 + v/τ²) ≥ 0. With V_a = τ² + v_a, W_ab = τ² + v_a + v_b, G_a(x) the kernel
+blurred by atom a, and all sums over atoms b and points j,
+
+∂E/∂c_a = −2α_a [Σ_j p_j G_a(x_j)(x_j − c_a)/V_a − Σ_b α_b K_ab (c_b − c_a)/W_ab],
+
+∂E/∂v_a = −2α_a [Σ_j p_j G_a(x_j)(r²_aj/V_a − d)/(2V_a) − Σ_b α_b K_ab (r²_ab/W_ab − d)/(2W_ab)].
+
+At q = 0 an atom is a point; the bound holds it there while the gradient would make it narrower. A
+step costs one sum over all pairs with 2 + d columns and one k × k factorisation.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import LinAlgError
+from scipy.spatial.distance import cdist
+
+from kernelmean._lazy import lazy
+from kernelmean._types import Matrix, Vector
+from kernelmean.coefficients.descent import FIRST_STEP_RADII, Memory, minimise, stages
+from kernelmean.coefficients.refinement import ALONE_SHARE, COINCIDENT_SHARE, Solve
+from kernelmean.engines import Engine, PointCloud
+from kernelmean.kernels import Atoms, RadialFunction
+from kernelmean.kernels.atoms import variance
+from kernelmean.linalg.factor import Factor, cholesky, product
+from kernelmean.linalg.gram import log_gram, squared_norms
+
+TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True)
+class AtomObjective:
+    """E(c, q) on the points of a cloud; ``solve`` gives the best α of a factor."""
+
+    cloud: PointCloud
+    radial: RadialFunction
+    solve: Solve
+
+    @lazy
+    def variance(self) -> float:
+        """τ²."""
+        return variance(self.radial)
+
+    @lazy
+    def unit(self) -> float:
+        """The power of two next above τ: centres are in units of it."""
+        return math.ldexp(1.0, math.frexp(math.sqrt(self.variance))[1])
+
+    def at(self, atoms: Atoms, guess: Vector | None = None) -> AtomState | None:
+        """E and its gradient; None where float64 cannot tell."""
+        moments = self.cloud.atom_moments(self.radial, atoms)
+        K = np.exp(log_gram(self.radial, atoms, atoms))
+        factor = Factor(
+            self.radial, lambda _, new, jitter: (np.empty((len(new), 0)), cholesky(K, jitter))
+        )
+        try:
+            factor.append(atoms, moments[:, 0].copy())
+            alpha = self.solve(factor, guess)
+        except LinAlgError:
+            return None
+        gradient = self._gradient(atoms, alpha, moments, K)
+        value = factor.value(alpha)
+        if not (np.isfinite(value) and np.isfinite(gradient).all()):
+            return None
+        return AtomState(
+            factor, alpha, value, gradient, self._metric(atoms, alpha, K), self.variance, self.unit
+        )
+
+    def moved(self, state: AtomState, steps: Matrix) -> AtomState | None:
+        """The state after steps of c, in units of ``unit``, and of q, no lower than 0."""
+        centers = state.atoms.centers + self.unit * steps[:, :-1]
+        widths = np.maximum(state.log_widths + steps[:, -1], 0.0)
+        return self.at(Atoms(centers, self.variance * np.expm1(widths)), state.alpha)
+
+    def change(self, old: AtomState, new: AtomState) -> Matrix:
+        """How far two states are apart in c and q."""
+        centers = (new.atoms.centers - old.atoms.centers) / self.unit
+        return np.column_stack([centers, new.log_widths - old.log_widths])
+
+    def _gradient(self, atoms: Atoms, alpha: Vector, moments: Matrix, K: Matrix) -> Matrix:
+        """(k, d + 1): unit·∂E/∂c and ∂E/∂q = (τ² + v)·∂E/∂v."""
+        assert atoms.spreads is not None
+        d = atoms.dimension
+        V = self.variance + atoms.spreads
+        W = V[:, None] + atoms.spreads
+        squared = cdist(atoms.centers, atoms.centers, "sqeuclidean")
+        pulls = K / W * self.unit**2
+        origin = np.median(atoms.centers, axis=0)
+        offsets = (atoms.centers - origin) / self.unit
+        sums = product(pulls, np.column_stack([alpha[:, None] * offsets, alpha]))
+        own = sums[:, :-1] - sums[:, -1:] * offsets
+        theirs = moments[:, 1:-1] / self.unit * (self.unit**2 / V)[:, None]
+        widening = 0.5 * (moments[:, -1] / V - d * moments[:, 0])
+        inner = K * (V[:, None] / W) * (0.5 * squared / W - 0.5 * d)
+        return -2.0 * alpha[:, None] * np.column_stack([theirs - own, widening - inner @ alpha])
+
+    def _metric(self, atoms: Atoms, alpha: Vector, K: Matrix) -> Matrix:
+        """The diagonal of the Hessian where atoms hardly overlap, and more where they do.
+
+        With W = τ² + 2v and A_a = α_a²K_aa it is 2A/W in each coordinate of c, and dA(V/W)² in q.
+        """
+        assert atoms.spreads is not None
+        W = self.variance + 2.0 * atoms.spreads
+        norms = np.sqrt(np.maximum(np.diagonal(K), TINY))
+        cosines = K / norms[:, None] / norms
+        np.fill_diagonal(cosines, 0.0)
+        squares = (alpha * norms) ** 2
+        share = ALONE_SHARE + COINCIDENT_SHARE * cosines.max(axis=1) ** 2
+        A = squares + share * squares.mean()
+        d = atoms.dimension
+        of_centers = np.repeat((2.0 * A * (self.unit**2 / W))[:, None], d, axis=1)
+        return np.column_stack([of_centers, d * A * ((self.variance + atoms.spreads) / W) ** 2])
+
+
+@dataclass(frozen=True)
+class AtomState:
+    """Atoms with their factor, their best weights, E, its gradient in (c, q), and its metric."""
+
+    factor: Factor
+    alpha: Vector
+    value: float
+    gradient: Matrix
+    metric: Matrix
+    variance: float  # τ²
+    unit: float  # of c
+    length: float = 1.0  # steps are in units of √(τ² + 2v), the width of an atom's square
+
+    @property
+    def atoms(self) -> Atoms:
+        """The atoms."""
+        return self.factor.atoms
+
+    @lazy
+    def spreads(self) -> Vector:
+        """v."""
+        assert self.atoms.spreads is not None
+        return self.atoms.spreads
+
+    @lazy
+    def log_widths(self) -> Vector:
+        """q."""
+        widths: Vector = np.log1p(self.spreads / self.variance)
+        return widths
+
+    def longest(self, steps: Matrix) -> float:
+        """The longest step of a centre, in units of its own width, or of a q."""
+        lengths = np.sqrt((steps[:, :-1] ** 2).sum(axis=1)) * self.unit
+        relative = lengths / np.sqrt(self.variance + 2.0 * self.spreads)
+        return max(float(relative.max()), float(np.abs(steps[:, -1]).max()))
+
+    def first_step(self, descent: Matrix) -> Matrix:
+        """Newton's step by the metric alone, cut to a safe length."""
+        step = descent / self.metric
+        return step * min(1.0, FIRST_STEP_RADII / max(self.longest(step), TINY))
+
+    def free(self, x: Matrix) -> Matrix:
+        """x without q of the atoms that are points and would become narrower still."""
+        held = (self.spreads <= 0.0) & (self.gradient[:, -1] > 0.0)
+        if not held.any():
+            return x
+        freed = x.copy()
+        freed[held, -1] = 0.0
+        return freed
+
+
+def refine(
+    objective: AtomObjective,
+    engine: Engine,
+    atoms: Atoms,
+    iterations: int,
+    rng: np.random.Generator,
+) -> AtomState | None:
+    """The atoms after so many steps, with their factor on all points; None where none was found."""
+    memory = Memory()
+    end: AtomState | None = None
+    moved = atoms
+    for cloud, steps in stages(objective.cloud, engine, iterations, rng):
+        stage = replace(objective, cloud=cloud)
+        start = stage.at(moved)
+        if start is None:
+            return None
+        end = minimise(stage, start, steps, memory)
+        moved = end.atoms
+    return end
+
+
+def by_share(state: AtomState) -> Factor:
+    """The same atoms in the order of their shares α_a²K_aa of the squared norm, for prefixes."""
+    shares = state.alpha**2 * squared_norms(state.factor.radial, state.atoms)
+    order = np.argsort(-shares, kind="stable")
+    ordered = Factor(state.factor.radial)
+    ordered.append(state.atoms[order], state.factor.kappa[order])
+    return ordered

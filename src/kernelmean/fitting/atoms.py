@@ -1,0 +1,223 @@
+"""Fits whose centres have a width of their own, and the choice between them and points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kernelmean._lazy import lazy
+from kernelmean._types import IntVector, StopReason
+from kernelmean.coefficients import Path, Progress, Stopping, atom_refinement
+from kernelmean.fitting.refine import free_or_exact, refined_points
+from kernelmean.fitting.spreads import Kinds
+from kernelmean.kernels import Atoms
+from kernelmean.mean.gauge import Gauge
+from kernelmean.selection import OffData
+from kernelmean.selection.auto import every_point_is_a_center, held, select
+from kernelmean.selection.cells import cell_atoms, path_of
+from kernelmean.selection.contest import Contest
+from kernelmean.selection.criterion import Criterion, Entry, Selected
+from kernelmean.selection.greedy import MAX_ROWS_ALL_CANDIDATES
+
+ERROR = 0.01  # relative error that is enough where the number of atoms is open
+FEWEST_ATOMS = 16  # that the search for their number begins with
+POLISH_ATOMS = 10  # steps by which "auto" moves and widens atoms of a small sample
+MAX_K_POLISH = 640  # atoms up to which their algebra takes no longer than the choice itself
+CLOSE_ENOUGH = 1.1  # ratio of the least number of atoms to the number found
+
+
+@dataclass(frozen=True)
+class AtomFit:
+    """A fit that may have atoms: what it needs besides their number."""
+
+    criterion: Criterion
+    which: str | IntVector
+    rule: Stopping
+    kinds: Kinds
+    steps: int  # of refinement, that were asked for
+    gauge: Gauge
+    progress: Progress
+
+    def selected(self) -> Selected:
+        """The best of what may be, with as many atoms as asked for or as many as it takes."""
+        if self.rule.k is not None:
+            return AtomsOf(self, self.rule.k).best()
+        if None not in self.kinds:
+            return self._searched(self.kinds)
+        points = self._points()
+        if not self.density and self._error(points) <= ERROR:
+            return points
+        atoms = self._searched(self._spreads())
+        rival = Entry.of(self.criterion, atoms)
+        return atoms if self.criterion.prefers(rival, Entry.of(self.criterion, points)) else points
+
+    @property
+    def density(self) -> bool:
+        """Whether the likelihood decides."""
+        return self.criterion.task.density
+
+    def _spreads(self) -> Kinds:
+        return tuple(kind for kind in self.kinds if kind is not None)
+
+    def _points(self) -> Selected:
+        """Centres without spreads, as many as their own rule asks for."""
+        selected = select("auto", self.criterion, self.rule, self.progress)
+        return refined_points(selected, self.criterion, self.steps, polish=True)
+
+    def _error(self, selected: Selected) -> float:
+        found = self.gauge.relative_error(selected.path.factor, selected.weights)
+        return found.value + 2.0 * found.standard_error
+
+    def _searched(self, kinds: Kinds) -> Selected:
+        """As few atoms as reach the error, or the most that may be.
+
+        Their number is doubled until the error is reached and then narrowed down, at a few places
+        between the last two: cells change with their number, so there are no free prefixes.
+        """
+        fit = replace(self, kinds=kinds)
+        limit = min(self.rule.limit, max(1, int(self.criterion.task.cloud.summary.size)))
+        low = 0
+        k = min(FEWEST_ATOMS, limit)
+        found = AtomsOf(fit, k).best()
+        while self._error(found) > ERROR and k < limit:
+            low = k
+            k = min(2 * k, limit)
+            found = AtomsOf(fit, k).best()
+        if self._error(found) > ERROR:
+            return _because(found, "k_max")
+        while k > CLOSE_ENOUGH * max(low, 1) and k > low + 1:
+            middle = round(np.sqrt(max(low, 1) * k))
+            middle = min(max(middle, low + 1), k - 1)
+            trial = AtomsOf(fit, middle).best()
+            if self._error(trial) > ERROR:
+                low = middle
+            else:
+                k = middle
+                found = trial
+        return _because(found, "error")
+
+
+def _because(selected: Selected, reason: StopReason) -> Selected:
+    return Selected(replace(selected.path, reason=reason), selected.weights)
+
+
+class AtomsOf:
+    """The candidates of one number of atoms."""
+
+    def __init__(self, fit: AtomFit, k: int) -> None:
+        self._fit = fit
+        self._k = k
+        self._rule = Stopping(k, k, 0.0, 1)
+        task = replace(fit.criterion.task, limit=k, fixed=True)
+        self._criterion = replace(fit.criterion, task=task)
+
+    def best(self) -> Selected:
+        """The kind of spread that serves best."""
+        if not self._auto or every_point_is_a_center(self._criterion.task):
+            return self._of_selection()
+        kinds = self._fit.kinds
+        found: Selected | None = None
+        if None in kinds:
+            found = refined_points(self._points, self._criterion, self._fit.steps, polish=True)
+        if "scalar" in kinds:
+            found = self._better(self._scalar(), found)
+        if "full" in kinds and ("scalar" not in kinds or self._full_is_worth_it()):
+            found = self._better(self._full(self._k), found)
+        assert found is not None
+        return found
+
+    @property
+    def _auto(self) -> bool:
+        return isinstance(self._fit.which, str) and self._fit.which == "auto"
+
+    def _of_selection(self) -> Selected:
+        """The cells of the centres of one selection."""
+        points = select(self._fit.which, self._criterion, self._rule, self._fit.progress)
+        kind = self._fit.kinds[0]
+        if kind is None:
+            return refined_points(points, self._criterion, self._fit.steps, polish=self._auto)
+        atoms = cell_atoms(self._criterion.task.cloud, points.path.centers, kind)
+        return self._refined(self._solved(atoms, points.path.source.name), self._fit.steps)
+
+    def _better(self, rival: Selected, best: Selected | None) -> Selected:
+        if best is None:
+            return rival
+        criterion = self._criterion
+        preferred = criterion.prefers(Entry.of(criterion, rival), Entry.of(criterion, best))
+        return rival if preferred else best
+
+    @lazy
+    def _contest(self) -> Contest:
+        if None in self._fit.kinds or self._small:
+            return held(self._criterion, self._rule, self._fit.progress)
+        return Contest(self._criterion, self._rule, self._fit.progress)
+
+    @lazy
+    def _points(self) -> Selected:
+        """The best points, before they are moved."""
+        return self._contest.winner()
+
+    @property
+    def _small(self) -> bool:
+        """Whether steps cost little, and the error is what counts."""
+        task = self._criterion.task
+        few = task.cloud.summary.size <= MAX_ROWS_ALL_CANDIDATES and self._k <= MAX_K_POLISH
+        return few and not task.density
+
+    @lazy
+    def _scalar_cells(self) -> Selected:
+        cloud = self._criterion.task.cloud
+        return self._solved(cell_atoms(cloud, self._contest.centroid_points(0), "scalar"), "kmeans")
+
+    def _scalar(self) -> Selected:
+        """Cells of centroids or, where steps will widen them, points; the better of both, moved."""
+        start = self._scalar_cells
+        steps = self._fit.steps
+        if self._small:
+            steps = max(steps, POLISH_ATOMS)
+            points = self._points.path
+            narrow = Atoms(points.centers, np.zeros(points.k))
+            start = self._better(self._solved(narrow, points.source.name), start)
+        return self._refined(start, steps)
+
+    def _full(self, k: int) -> Selected:
+        criterion = self._criterion
+        if k != self._k:
+            return AtomsOf(replace(self._fit, kinds=("full",)), k).best()
+        cloud = criterion.task.cloud
+        return self._solved(cell_atoms(cloud, self._contest.centroid_points(0), "full"), "kmeans")
+
+    def _full_is_worth_it(self) -> bool:
+        """Whether so few full atoms as store the same numbers are better than scalar ones."""
+        d = self._criterion.task.cloud.summary.dimension
+        fewer = 2 * self._k // (d + 1)  # k(d + 2) numbers at (d + 1)(d + 2)/2 each
+        if d == 1 or fewer < 1:
+            return False
+        rival = Entry.of(self._criterion, self._full(fewer))
+        return self._criterion.prefers(rival, Entry.of(self._criterion, self._scalar_cells))
+
+    def _solved(self, atoms: Atoms, name: str) -> Selected:
+        path = path_of(self._criterion.task, atoms, name, "fixed")
+        self._fit.progress.advance(path.k, self._fit.rule.limit)
+        return Selected(path, self._criterion.weights(path.factor, path.k))
+
+    def _refined(self, start: Selected, steps: int) -> Selected:
+        """Atoms after so many steps; scalar spreads move with their centres."""
+        task = self._criterion.task
+        if not steps or start.path.atoms.kind != "scalar":
+            return start
+        objective = atom_refinement.AtomObjective(
+            task.cloud, task.radial, free_or_exact(self._criterion)
+        )
+        rng = task.streams.of("refining rows")
+        end = atom_refinement.refine(objective, task.engine, start.path.atoms, steps, rng)
+        if end is None:
+            return start
+        factor = atom_refinement.by_share(end)
+        alpha = self._criterion.weights(factor, factor.size)
+        if not factor.objective(alpha) < start.path.factor.objective(start.weights):
+            return start
+        name = start.path.source.name.removesuffix("+refined") + "+refined"
+        source = OffData(name, task.cloud, factor.centers, factor.kappa)
+        return Selected(Path(factor.size, start.path.reason, factor, None, source), alpha)
