@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import kernelmean as km
 from kernelmean import _checks, engines
+from kernelmean.kernels import Atoms
 from kernelmean.linalg.factor import Factor
 from kernelmean.linalg.pursuit import HostDirections
 from tests.strategies import clouds
@@ -161,6 +162,176 @@ def test_one_step_of_mean_shift(device, name, d):
             np.testing.assert_allclose(
                 mine, theirs, rtol=1e-11, atol=1e-12
             )  # exponents of 1e5 leave eleven digits
+
+
+def some_atoms(kind, k, d, seed=0):
+    """Atoms of which one is a point and one is a line, in lengths of a kernel of variance d."""
+    rng = np.random.default_rng((seed, k, d))
+    A = rng.normal(size=(k, d, d))
+    A[0] = 0.0
+    A[-1, :, 1:] = 0.0
+    S = A @ np.swapaxes(A, 1, 2)
+    spreads = S if kind == "full" else np.trace(S, axis1=1, axis2=2) / d
+    return Atoms(rng.normal(size=(k, d)), spreads)
+
+
+ATOM_KINDS = ["scalar", "full"]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("precision", TOLERANCES)
+@pytest.mark.parametrize("kind", ATOM_KINDS)
+@pytest.mark.parametrize("d", [1, 3, 16, 17, 40])
+def test_sums_over_atoms_agree_with_the_naive_ones(device, precision, kind, d):
+    """Few and many columns, equal and signed weights, logarithms."""
+    radial = RADIALS["gaussian-rkhs"](d)
+    tolerance = TOLERANCES[precision]
+    engine = engines.open("gpu", precision=precision, device=device)
+    for k in (1, 70):
+        atoms = some_atoms(kind, k, d)
+        _, Q, w, W = cloud(k, d)
+        expected, actual = naive.load_atoms(atoms), engine.load_atoms(atoms)
+        terms = expected.kernel_sum(radial, Q, np.abs(W))
+        columns = actual.kernel_sum(radial, Q, W)
+        assert (np.abs(columns - expected.kernel_sum(radial, Q, W)) <= tolerance * terms).all()
+        level = np.exp(-atoms.blurred(float(d)).log_heights)  # all atoms as high as points
+        for weights in (w, level, np.where(np.arange(k) % 3 == 1, 0.0, w)):
+            sums = expected.kernel_sum(radial, Q, weights)
+            np.testing.assert_allclose(actual.kernel_sum(radial, Q, weights), sums, rtol=tolerance)
+            np.testing.assert_allclose(
+                actual.log_kernel_sum(radial, Q, weights),
+                expected.log_kernel_sum(radial, Q, weights),
+                rtol=2 * tolerance,
+                atol=2 * tolerance,
+            )
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("precision", TOLERANCES)
+@pytest.mark.parametrize("kind", ATOM_KINDS)
+@pytest.mark.parametrize("d", [1, 2, 5, 18])
+def test_sums_over_atoms_keep_their_bound_wherever_a_query_is(device, precision, kind, d):
+    """Atoms of any width far apart, equal and signed weights, queries in their tails."""
+    rng = np.random.default_rng(d)
+    k = 120
+    widths = rng.choice([0.0, 1e-12, 1e-3, 1.0, 30.0, 1e6], size=k)
+    A = rng.normal(size=(k, d, d)) * rng.choice([0.01, 1.0], size=(k, 1, d))
+    S = A @ np.swapaxes(A, 1, 2) * widths[:, None, None]
+    centers = rng.normal(size=(k, d)) + rng.choice([-200.0, 0.0, 3.0, 500.0], size=(k, 1))
+    atoms = Atoms(centers, S if kind == "full" else widths)
+    Q = np.concatenate(
+        [
+            centers + rng.normal(size=(k, d)) * rng.choice([0.1, 1.0, 3.0, 9.0], size=(k, 1)),
+            centers[:20] + 40.0,
+        ]
+    )
+    radial = km.Gaussian(1.0).radial(d, "rkhs")
+    expected = naive.load_atoms(atoms)
+    actual = engines.open("gpu", precision=precision, device=device).load_atoms(atoms)
+    for w in (np.ones(k), rng.normal(size=k)):
+        sums, terms = (expected.kernel_sum(radial, Q, v) for v in (w, np.abs(w)))
+        error = np.abs(actual.kernel_sum(radial, Q, w) - sums)
+        # The naive engine loses digits too, where matrices of 1e6 meet coordinates of 500.
+        assert (error <= np.maximum(TOLERANCES[precision], 1e-11) * terms + 1e-290).all()
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("precision", TOLERANCES)
+@pytest.mark.parametrize("kind", ATOM_KINDS)
+@pytest.mark.parametrize("d", [2, 18])
+def test_one_step_of_mean_shift_over_atoms(device, precision, kind, d):
+    """From centres, from between them, from where every plain sum is zero, and from afar."""
+    atoms = some_atoms(kind, 60, d)
+    _, Q, w, _ = cloud(60, d)
+    Q = np.concatenate([Q, np.full((1, d), 300.0), np.full((1, d), 1e6)])
+    w[5] = 0.0
+    decay = RADIALS["gaussian-decay"](d)
+    engine = engines.open("gpu", precision=precision, device=device)
+    expected, actual = (e.load_atoms(atoms).shift(decay, Q, w) for e in (naive, engine))
+    for mine, theirs in zip(actual[:3], expected[:3], strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-11, atol=1e-12)
+    reach = 1e-10 * (1.0 + np.abs(Q).max(axis=1, keepdims=True))
+    assert (np.abs(actual.step - expected.step) <= reach).all()
+    assert (actual.direction is None) == (kind == "scalar")
+    # Logarithms of 1e11 leave the naive engine's direction, though not its step, five digits.
+    assert (np.abs(actual.pull - expected.pull) <= reach)[:-1].all()
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("kind", ATOM_KINDS)
+@pytest.mark.parametrize("d", [1, 5, 18])
+def test_points_summed_at_atoms(device, kind, d):
+    """In float64 whatever the precision, also far from the origin."""
+    X, _, w, _ = cloud(900, d)
+    atoms = some_atoms(kind, 70, d)
+    far = Atoms(atoms.centers + 1e6, atoms.spreads)
+    radial = RADIALS["gaussian-rkhs"](d)
+    expected, actual = (e.load(X + 1e6, w) for e in (naive, engines.open("gpu", device=device)))
+    np.testing.assert_allclose(
+        actual.atom_sum(radial, far), expected.atom_sum(radial, far), rtol=1e-12
+    )
+    moments = expected.atom_moments(radial, far)
+    found = actual.atom_moments(radial, far)
+    assert found.shape == moments.shape
+    assert (np.abs(found - moments) <= 1e-11 * np.abs(moments).max(axis=1, keepdims=True)).all()
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("precision", TOLERANCES)
+def test_logarithms_over_atoms_in_784_dimensions(device, precision):
+    """Exponents of −10⁴, and heights that no number holds."""
+    d = 784
+    rng = np.random.default_rng(0)
+    atoms = Atoms(rng.normal(size=(30, d)), rng.uniform(0.0, 20.0, 30))
+    Q = np.concatenate([atoms.centers[:5], rng.normal(size=(10, d)), 9.0 + atoms.centers[:3]])
+    radial = km.Gaussian(1.0).radial(d, "rkhs")
+    expected = naive.load_atoms(atoms).log_kernel_sum(radial, Q, np.ones(30))
+    assert expected.min() < -700.0
+    engine = engines.open("gpu", precision=precision, device=device)
+    np.testing.assert_allclose(
+        engine.load_atoms(atoms).log_kernel_sum(radial, Q, np.ones(30)),
+        expected,
+        rtol=2 * TOLERANCES[precision],
+    )
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("precision", TOLERANCES)
+@pytest.mark.parametrize("kind", ATOM_KINDS)
+def test_atoms_without_a_width_are_points(device, precision, kind):
+    X, Q, w, _ = cloud(90, 3)
+    engine = engines.open("gpu", precision=precision, device=device)
+    radial = RADIALS["gaussian-rkhs"](3)
+    atoms = Atoms(X, np.zeros((90, 3, 3)) if kind == "full" else np.zeros(90))
+    np.testing.assert_allclose(
+        engine.load_atoms(atoms).kernel_sum(radial, Q, w),
+        engine.load(X).kernel_sum(radial, Q, w),
+        rtol=2 * TOLERANCES[precision],
+    )
+
+
+def test_only_gaussians_blur_atoms():
+    atoms = engines.open("gpu", device="cpu").load_atoms(some_atoms("scalar", 5, 2))
+    with pytest.raises(ValueError, match="only a Gaussian"):
+        atoms.kernel_sum(RADIALS["laplacian-rkhs"](2), np.zeros((1, 2)), np.ones(5))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_spreads_of_cells(device, dtype):
+    """Weighted points, some centres without any, some with one; the same on every run."""
+    X, _, w, _ = cloud(3000, 4)
+    X = X.astype(dtype)
+    tensor = torch.from_numpy(X).to(device)
+    centers = np.concatenate([X[:20].astype(float), np.full((2, 4), 99.0)])
+    expected = naive.load(X.astype(float), w).nearest(centers)
+    found = [engines.open("gpu", device=device).load(tensor, w).nearest(centers) for _ in range(2)]
+    np.testing.assert_allclose(found[0].variances(), expected.variances(), rtol=1e-12)
+    np.testing.assert_allclose(
+        found[0].covariances(), expected.covariances(), rtol=1e-11, atol=1e-13
+    )
+    np.testing.assert_array_equal(found[0].covariances(), found[1].covariances())
+    assert (found[0].covariances()[20:] == 0.0).all()
 
 
 @pytest.mark.parametrize("device", DEVICES)

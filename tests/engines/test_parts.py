@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import kernelmean as km
 from kernelmean import _checks
 from kernelmean.engines.parts import traversal
+from kernelmean.kernels import Atoms
 from kernelmean.samples import files as streaming
 from tests.parts import KINDS, cloud_of_parts
 from tests.strategies import clouds, weighted_clouds
@@ -152,6 +153,94 @@ def test_quantiles_by_passes_are_exact(weighted, monkeypatch):
     )
     np.testing.assert_allclose(
         loaded.summary.quantiles(levels), naive.load(X, w).summary.quantiles(levels), rtol=1e-13
+    )
+
+
+# --- cells of centres, and atoms
+
+
+def same_spreads(loaded, whole, centers, scale=1.0):
+    """Variances and covariances of the cells, and that both agree."""
+    found, expected = loaded.nearest(centers), whole.nearest(centers)
+    tolerance = 1e-12 * scale**2
+    np.testing.assert_allclose(found.variances(), expected.variances(), rtol=1e-9, atol=tolerance)
+    np.testing.assert_allclose(
+        found.covariances(), expected.covariances(), rtol=1e-9, atol=tolerance
+    )
+    np.testing.assert_allclose(
+        np.trace(found.covariances(), axis1=1, axis2=2) / centers.shape[1],
+        found.variances(),
+        rtol=1e-9,
+        atol=tolerance,
+    )
+
+
+@given(weighted_clouds(30, least=1), st.sets(st.integers(1, 29), max_size=5), st.booleans())
+def test_cells_of_parts_combine_to_those_of_the_whole(sample, cuts, weighted):
+    X, w = sample[0], sample[1].astype(float) if weighted else None
+    whole, loaded = naive.load(X, w), cloud_of_parts(naive, X, [c for c in cuts if c < len(X)], w)
+    centers = X[[0, len(X) // 2]] + np.array([[0.0], [0.25]])
+    same_spreads(loaded, whole, centers, scale=1.0 + np.ptp(X))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_row_per_part_leaves_only_what_lies_between_parts(kind):
+    X = cloud(40, 3)
+    loaded = cloud_of_parts(naive, X, range(1, 40), kind=kind)
+    same_spreads(loaded, naive.load(X), X[:4])
+
+
+def test_a_cell_may_be_empty_in_a_part_or_in_all():
+    """A part without points of a cell, a cell of one point, a cell without any."""
+    X = np.concatenate([cloud(30, 2), 50.0 + cloud(20, 2), [[-90.0, 0.0]]])
+    centers = np.array([[0.0, 0.0], [50.0, 50.0], [-90.0, 1.0], [1e3, 1e3]])
+    loaded = cloud_of_parts(naive, X, [30, 50])
+    same_spreads(loaded, naive.load(X), centers, scale=50.0)
+    nearest = loaded.nearest(centers)
+    np.testing.assert_array_equal(nearest.masses() > 0.0, [True, True, True, False])
+    np.testing.assert_array_equal(nearest.variances()[2:], 0.0)
+    np.testing.assert_array_equal(nearest.covariances()[2:], np.zeros((2, 2, 2)))
+    np.testing.assert_array_equal(nearest.means()[3], centers[3])
+
+
+def test_spreads_far_from_the_origin_keep_their_digits():
+    X = cloud(300, 3) + 1e7
+    same_spreads(cloud_of_parts(naive, X, [80, 81, 200]), naive.load(X), X[:5], scale=1e2)
+
+
+def test_all_of_a_cell_takes_one_question():
+    X = cloud(200, 2)
+    loaded = cloud_of_parts(naive, X, [50, 120])
+    nearest = loaded.nearest(X[:6])
+    assert len(loaded.index.shares) == 3  # which asks for the parts' weights
+    asked = loaded.index.parts._asked
+    nearest.covariances()
+    nearest.means()
+    nearest.masses()
+    assert loaded.index.parts._asked == asked + 1
+    nearest.add(X[6:8])
+    assert len(nearest.masses()) == 8
+    np.testing.assert_allclose(
+        nearest.covariances(), naive.load(X).nearest(X[:8]).covariances(), atol=1e-14
+    )
+
+
+@pytest.mark.parametrize("spread", ["scalar", "full"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sums_over_atoms_add_up_over_parts(spread, weighted):
+    X = cloud(300, 3)
+    rng = np.random.default_rng(3)
+    w = rng.uniform(0.1, 2.0, len(X)) if weighted else None
+    A = rng.normal(size=(7, 3, 3))
+    spreads = rng.uniform(0.0, 2.0, 7) if spread == "scalar" else A @ np.swapaxes(A, 1, 2)
+    atoms = Atoms(X[:7], spreads)
+    radial = km.Gaussian(0.8).radial(3, "rkhs")
+    whole, loaded = naive.load(X, w), cloud_of_parts(naive, X, [1, 90, 91], w)
+    np.testing.assert_allclose(
+        loaded.atom_sum(radial, atoms), whole.atom_sum(radial, atoms), rtol=1e-13
+    )
+    np.testing.assert_allclose(
+        loaded.atom_moments(radial, atoms), whole.atom_moments(radial, atoms), atol=1e-14
     )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
+from kernelmean.kernels import Atoms
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -88,6 +89,30 @@ def test_empty_partitions_and_unknown_sizes(client):
     np.testing.assert_array_equal(found.indices, km.k_center(X[X[:, 0] > 0.5], 40, first=3).indices)
     with pytest.raises(ValueError, match="at least one point"):
         km.k_center(none, 3)
+
+
+@pytest.mark.parametrize("spread", ["scalar", "full"])
+def test_atoms_travel_to_workers_and_spreads_come_back(client, spread):
+    X = cloud(900)
+    spreads = np.full(5, 0.3) if spread == "scalar" else np.full((5, 3, 3), 0.2) + np.eye(3)
+    atoms = Atoms(X[:5], spreads)
+    radial = km.Gaussian(0.7).radial(3, "rkhs")
+    naive = km.engines.open("naive").load(X)
+    engine = km.engines.open("cluster", client=client, local="naive")
+    loaded = tables.check(da.from_array(X, chunks=(400, 3)), engine, "X").load(engine)
+    np.testing.assert_allclose(
+        loaded.atom_sum(radial, atoms), naive.atom_sum(radial, atoms), rtol=1e-13
+    )
+    np.testing.assert_allclose(
+        loaded.atom_moments(radial, atoms), naive.atom_moments(radial, atoms), atol=1e-14
+    )
+    here, there = (e.load_atoms(atoms) for e in (engine, km.engines.open("naive")))
+    np.testing.assert_array_equal(
+        here.kernel_sum(radial, X[:9], np.ones(5)), there.kernel_sum(radial, X[:9], np.ones(5))
+    )
+    found, expected = loaded.nearest(X[:5]), naive.nearest(X[:5])
+    np.testing.assert_allclose(found.variances(), expected.variances(), rtol=1e-12)
+    np.testing.assert_allclose(found.covariances(), expected.covariances(), atol=1e-13)
 
 
 def test_float32_is_float64(client):

@@ -102,7 +102,8 @@ class WeightedPoints:
             squares = self.p[some] * np.einsum("ij,ij->i", offsets, offsets)
             sums += np.bincount(labels[some], squares, minlength=len(means))
         masses = self.group_masses(labels, len(means)) * means.shape[1]
-        return np.divide(sums, masses, out=np.zeros_like(sums), where=masses > 0)
+        found: Vector = np.divide(sums, masses, out=np.zeros_like(sums), where=masses > 0)
+        return found
 
     def group_covariances(self, labels: IntVector, means: Points) -> Spreads:
         """(k, d, d): covariance of each group about its mean; 0 where it is empty.

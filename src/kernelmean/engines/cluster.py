@@ -16,6 +16,7 @@ import distributed
 
 from kernelmean import _checks, engines
 from kernelmean._types import Points, Vector
+from kernelmean.kernels import Atoms
 
 LOCALS = ("auto", "cpu", "gpu", "naive")
 
@@ -53,8 +54,14 @@ class Engine:
 
         Samples on the workers are loaded there, each part by the worker's own engine.
         """
-        here = engines.open("cpu" if self.local == "auto" else self.local)
-        return engines.precise(here).load(X, weights)
+        return self._here().load(X, weights)
+
+    def load_atoms(self, atoms: Atoms) -> engines.KernelSums:
+        """Atoms on this machine: there are few, and queries on the workers come to them."""
+        return self._here().load_atoms(atoms)
+
+    def _here(self) -> engines.Engine:
+        return engines.precise(engines.open("cpu" if self.local == "auto" else self.local))
 
 
 assert dask  # both packages are needed, and named where they are missing

@@ -14,14 +14,17 @@ from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.compiled.threads import default_count
 from kernelmean.engines import Shift
 from kernelmean.engines.arrays import ArraySummary, WeightedPoints
-from kernelmean.engines.cpu import shifts, sums
+from kernelmean.engines.cpu import component_sums, shifts, sums
+from kernelmean.engines.cpu.atom_sums import ScalarAtoms
 from kernelmean.engines.cpu.block_rows import BlockRows
 from kernelmean.engines.cpu.blocks import Blocks
+from kernelmean.engines.cpu.full_atom_sums import FullAtoms
 from kernelmean.engines.cpu.offers import FilterOffers, TreeOffers
 from kernelmean.engines.cpu.traversal import Nearest, Traversal
 from kernelmean.engines.optional_protocols import FarthestOffers
 from kernelmean.engines.protocols import PointRows
-from kernelmean.kernels import Formula, RadialFunction
+from kernelmean.kernels import Atoms, Formula, RadialFunction
+from kernelmean.kernels.atoms import variance
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,12 @@ class Engine:
     def load(self, X: Points, weights: Vector | None = None) -> PointCloud:
         """Take the points in."""
         return PointCloud(WeightedPoints(X, weights), self.threads)
+
+    def load_atoms(self, atoms: Atoms) -> ScalarAtoms | FullAtoms:
+        """Take the atoms in; points are atoms of variance 0."""
+        if atoms.kind == "full":
+            return FullAtoms(atoms, self.threads)
+        return ScalarAtoms(atoms.as_kind("scalar"), self.threads)
 
     def with_threads(self, threads: int) -> Engine:
         """The same engine on another number of threads."""
@@ -101,6 +110,14 @@ class PointCloud:
 
     def kernel_moments(self, radial: RadialFunction, Q: Points) -> Matrix:
         return sums.kernel_moments(self.blocks, radial, Q, self.sample.p, self.threads)
+
+    def atom_sum(self, radial: RadialFunction, atoms: Atoms) -> Vector:
+        components = atoms.blurred(variance(radial))
+        return component_sums.atom_sum(self.blocks, components, self.sample.p, self.threads)
+
+    def atom_moments(self, radial: RadialFunction, atoms: Atoms) -> Matrix:
+        components = atoms.blurred(variance(radial))
+        return component_sums.atom_moments(self.blocks, components, self.sample.p, self.threads)
 
     def log_kernel_sum(self, radial: RadialFunction, Q: Points, w: Vector | None = None) -> Vector:
         return sums.log_kernel_sum(

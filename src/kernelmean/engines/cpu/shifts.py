@@ -44,7 +44,7 @@ def shift(blocks: Blocks, decay: Formula, Q: Points, w: Vector, count: int) -> S
         (
             blocks.points[piece],
             log_w[piece],
-            _live(blocks, piece),
+            live(blocks, piece),
             rows[i],
             decay.rate,
             decay.shape,
@@ -55,16 +55,16 @@ def shift(blocks: Blocks, decay: Formula, Q: Points, w: Vector, count: int) -> S
         for i in across
     ]
     threads.run(loop, tasks, count)
-    return _quotients(peak, totals, blocks.d)
+    return quotients(peak, totals, blocks.d)
 
 
-def _live(blocks: Blocks, piece: slice) -> int:
+def live(blocks: Blocks, piece: slice) -> int:
     """Points of a piece that are not padding."""
     start, stop, _ = piece.indices(blocks.shape[0])
     return min(blocks.n, stop * blocks.shape[1]) - start * blocks.shape[1]
 
 
-def _quotients(peak: NDArray[np.float64], totals: NDArray[np.float64], d: int) -> Shift:
+def quotients(peak: NDArray[np.float64], totals: NDArray[np.float64], d: int) -> Shift:
     """Sums of all pieces on one level, and their quotients."""
     top = peak.max(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -59,9 +59,7 @@ def _every_term(
         return ordered_sum(parts)
     out = np.zeros(len(rows))
     for points, weights in (
-        _without_padding(blocks, spread)
-        if blocks.d <= compiled.fused
-        else [(blocks.points, spread)]
+        without_padding(blocks, spread) if blocks.d <= compiled.fused else [(blocks.points, spread)]
     ):
         tasks = [
             (points, weights, rows[i], *numbers, out[i]) for i in _query_pieces(len(rows), blocks.n)
@@ -70,18 +68,18 @@ def _every_term(
     return out
 
 
-def _without_padding(
-    blocks: Blocks, spread: Matrix
-) -> Iterator[tuple[NDArray[np.float64], Matrix]]:
-    """The full blocks, and the last one cut to the cells that hold points."""
+def without_padding(blocks: Blocks, *numbers: Matrix) -> Iterator[tuple[NDArray[np.float64], ...]]:
+    """The full blocks, and the last one cut to the cells that hold points; each with its numbers,
+    one per point.
+    """
     full, live = divmod(blocks.n, blocks.shape[1])
     if full:
-        yield blocks.points[:full], spread[:full]
+        yield blocks.points[:full], *(own[:full] for own in numbers)
     if live:
         kept = -(-live // CELL) * CELL
         yield (
             np.ascontiguousarray(blocks.points[full:, :, :kept]),
-            np.ascontiguousarray(spread[full:, :kept]),
+            *(np.ascontiguousarray(own[full:, :kept]) for own in numbers),
         )
 
 
@@ -175,6 +173,11 @@ def _in_the_log_domain(
         for i in across
     ]
     threads.run(loop, tasks, count)
+    return joined_logs(peak, total)
+
+
+def joined_logs(peak: Matrix, total: Matrix) -> Vector:
+    """log Σ_c total_c exp(peak_c) over the pieces c of the points."""
     top = peak.max(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         shifted = np.where(total > 0.0, total * np.exp(peak - top), 0.0)

@@ -15,6 +15,7 @@ from kernelmean.engines.cpu.distance_filter import FilterHolder
 from kernelmean.engines.cpu.tree_traversal import TreeHolder
 from kernelmean.engines.distances import ArrayDistances
 from kernelmean.engines.rounds import FarthestFirst
+from kernelmean.kernels import Spreads
 
 PASS = 2**18  # coordinates per piece of work in one pass, which is bound by memory for
 TOGETHER = 8  # centres or fewer
@@ -86,6 +87,14 @@ class Nearest:
     def means(self) -> Points:
         """Weighted mean of the points of each centre; the centre itself where there are none."""
         return self._sample.group_means(self._flat_labels(), self._centers)
+
+    def variances(self) -> Vector:
+        """Mean squared distance of these points to their mean, over d; 0 where there are none."""
+        return self._sample.group_variances(self._flat_labels(), self.means())
+
+    def covariances(self) -> Spreads:
+        """(k, d, d): covariance of these points about their mean; 0 where there are none."""
+        return self._sample.group_covariances(self._flat_labels(), self.means())
 
     def _boxes(self, piece: slice) -> tuple[Points, ...]:
         """Boxes of the cells (blocks, d, cells), then of the blocks (d, blocks): lower and upper

@@ -19,13 +19,14 @@ from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.engines import Shift
 from kernelmean.engines.gpu.arrays import Tensor, to_device, to_host, vector
+from kernelmean.engines.gpu.atoms import AtomCloud, atom_moments, atom_sum
 from kernelmean.engines.gpu.basis import OrthonormalBasis
 from kernelmean.engines.gpu.elimination import Elimination
 from kernelmean.engines.gpu.points import DeviceSample, DeviceSummary
 from kernelmean.engines.gpu.sums import Sums
 from kernelmean.engines.gpu.traversal import Nearest, Traversal
 from kernelmean.engines.rounds import CloudOffers
-from kernelmean.kernels import Formula, RadialFunction
+from kernelmean.kernels import Atoms, Formula, RadialFunction
 
 PRECISIONS = ("float32", "float64")
 FEW = (
@@ -76,6 +77,10 @@ class Engine:
         )
         return PointCloud(sample, self.precision)
 
+    def load_atoms(self, atoms: Atoms) -> AtomCloud:
+        """Take the atoms in; they are copied to the device."""
+        return AtomCloud(atoms, self.precision, torch.device(self.device))
+
     def precise(self) -> Engine:
         """The same engine with sums in float64."""
         return self if self.precision == "float64" else replace(self, precision="float64")
@@ -119,6 +124,12 @@ class PointCloud:
 
     def kernel_moments(self, radial: RadialFunction, Q: Points | Tensor) -> Matrix:
         return self._sums.kernel_moments(radial, Q)
+
+    def atom_sum(self, radial: RadialFunction, atoms: Atoms) -> Vector:
+        return atom_sum(self.sample, radial, atoms)
+
+    def atom_moments(self, radial: RadialFunction, atoms: Atoms) -> Matrix:
+        return atom_moments(self.sample, radial, atoms)
 
     def log_kernel_sum(
         self, radial: RadialFunction, Q: Points | Tensor, w: Vector | Tensor | None = None

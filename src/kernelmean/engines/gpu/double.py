@@ -6,12 +6,12 @@ import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import torch
 
 from kernelmean.engines.gpu.arrays import Tensor, double_columns, spread
-from kernelmean.engines.gpu.plan import Plan
+from kernelmean.engines.gpu.plan import Factors, Plan
 from kernelmean.engines.gpu.points import DeviceSample
 from kernelmean.kernels import RadialFunction
 
@@ -31,11 +31,19 @@ def loops(device: torch.device) -> ModuleType:
     )
 
 
+class Blur(NamedTuple):
+    """What a Gaussian radial makes of atoms: Gaussians h_a g(‖F_a(x − c_a)‖²)."""
+
+    factors: Factors
+    log_heights: Tensor  # (k,)
+
+
 @dataclass(frozen=True, eq=False)
 class Double:
-    """Sums over the points of a point cloud, all in float64."""
+    """Sums over the points of a point cloud, all in float64; over atoms, where there is a blur."""
 
     sample: DeviceSample
+    blur: Blur | None = None
 
     def sums(self, radial: RadialFunction, weights: Tensor) -> Evaluation:
         """f_ci = Σ_j W_jc g(‖q_i − x_j‖²) for weights (n, c)."""
@@ -43,7 +51,7 @@ class Double:
         n = len(self.sample.X)
         run = loops(self.sample.X.device).kernel_sums
         plan = self.plan(radial)
-        columns = spread(weights, X.shape[1], torch.float64)
+        columns = spread(weighed(weights, self.blur), X.shape[1], torch.float64)
 
         def evaluate(queries: Tensor) -> Tensor:
             Q = double_columns(queries, QUERIES)
@@ -60,7 +68,7 @@ class Double:
         X = self.sample.columns
         n = len(self.sample.X)
         plan = self.plan(radial)
-        log_w = spread(torch.log(weights)[:, None], X.shape[1], torch.float64, -torch.inf)
+        log_w = self.log_weights(weights)
 
         def evaluate(queries: Tensor) -> Tensor:
             Q = double_columns(queries, QUERIES)
@@ -87,6 +95,17 @@ class Double:
 
         return evaluate
 
+    def log_weights(self, weights: Tensor) -> Tensor:
+        """(1, n padded): log w_j, with the height of an atom."""
+        logs = torch.log(weights) + (0.0 if self.blur is None else self.blur.log_heights)
+        return spread(logs[:, None], self.sample.columns.shape[1], torch.float64, -torch.inf)
+
     def plan(self, radial: RadialFunction) -> Plan:
         """The radial in the unit of the points as they are."""
-        return Plan.of(radial, 1.0, torch.float64, self.sample.X.device)
+        plan = Plan.of(radial, 1.0, torch.float64, self.sample.X.device)
+        return plan if self.blur is None else plan._replace(factors=self.blur.factors)
+
+
+def weighed(weights: Tensor, blur: Blur | None) -> Tensor:
+    """Weights (n, c) times the heights of atoms, where there are any."""
+    return weights if blur is None else weights * torch.exp(blur.log_heights)[:, None]

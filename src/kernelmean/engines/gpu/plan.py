@@ -19,6 +19,20 @@ GRID = np.exp(np.arange(-14.0, 28.0, 0.05))  # values of s at which the steepnes
 OWN = 16.0  # s up to which a user's own profile is asked: beyond, it need not even be finite
 
 
+class Factors(NamedTuple):
+    """Atoms as the loops take them: g(‖F_a(x − c_a)‖²) in the place of g(‖x − c_a‖²).
+
+    F = 1 for points, and no singular value of F is more than 1.
+    """
+
+    values: Tensor  # (k padded,) the numbers F², or (k, d, d) upper triangular matrices F
+    of_queries: bool = False  # whether the queries are the atoms, and not the points; numbers only
+
+    @property
+    def full(self) -> bool:
+        return self.values.ndim == 3
+
+
 class Plan(NamedTuple):
     """g(r²) for squared distances in units of ``unit``²."""
 
@@ -27,6 +41,7 @@ class Plan(NamedTuple):
     shape: float
     table: Tensor | None  # (cells, 6)
     cells: int
+    factors: Factors | None = None  # of atoms, which stretch distances before g sees them
 
     @classmethod
     def of(

@@ -18,6 +18,7 @@ from kernelmean.engines.arrays import ArraySummary, WeightedPoints
 from kernelmean.engines.distances import single_draw
 from kernelmean.engines.gpu.arrays import Tensor, double_columns, to_device, to_host
 from kernelmean.engines.weighted_statistics import deviation, kish_size, unbiased
+from kernelmean.kernels import Spreads
 
 SUMMED = 4096  # distances whose mass is added up before a draw looks among them
 AVERAGED = 65536  # distances that a thread of the host averages a function of at a time
@@ -89,15 +90,42 @@ class DeviceSample:
         """Weighted mean of each group, about its centre; the centre itself where the group is
         empty.
         """
+        return to_host(self._group_means(_Groups(labels, len(centers)), labels, centers))
+
+    def group_variances(self, labels: Tensor, centers: Tensor) -> Vector:
+        """Mean squared distance of each group to its mean, divided by d; 0 where it is empty."""
         groups = _Groups(labels, len(centers))
+        means = self._group_means(groups, labels, centers)
+        total = torch.zeros(len(centers), dtype=torch.float64, device=centers.device)
+        for t in range(means.shape[1]):
+            total += groups.sums(self.p * (self.X[:, t].double() - means[labels.long(), t]) ** 2)
+        return to_host(_per_mass(total, groups.sums(self.p)) / means.shape[1])
+
+    def group_covariances(self, labels: Tensor, centers: Tensor) -> Spreads:
+        """(k, d, d): covariance of each group about its mean; 0 where it is empty."""
+        groups = _Groups(labels, len(centers))
+        means = self._group_means(groups, labels, centers)
+        masses = groups.sums(self.p)
+        p = groups.ordered(self.p)
+        k, d = means.shape
+        found = torch.zeros((k, d, d), dtype=torch.float64, device=means.device)
+        offsets: list[Tensor] = []
+        for t in range(d):
+            column = self.X[:, t].double() - means[labels.long(), t]
+            offsets.append(groups.ordered(column))
+            for u, other in enumerate(offsets):
+                products = _per_mass(groups.sums_in_order(p * offsets[t] * other), masses)
+                found[:, t, u] = products
+                found[:, u, t] = products
+        return to_host(found)
+
+    def _group_means(self, groups: _Groups, labels: Tensor, centers: Tensor) -> Tensor:
         masses = groups.sums(self.p)
         means = centers.clone()
         for t in range(means.shape[1]):
             shift = groups.sums(self.p * (self.X[:, t].double() - centers[labels.long(), t]))
-            means[:, t] += torch.where(
-                masses > 0, shift / masses.clamp(min=torch.finfo(torch.float64).tiny), 0.0
-            )
-        return to_host(means)
+            means[:, t] += _per_mass(shift, masses)
+        return means
 
 
 class _Groups:
@@ -111,9 +139,20 @@ class _Groups:
 
     def sums(self, values: Tensor) -> Tensor:
         """Σ of the values of each group."""
-        return torch.segment_reduce(
-            values[self._order], "sum", lengths=self._counts, unsafe=True, initial=0.0
-        )
+        return self.sums_in_order(self.ordered(values))
+
+    def ordered(self, values: Tensor) -> Tensor:
+        """Values in the order of the groups."""
+        return values[self._order]
+
+    def sums_in_order(self, values: Tensor) -> Tensor:
+        """Σ of each group of values that are in the order of the groups."""
+        return torch.segment_reduce(values, "sum", lengths=self._counts, unsafe=True, initial=0.0)
+
+
+def _per_mass(sums: Tensor, masses: Tensor) -> Tensor:
+    """Sums over groups divided by their masses; 0 where a group is empty."""
+    return torch.where(masses > 0, sums / masses.clamp(min=torch.finfo(torch.float64).tiny), 0.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,8 +21,8 @@ import torch
 
 from kernelmean._lazy import lazy
 from kernelmean.engines.gpu.arrays import PADDING, Frame, Tensor, middle, padded, spread
-from kernelmean.engines.gpu.double import QUERIES, Between, Double, Evaluation, loops
-from kernelmean.engines.gpu.plan import Plan, trusted, unit_for
+from kernelmean.engines.gpu.double import QUERIES, Between, Double, Evaluation, loops, weighed
+from kernelmean.engines.gpu.plan import DEPTH, Factors, Plan, trusted, unit_for
 from kernelmean.engines.gpu.points import DeviceSample
 from kernelmean.kernels import RadialFunction
 
@@ -31,6 +31,9 @@ from kernelmean.kernels import RadialFunction
 NEAR = 1.0
 PLAIN = 2.5  # |d log g/d log s| up to which the loops give g to 1e-6
 CAREFUL = 12.0  # |d log g/d log s| up to which the loops give g to 1e-6
+# the same two for atoms: s is rounded once more, and so is the factor it is multiplied by
+ATOM_PLAIN = 2.1
+ATOM_CAREFUL = 8.0
 EVEN = 16.0  # weights none of which is negative or so many times their mean are about equal
 # sums, in units of the largest weight, below which float32 may have lost terms altogether
 VANISHED = 1e-30
@@ -82,10 +85,11 @@ class Single:
         rounded.
         """
         X = self.points(radial)
-        even = about_equal(weights)
-        largest = weights.abs().amax(dim=0)
+        heavy = weighed(weights, self.exact.blur)
+        even = about_equal(heavy)
+        largest = heavy.abs().amax(dim=0)
         scales = torch.where(largest > 0.0, largest, 1.0)
-        columns = spread(weights / scales, padded(len(weights), PADDING), torch.float32)
+        columns = spread(heavy / scales, padded(len(weights), PADDING), torch.float32)
 
         def evaluate(queries: Tensor) -> Tensor:
             found = (
@@ -105,13 +109,13 @@ class Single:
 
     def logs(self, radial: RadialFunction, weights: Tensor) -> Evaluation:
         """log Σ_j w_j g for weights (n,): the largest term first, then the sum relative to it."""
+        logs, top = self._log_weights(weights)
+        if self.exact.blur is not None and _depth(logs) > DEPTH:
+            return self.exact.logs(radial, weights)
         X = self.points(radial)
         n = len(weights)
-        limit = trusted(radial, CAREFUL, logarithm=True)
-        top = weights.max().clamp(min=torch.finfo(torch.float64).tiny)
-        log_w = spread(
-            torch.log(weights / top)[:, None], padded(n, PADDING), torch.float32, -torch.inf
-        )
+        limit = trusted(radial, self._steepness[1], logarithm=True)
+        log_w = spread(logs[:, None], padded(n, PADDING), torch.float32, -torch.inf)
         plan = self.plan(radial, X.frame)
 
         def evaluate(queries: Tensor) -> Tensor:
@@ -125,9 +129,7 @@ class Single:
             doubtful = ~(plan.rate * sizes[1] <= limit * sizes[0])[
                 0, : len(queries)
             ] | ~torch.isfinite(f[0])
-            return _again(
-                f + torch.log(top), doubtful, lambda: self.exact.logs(radial, weights), queries
-            )
+            return _again(f + top, doubtful, lambda: self.exact.logs(radial, weights), queries)
 
         return evaluate
 
@@ -159,7 +161,27 @@ class Single:
 
     def plan(self, radial: RadialFunction, frame: Frame) -> Plan:
         """The radial in the unit of the rounded points."""
-        return Plan.of(radial, frame.squared_unit, torch.float32, self.sample.X.device)
+        plan = Plan.of(radial, frame.squared_unit, torch.float32, self.sample.X.device)
+        return plan if self._factors is None else plan._replace(factors=self._factors)
+
+    def _log_weights(self, weights: Tensor) -> tuple[Tensor, Tensor]:
+        """(n,) log w_j, with the height of an atom, relative to the largest, and that."""
+        if self.exact.blur is None:
+            top = weights.max().clamp(min=torch.finfo(torch.float64).tiny)
+            return torch.log(weights / top), torch.log(top)
+        logs = torch.log(weights) + self.exact.blur.log_heights
+        top = logs.max().clamp(min=torch.finfo(torch.float64).min)
+        return logs - top, top
+
+    @lazy
+    def _factors(self) -> Factors | None:
+        blur = self.exact.blur
+        return None if blur is None else Factors(blur.factors.values.float())
+
+    @property
+    def _steepness(self) -> tuple[float, float]:
+        """|d log g/d log s| up to which the plain and the careful loop give g to 1e-6."""
+        return (PLAIN, CAREFUL) if self.exact.blur is None else (ATOM_PLAIN, ATOM_CAREFUL)
 
     def _by_reach(self, radial: RadialFunction, X: Rounded, W: Tensor, queries: Tensor) -> Found:
         """About equal weights: the plain loop near the middle, the careful one elsewhere; small
@@ -168,7 +190,7 @@ class Single:
         Q = X.frame.columns(queries, QUERIES)
         near = ((Q * Q).sum(dim=0) <= NEAR**2 * len(Q))[: len(queries)]
         floors = torch.where(
-            near, *(_value(radial, trusted(radial, steepness)) for steepness in (PLAIN, CAREFUL))
+            near, *(_value(radial, trusted(radial, steepness)) for steepness in self._steepness)
         )
         if bool(near.all()):
             f = self._plain(radial, X, W, Q)[:, : len(queries)]
@@ -216,7 +238,7 @@ class Single:
         """Any weights: the careful loop, which also says how far away the terms are that matter."""
         n = len(self.sample.X)
         plan = self.plan(radial, X.frame)
-        limit = trusted(radial, CAREFUL)
+        limit = trusted(radial, self._steepness[1])
         points, rest = X.split
         Q, q_rest = X.frame.split(queries, QUERIES)
         parts = []
@@ -240,6 +262,11 @@ def about_equal(weights: Tensor) -> bool:
     return bool(
         ((weights >= 0.0).all(dim=0) & (weights.amax(dim=0) <= EVEN * weights.mean(dim=0))).all()
     )
+
+
+def _depth(logs: Tensor) -> float:
+    """How far below the largest, 0, the logarithms of weights go that are not zero."""
+    return -float(torch.where(torch.isfinite(logs), logs, 0.0).min())
 
 
 def _value(radial: RadialFunction, s: float) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from kernelmean._lazy import lazy
-from kernelmean._types import Matrix, Points, Vector
+from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.engines import Shift, naive
 from kernelmean.engines.gpu.arrays import (
     PADDING,
@@ -25,7 +25,7 @@ from kernelmean.engines.gpu.arrays import (
     to_host,
     vector,
 )
-from kernelmean.engines.gpu.double import QUERIES, Double, Evaluation, loops
+from kernelmean.engines.gpu.double import QUERIES, Blur, Double, Evaluation, loops
 from kernelmean.engines.gpu.points import DeviceSample
 from kernelmean.engines.gpu.single import Single
 from kernelmean.kernels import Formula, RadialFunction
@@ -42,6 +42,7 @@ class Sums:
 
     sample: DeviceSample
     single: bool
+    blur: Blur | None = None  # where the points are the centres of atoms
 
     def kernel_sum(
         self, radial: RadialFunction, Q: Points | Tensor, W: Matrix | Tensor | None
@@ -85,19 +86,24 @@ class Sums:
             at_query = Formula(log_one, decay.rate, factor=touching)
             with np.errstate(divide="ignore"):
                 log_held = np.log(exact.kernel_sum(at_query, queries, weights))  # φ(0) = 1
-        level = torch.where(torch.isfinite(peaks := to_device(log_pull, X.device)), peaks, 0.0)
-        log_w = spread(torch.log(weights)[:, None], X.shape[1], torch.float64, -torch.inf)
-        framed = double_columns(queries, QUERIES)
-        levels = torch.nn.functional.pad(level, (0, framed.shape[1] - len(level)))
-        pulls = self._loops.kernel_pulls(
-            self._double.plan(decay), X, len(self.sample.X), log_w, framed, levels
-        )
         log_value = exact.log_kernel_sum(decay.times(None), queries, weights)
-        step = to_host(pulls[:, : len(queries)].T.contiguous())
-        far = np.flatnonzero(np.isfinite(log_pull) & (np.abs(log_pull) > FAR_LOG_PULL))
+        step = self.steps(decay, queries, weights, log_pull)
+        far = far_out(log_pull)
         if len(far):
             step[far] = self._far_steps(decay, to_host(queries.double())[far], weights)
         return Shift(log_value, log_pull, log_held, step)
+
+    def steps(self, decay: Formula, queries: Tensor, weights: Tensor, log_pull: Vector) -> Points:
+        """(q, d): Σ_j w_j ψ_j (x_j − q) divided by Σ_j w_j ψ_j, of which the logarithm is given."""
+        X = self.sample.columns
+        level = torch.where(torch.isfinite(peaks := to_device(log_pull, X.device)), peaks, 0.0)
+        framed = double_columns(queries, QUERIES)
+        levels = torch.nn.functional.pad(level, (0, framed.shape[1] - len(level)))
+        log_w = self._double.log_weights(weights)
+        pulls = self._loops.kernel_pulls(
+            self._double.plan(decay), X, len(self.sample.X), log_w, framed, levels
+        )
+        return to_host(pulls[:, : len(queries)].T.contiguous())
 
     def _far_steps(self, decay: Formula, Q: Points, weights: Tensor) -> Points:
         """Steps of the few queries so far out that their logarithms have no digits to add up by."""
@@ -152,7 +158,7 @@ class Sums:
 
     @lazy
     def _double(self) -> Double:
-        return Double(self.sample)
+        return Double(self.sample, self.blur)
 
     @lazy
     def _single(self) -> Single:
@@ -161,3 +167,8 @@ class Sums:
     @property
     def _loops(self) -> ModuleType:
         return loops(self.sample.X.device)
+
+
+def far_out(log_pull: Vector) -> IntVector:
+    """The queries whose logarithms have no digits to add steps up by."""
+    return np.flatnonzero(np.isfinite(log_pull) & (np.abs(log_pull) > FAR_LOG_PULL))

@@ -16,6 +16,7 @@ from kernelmean.engines.gpu.radial import FUNCTIONS, source
 from kernelmean.kernels.radials import Formula
 
 PAIRS = 1 << 20  # distances at a time
+PRODUCTS = 1 << 24  # coordinates at a time that matrices of atoms are multiplied by
 LOWERED = PADDING
 AT_ONCE = 32  # float32 squares added before their sum is
 
@@ -48,8 +49,8 @@ def tracked_sums(
     value, log_value = _functions(plan)
     total = torch.zeros((len(W), Q.shape[1]), dtype=torch.float64, device=X.device)
     sizes = torch.zeros((2, len(W), Q.shape[1]), dtype=torch.float64, device=X.device)
-    for cols in _pieces(n, Q.shape[1]):
-        r2 = squared_distances(Q, X[:, cols], None if rest is None else (rest[0][:, cols], rest[1]))
+    for cols in _pieces(n, Q.shape[1], plan):
+        r2 = _stretched(plan, Q, X, cols, rest)
         w = W[:, None, cols]
         terms = (
             w * value(r2) if shift is None else torch.exp(w + (log_value(r2) - shift[:, None]))
@@ -65,8 +66,8 @@ def kernel_pulls(
     """(d, q): the terms of kernel_sums times x_j − q_i."""
     value, log_value = _functions(plan)
     pulls = torch.zeros((len(X), Q.shape[1]), dtype=torch.float64, device=X.device)
-    for cols in _pieces(n, Q.shape[1]):
-        r2 = squared_distances(Q, X[:, cols])
+    for cols in _pieces(n, Q.shape[1], plan):
+        r2 = _stretched(plan, Q, X, cols)
         terms = (
             w[0, cols] * value(r2)
             if shift is None
@@ -86,7 +87,8 @@ def dot_sums(
     total = torch.zeros((len(W), Q.shape[1]), dtype=torch.float64, device=X.device)
     for cols in _pieces(n, Q.shape[1]):
         r2 = norms[1][:, None] + norms[0][None, cols] - 2.0 * (Q.T @ X[:, cols])
-        total += W[:, cols].double() @ value(r2.clamp(min=0.0)).T.double()
+        r2 = _shortened(plan, r2.clamp(min=0.0), cols)
+        total += W[:, cols].double() @ value(r2).T.double()
     return total
 
 
@@ -94,8 +96,8 @@ def log_peaks(plan: Plan, X: Tensor, n: int, log_w: Tensor, Q: Tensor) -> Tensor
     """(q,): max_j log w_j + log g."""
     _, log_value = _functions(plan)
     top = torch.full((Q.shape[1],), -torch.inf, dtype=X.dtype, device=X.device)
-    for cols in _pieces(n, Q.shape[1]):
-        terms = log_value(squared_distances(Q, X[:, cols])) + log_w[0, cols]
+    for cols in _pieces(n, Q.shape[1], plan):
+        terms = log_value(_stretched(plan, Q, X, cols)) + log_w[0, cols]
         top = torch.maximum(top, terms.amax(dim=1))
     return top
 
@@ -179,13 +181,40 @@ def _careful_distances(Q: Tensor, X: Tensor, rest: Rest) -> Tensor:
     return (total + small).clamp(min=0.0)
 
 
+def _stretched(plan: Plan, Q: Tensor, X: Tensor, cols: slice, rest: Rest | None = None) -> Tensor:
+    """(q, n): squared distances of queries and some points, in which atoms have their factors."""
+    factors = plan.factors
+    if factors is not None and factors.full:
+        return full_distances(Q, X[:, cols], factors.values[cols])
+    some = None if rest is None else (rest[0][:, cols], rest[1])
+    return _shortened(plan, squared_distances(Q, X[:, cols], some), cols)
+
+
+def _shortened(plan: Plan, r2: Tensor, cols: slice) -> Tensor:
+    """Squared distances (q, n) times the numbers F² of atoms, if there are any."""
+    if plan.factors is None:
+        return r2
+    numbers = plan.factors.values
+    return r2 * (numbers[:, None] if plan.factors.of_queries else numbers[cols])
+
+
+def full_distances(Q: Tensor, X: Tensor, F: Tensor) -> Tensor:
+    """(q, n): ‖F_j(q_i − x_j)‖² for matrices F (n, d, d), by direct differences."""
+    offsets = Q.T[None, :, :] - X.T[:, None, :]
+    y = torch.bmm(offsets, F.mT)
+    return (y * y).sum(dim=2).T
+
+
 def values(plan: Plan, r2: Tensor) -> Tensor:
     """g of squared distances."""
     return _functions(plan)[0](r2)
 
 
-def _pieces(n: int, q: int) -> Iterator[slice]:
+def _pieces(n: int, q: int, plan: Plan | None = None) -> Iterator[slice]:
+    """Some points at a time."""
     size = max(1, PAIRS // q)
+    if plan is not None and plan.factors is not None and plan.factors.full:
+        size = max(1, PRODUCTS // (q * plan.factors.values.shape[2]))
     return (slice(start, min(start + size, n)) for start in range(0, n, size))
 
 

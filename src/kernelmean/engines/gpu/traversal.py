@@ -22,6 +22,7 @@ from kernelmean.engines.gpu.arrays import Tensor, to_device
 from kernelmean.engines.gpu.double import loops
 from kernelmean.engines.gpu.points import DeviceDistances, DeviceSample
 from kernelmean.engines.rounds import FarthestFirst
+from kernelmean.kernels import Spreads
 
 POOL = 4096  # points among which the next centres are sought, in low dimension
 SMALL_POOL = 1024  # where their coordinates do not fit registers
@@ -181,6 +182,14 @@ class Nearest:
     def means(self) -> Points:
         """Weighted mean of the points of each centre; the centre itself where there are none."""
         return self._sample.group_means(self._labels[: self._n], self._centers)
+
+    def variances(self) -> Vector:
+        """Mean squared distance of these points to their mean, over d; 0 where there are none."""
+        return self._sample.group_variances(self._labels[: self._n], self._centers)
+
+    def covariances(self) -> Spreads:
+        """(k, d, d): covariance of these points about their mean; 0 where there are none."""
+        return self._sample.group_covariances(self._labels[: self._n], self._centers)
 
 
 def boundless(X: Tensor, n: int) -> Tensor:

@@ -12,8 +12,17 @@ import triton
 import triton.language as tl
 from triton.language.extra import libdevice
 
+from kernelmean.engines.gpu.triton_distances import (
+    OF_QUERIES,
+    TRIANGLES,
+    careful_squares,
+    own_coordinates,
+    shortened,
+    squares,
+    triangle_squares,
+)
+
 LOG2E = tl.constexpr(1.4426950408889634)
-AT_ONCE = tl.constexpr(32)  # squares added before their sum is
 
 
 @triton.jit
@@ -86,76 +95,10 @@ def shifted_term(r2, w, shift, rate, shape, table, cells):
     return EXP((LOG_VALUE(r2, rate, shape, table, cells) - shift[:, None]) + w[None, :])
 
 
-@triton.jit
-def own_coordinates(Q, stride, rows, D: tl.constexpr):
-    """The queries of a program, held in registers; in high dimension they are read as they are
-    needed.
-    """
-    held = ()
-    for t in tl.static_range(D):
-        held = held + (tl.load(Q + t * stride + rows),)
-    return held
-
-
-@triton.jit
-def squares(
-    X, Q, held, stride, q_stride, cols, rows, d, D: tl.constexpr, BQ: tl.constexpr, BX: tl.constexpr
-):
-    """(BQ, BX) squared distances; where D < 0 by sums of AT_ONCE squares, so that a thousand of
-    them round no worse.
-    """
-    r2 = tl.zeros((BQ, BX), X.dtype.element_ty)
-    if D > 0:
-        for t in tl.static_range(D):
-            z = tl.load(X + t * stride + cols)[None, :] - held[t][:, None]
-            r2 += z * z
-    elif D == 0:
-        for t in tl.range(0, d, loop_unroll_factor=4):
-            z = tl.load(X + t * stride + cols)[None, :] - tl.load(Q + t * q_stride + rows)[:, None]
-            r2 += z * z
-    else:
-        for first in range(0, d, AT_ONCE):
-            part = tl.zeros((BQ, BX), X.dtype.element_ty)
-            for t in tl.range(first, tl.minimum(first + AT_ONCE, d), loop_unroll_factor=4):
-                z = (
-                    tl.load(X + t * stride + cols)[None, :]
-                    - tl.load(Q + t * q_stride + rows)[:, None]
-                )
-                part += z * z
-            r2 += part
-    return r2
-
-
-@triton.jit
-def careful_squares(X, XR, Q, QR, held, held_rest, stride, q_stride, cols, rows, d,
-                    D: tl.constexpr, BQ: tl.constexpr, BX: tl.constexpr):  # fmt: skip
-    """From coordinates in two parts, Σ(z + e)² = Σz² + Σe(2z + e): the first sum is exact below 32,
-    the second small.
-    """
-    r2 = tl.zeros((BQ, BX), X.dtype.element_ty)
-    small = tl.zeros((BQ, BX), X.dtype.element_ty)
-    if D > 0:
-        for t in tl.static_range(D):
-            z = tl.load(X + t * stride + cols)[None, :] - held[t][:, None]
-            e = tl.load(XR + t * stride + cols)[None, :] - held_rest[t][:, None]
-            r2 += z * z
-            small += e * (2.0 * z + e)
-    else:
-        for t in tl.range(0, d, loop_unroll_factor=4):
-            z = tl.load(X + t * stride + cols)[None, :] - tl.load(Q + t * q_stride + rows)[:, None]
-            e = (
-                tl.load(XR + t * stride + cols)[None, :]
-                - tl.load(QR + t * q_stride + rows)[:, None]
-            )
-            r2 += z * z
-            small += e * (2.0 * z + e)
-    return tl.maximum(r2 + small, 0.0)
-
-
-def kernel_sums(X, XR, W, Q, QR, shift, out, sizes, stride, w_stride, q_stride, n, per, d,
-                numbers, table, cells,
+def kernel_sums(X, XR, W, Q, QR, F, shift, out, sizes, stride, w_stride, q_stride, f_stride,
+                n, per, d, numbers, table, cells,
                 D: tl.constexpr, C: tl.constexpr, BQ: tl.constexpr, BX: tl.constexpr,
-                RUN: tl.constexpr,
+                RUN: tl.constexpr, FACTORS: tl.constexpr,
                 UNROLL: tl.constexpr, CAREFUL: tl.constexpr, TRACK: tl.constexpr):  # fmt: skip
     """out[split, c, i] = Σ_j term over the points of one split; sizes[split, :, c, i] = Σ|term| and
     Σ|term| r².
@@ -171,6 +114,8 @@ def kernel_sums(X, XR, W, Q, QR, shift, out, sizes, stride, w_stride, q_stride, 
     held = own_coordinates(Q, q_stride, rows, D)
     held_rest = own_coordinates(QR, q_stride, rows, D if CAREFUL else 0)
     level = tl.load(shift + rows)
+    f_stride = f_stride.to(tl.int64)
+    own = tl.load(F + rows) if FACTORS == OF_QUERIES else level
     zeros = ()
     totals = ()
     for _ in tl.static_range(C):
@@ -188,8 +133,11 @@ def kernel_sums(X, XR, W, Q, QR, shift, out, sizes, stride, w_stride, q_stride, 
                 r2 = careful_squares(
                     X, XR, Q, QR, held, held_rest, stride, q_stride, cols, rows, d, D, BQ, BX
                 )
+            elif FACTORS == TRIANGLES:
+                r2 = triangle_squares(X, F, held, stride, f_stride, cols, D, BQ, BX)
             else:
                 r2 = squares(X, Q, held, stride, q_stride, cols, rows, d, D, BQ, BX)
+            r2 = shortened(r2, F, cols, own, FACTORS)
             grown = ()
             larger = ()
             farther = ()
@@ -218,8 +166,9 @@ def kernel_sums(X, XR, W, Q, QR, shift, out, sizes, stride, w_stride, q_stride, 
             tl.store(base + (C + c) * q_stride, tl.sum(far[c].to(tl.float64), 1))
 
 
-def kernel_pulls(X, W, Q, shift, out, stride, q_stride, n, per, d, axis, numbers, table, cells,
-                 D: tl.constexpr, C: tl.constexpr, BQ: tl.constexpr, BX: tl.constexpr):  # fmt: skip
+def kernel_pulls(X, W, Q, F, shift, out, stride, q_stride, n, per, d, axis, numbers, table, cells,
+                 D: tl.constexpr, C: tl.constexpr, BQ: tl.constexpr, BX: tl.constexpr,
+                 FACTORS: tl.constexpr):  # fmt: skip
     """out[split, c, i] = Σ_j term · (x_j − q_i) in C coordinates from ``axis`` on, over the points
     of one split; float64.
     """
@@ -231,12 +180,14 @@ def kernel_pulls(X, W, Q, shift, out, stride, q_stride, n, per, d, axis, numbers
     shape = tl.load(numbers + 1)
     held = own_coordinates(Q, q_stride, rows, D)
     level = tl.load(shift + rows)
+    own = tl.load(F + rows) if FACTORS == OF_QUERIES else level
     totals = ()
     for _ in tl.static_range(C):
         totals = totals + (tl.zeros((BQ, BX), tl.float64),)
     for first in range(start, tl.minimum(start + per, n), BX):
         cols = first + tl.arange(0, BX)
         r2 = squares(X, Q, held, stride, q_stride, cols, rows, d, D, BQ, BX)
+        r2 = shortened(r2, F, cols, own, FACTORS)
         g = TERM(r2, tl.load(W + cols), level, rate, shape, table, cells)
         grown = ()
         for c in tl.static_range(C):
@@ -249,8 +200,9 @@ def kernel_pulls(X, W, Q, shift, out, stride, q_stride, n, per, d, axis, numbers
         tl.store(base + c * q_stride, tl.sum(totals[c], 1))
 
 
-def log_peaks(X, W, Q, out, stride, q_stride, n, per, d, numbers, table, cells,
-              D: tl.constexpr, BQ: tl.constexpr, BX: tl.constexpr):  # fmt: skip
+def log_peaks(X, W, Q, F, out, stride, q_stride, f_stride, n, per, d, numbers, table, cells,
+              D: tl.constexpr, BQ: tl.constexpr, BX: tl.constexpr,
+              FACTORS: tl.constexpr):  # fmt: skip
     """out[split, i] = max_j log w_j + log g over the points of one split."""
     rows = tl.program_id(0) * BQ + tl.arange(0, BQ)
     start = tl.program_id(1) * per
@@ -259,16 +211,22 @@ def log_peaks(X, W, Q, out, stride, q_stride, n, per, d, numbers, table, cells,
     rate = tl.load(numbers)
     shape = tl.load(numbers + 1)
     held = own_coordinates(Q, q_stride, rows, D)
+    f_stride = f_stride.to(tl.int64)
     top = tl.full((BQ, BX), float("-inf"), X.dtype.element_ty)
     for first in range(start, tl.minimum(start + per, n), BX):
         cols = first + tl.arange(0, BX)
-        r2 = squares(X, Q, held, stride, q_stride, cols, rows, d, D, BQ, BX)
+        if FACTORS == TRIANGLES:
+            r2 = triangle_squares(X, F, held, stride, f_stride, cols, D, BQ, BX)
+        else:
+            r2 = squares(X, Q, held, stride, q_stride, cols, rows, d, D, BQ, BX)
+        r2 = shortened(r2, F, cols, rows, FACTORS)
         top = tl.maximum(top, LOG_VALUE(r2, rate, shape, table, cells) + tl.load(W + cols)[None, :])
     tl.store(out + tl.program_id(1) * q_stride + rows, tl.max(top, 1))
 
 
-def dot_sums(X, XX, W, Q, QQ, out, stride, q_stride, n, per, d, numbers, table, cells,
-             BQ: tl.constexpr, BX: tl.constexpr, BD: tl.constexpr):  # fmt: skip
+def dot_sums(X, XX, W, Q, QQ, F, out, stride, q_stride, n, per, d, numbers, table, cells,
+             BQ: tl.constexpr, BX: tl.constexpr, BD: tl.constexpr,
+             FACTORS: tl.constexpr):  # fmt: skip
     """out[split, i] = Σ_j w_j g(|q|² + |x|² − 2q·x): products on tensor cores, each of three TF32
     parts.
     """
@@ -290,6 +248,7 @@ def dot_sums(X, XX, W, Q, QQ, out, stride, q_stride, n, per, d, numbers, table, 
             x = tl.load(X + at[:, None] * stride + cols[None, :], mask=at[:, None] < d, other=0.0)
             product = tl.dot(y, x, product, input_precision="tf32x3")
         r2 = tl.maximum(qq[:, None] + tl.load(XX + cols)[None, :] - 2.0 * product, 0.0)
+        r2 = shortened(r2, F, cols, rows, FACTORS)
         g = VALUE(r2, rate, shape, table, cells)
         total += tl.sum((tl.load(W + cols)[None, :] * g).to(tl.float64), 1)
     tl.store(out + tl.program_id(1) * q_stride + rows, total)

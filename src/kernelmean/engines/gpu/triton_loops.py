@@ -4,24 +4,17 @@ points.
 
 from __future__ import annotations
 
-import functools
-import hashlib
-import linecache
-import types
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
-import triton
-import triton.language as tl
-from triton.language.extra import libdevice
 
+from kernelmean.engines.gpu import torch_loops
 from kernelmean.engines.gpu import triton_code as code
 from kernelmean.engines.gpu import triton_picks as picks
 from kernelmean.engines.gpu.arrays import PADDING, Rest, Tensor
 from kernelmean.engines.gpu.plan import Plan
-from kernelmean.engines.gpu.radial import FUNCTIONS, source
-from kernelmean.kernels.radials import Formula
+from kernelmean.engines.gpu.triton_binding import bound_loop
+from kernelmean.engines.gpu.triton_distances import NO_FACTORS, OF_POINTS, OF_QUERIES, TRIANGLES
 
 UNROLLED = 16  # coordinates up to which queries and points stay in registers
 LONG = 128  # coordinates from which float32 squares are added in parts
@@ -100,19 +93,24 @@ def _sums(
     d = len(X)
     c = len(W)
     q = Q.shape[1]
+    if _too_many(plan, d):
+        return torch_loops.tracked_sums(plan, X, n, W, Q, shift, rest)
+    widths = _widths(plan, X)
     size = tile(d, c, double, track or rest is not None)
-    kernel, rate = _kernel("kernel_sums", plan, double, shift is not None)
-    column = X.element_size() * (c + d * (1 if rest is None else 2))
+    if widths.kind == TRIANGLES.value:
+        size = size._replace(unroll=1)
+    kernel, rate = bound_loop("kernel_sums", plan, double, shift is not None)
+    column = X.element_size() * (c + widths.numbers + d * (1 if rest is None else 2))
     splits, per = _splits(q // size.queries, n, size.points, column, (3 if track else 1) * c * q)
     out = torch.empty((splits, c, q), dtype=torch.float64, device=X.device)
     sizes = torch.empty((splits, 2, c, q), dtype=torch.float64, device=X.device) if track else out
     left = (X, Q) if rest is None else rest
     kernel[(q // size.queries, splits)](
-        *(X, left[0], W, Q, left[1], Q if shift is None else shift, out, sizes),
-        *(X.stride(0), W.stride(0), q),
+        *(X, left[0], W, Q, left[1], widths.F, Q if shift is None else shift, out, sizes),
+        *(X.stride(0), W.stride(0), q, widths.stride),
         *(_whole(n, size.points), per, d, _numbers(rate, plan, X), _table(plan, X), plan.cells),
         D=d if d <= UNROLLED else 0 if double or d <= LONG else -1,
-        C=c, BQ=size.queries, BX=size.points, RUN=RUN,
+        C=c, BQ=size.queries, BX=size.points, RUN=RUN, FACTORS=widths.kind,
         UNROLL=size.unroll, CAREFUL=rest is not None, TRACK=track, num_warps=size.warps,
     )  # fmt: skip
     return out.sum(dim=0), sizes.sum(dim=0)
@@ -124,16 +122,17 @@ def kernel_pulls(
     """(d, q): the terms of kernel_sums times x_j − q_i in float64, some coordinates per launch."""
     d = len(X)
     q = Q.shape[1]
-    kernel, rate = _kernel("kernel_pulls", plan, True, shift is not None)
+    kernel, rate = bound_loop("kernel_pulls", plan, True, shift is not None)
     splits, per = _splits(q // 4, n, 128)
+    widths = _widths(plan, X)
     pulls = torch.empty((_whole(d, PULLS), q), dtype=torch.float64, device=X.device)
     for axis in range(0, d, PULLS):
         out = torch.empty((splits, PULLS, q), dtype=torch.float64, device=X.device)
         kernel[(q // 4, splits)](
-            *(X, w, Q, Q if shift is None else shift, out, X.stride(0), q),
+            *(X, w, Q, widths.F, Q if shift is None else shift, out, X.stride(0), q),
             *(_whole(n, 128), per, d, axis),
             *(_numbers(rate, plan, X), _table(plan, X), plan.cells),
-            D=d if d <= UNROLLED else 0, C=PULLS, BQ=4, BX=128, num_warps=4,
+            D=d if d <= UNROLLED else 0, C=PULLS, BQ=4, BX=128, FACTORS=widths.kind, num_warps=4,
         )  # fmt: skip
         torch.sum(out, dim=0, out=pulls[axis : axis + PULLS])
     return pulls[:d]
@@ -145,13 +144,14 @@ def dot_sums(
     """(1, q): Σ_j w_j g by matrix products, for float32 in high dimension."""
     d = len(X)
     q = Q.shape[1]
-    kernel, rate = _kernel("dot_sums", plan, False, False)
+    kernel, rate = bound_loop("dot_sums", plan, False, False)
+    widths = _widths(plan, X)
     splits, per = _splits(q // 64, n, 128)
     out = torch.empty((splits, q), dtype=torch.float64, device=X.device)
     kernel[(q // 64, splits)](
-        *(X, norms[0], W, Q, norms[1], out, X.stride(0), q, _whole(n, 128), per, d),
+        *(X, norms[0], W, Q, norms[1], widths.F, out, X.stride(0), q, _whole(n, 128), per, d),
         *(_numbers(rate, plan, X), _table(plan, X), plan.cells),
-        BQ=64, BX=128, BD=32, num_warps=4,
+        BQ=64, BX=128, BD=32, FACTORS=widths.kind, num_warps=4,
     )  # fmt: skip
     return out.sum(dim=0)[None]
 
@@ -161,14 +161,19 @@ def log_peaks(plan: Plan, X: Tensor, n: int, log_w: Tensor, Q: Tensor) -> Tensor
     double = X.dtype == torch.float64
     d = len(X)
     q = Q.shape[1]
+    if _too_many(plan, d):
+        return torch_loops.log_peaks(plan, X, n, log_w, Q)
+    widths = _widths(plan, X)
     size = tile(d, 1, double)
-    kernel, rate = _kernel("log_peaks", plan, double, True)
+    kernel, rate = bound_loop("log_peaks", plan, double, True)
     splits, per = _splits(q // size.queries, n, size.points)
     out = torch.empty((splits, q), dtype=X.dtype, device=X.device)
     kernel[(q // size.queries, splits)](
-        *(X, log_w, Q, out, X.stride(0), q, _whole(n, size.points), per, d),
+        *(X, log_w, Q, widths.F, out, X.stride(0), q, widths.stride),
+        *(_whole(n, size.points), per, d),
         *(_numbers(rate, plan, X), _table(plan, X), plan.cells),
-        D=d if d <= UNROLLED else 0, BQ=size.queries, BX=size.points, num_warps=size.warps,
+        D=d if d <= UNROLLED else 0, BQ=size.queries, BX=size.points, FACTORS=widths.kind,
+        num_warps=size.warps,
     )  # fmt: skip
     return out.amax(dim=0)
 
@@ -220,6 +225,34 @@ def pick(
     return picked[:count], squared[:count]
 
 
+class Widths(NamedTuple):
+    """The factors of atoms as the programs take them."""
+
+    F: Tensor
+    kind: int  # which of the kinds that the programs know
+    stride: int
+    numbers: int  # of each point
+
+
+def _widths(plan: Plan, X: Tensor) -> Widths:
+    """Numbers as they are; of matrices the upper triangles, in columns like the points."""
+    if plan.factors is None:
+        return Widths(X, NO_FACTORS.value, X.stride(0), 0)
+    F = plan.factors.values
+    if not plan.factors.full:
+        kind = OF_QUERIES if plan.factors.of_queries else OF_POINTS
+        return Widths(F, kind.value, len(F), 0 if plan.factors.of_queries else 1)
+    row, column = torch.triu_indices(len(X), len(X), device=X.device)
+    triangles = torch.zeros((len(row), X.shape[1]), dtype=X.dtype, device=X.device)
+    triangles[:, : len(F)] = F[:, row, column].T
+    return Widths(triangles, TRIANGLES.value, triangles.stride(0), len(row))
+
+
+def _too_many(plan: Plan, d: int) -> bool:
+    """Whether the differences that matrices are multiplied by do not stay in registers."""
+    return plan.factors is not None and plan.factors.full and d > UNROLLED
+
+
 def _splits(
     tiles: int, n: int, points: int, bytes_each: int = 0, outputs: int = 1
 ) -> tuple[int, int]:
@@ -241,64 +274,3 @@ def _numbers(rate: float, plan: Plan, X: Tensor) -> Tensor:
 
 def _table(plan: Plan, X: Tensor) -> Tensor:
     return X if plan.table is None else plan.table
-
-
-def _kernel(loop: str, plan: Plan, double: bool, logarithm: bool) -> tuple[Any, float]:
-    """The loop with its radial bound, and the rate it takes."""
-    function = plan.function
-    if not isinstance(function, Formula):
-        return _bound(loop, None, double, logarithm), plan.rate
-    binary = not double and not logarithm and plan.binary
-    key = (source(function).value, source(function).log_value)
-    return _bound(loop, key, double, logarithm, binary), plan.rate
-
-
-@functools.lru_cache(maxsize=512)
-def _bound(
-    loop: str, key: tuple[str, str] | None, double: bool, logarithm: bool, binary: bool = False
-) -> Any:
-    """``binary``: r² is in units in which g = 2^(−r²)."""
-    exp = tl.exp if double else code.exp_single
-    if key is None:
-        value = _bind(code.table_value, EXP=exp)
-        log_value = _bind(code.table_log_value)
-    else:
-        value, log_value = (
-            _bind(code.formula_value, FUNCTION=_compiled(text, exp)) for text in key
-        )
-        value = _bind(code.binary_value) if binary else value
-    term = (
-        _bind(code.shifted_term, EXP=exp, LOG_VALUE=log_value)
-        if logarithm
-        else _bind(code.plain_term, VALUE=value)
-    )
-    return _bind(getattr(code, loop), TERM=term, VALUE=value, LOG_VALUE=log_value)
-
-
-def _bind(function: Callable[..., Any], **names: Any) -> Any:
-    """A Triton function in which ``names`` are known."""
-    known = function.__globals__ | names
-    twin = types.FunctionType(
-        function.__code__, known, function.__name__, function.__defaults__, function.__closure__
-    )
-    twin.__annotations__ = function.__annotations__
-    twin.__module__ = function.__module__
-    return triton.jit(twin)
-
-
-def _compiled(text: str, exp: Any) -> Any:
-    """Generated source as a Triton function; kept in linecache, where Triton reads it."""
-    file = f"<kernelmean radial {hashlib.sha256(text.encode()).hexdigest()[:16]}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    names: dict[str, Any] = {name: getattr(libdevice, name) for name in FUNCTIONS if name != "fabs"}
-    names |= {
-        "exp": exp,
-        "log": tl.log,
-        "sqrt": tl.sqrt,
-        "fabs": code.fabs,
-        "where": tl.where,
-        "zeros_like": tl.zeros_like,
-    }
-    names["__name__"] = __name__
-    exec(compile(text, file, "exec"), names)  # noqa: S102
-    return triton.jit(names[text.split("(", 1)[0].removeprefix("def ")])

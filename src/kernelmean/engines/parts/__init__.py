@@ -21,7 +21,7 @@ from kernelmean.engines.parts.part import Operation
 from kernelmean.engines.parts.part_index import PartIndex
 from kernelmean.engines.parts.summary import PartsSummary
 from kernelmean.engines.parts.traversal import Nearest, Traversal
-from kernelmean.kernels import Formula, RadialFunction
+from kernelmean.kernels import Atoms, Formula, RadialFunction
 
 BLOCK = 16384  # rows that are sent to all parts at a time where all pairs count
 
@@ -57,6 +57,12 @@ class PointCloud:
 
     def kernel_moments(self, radial: RadialFunction, Q: Points) -> Matrix:
         return self._weighted(self._ask("kernel_moments", radial, Q))
+
+    def atom_sum(self, radial: RadialFunction, atoms: Atoms) -> Vector:
+        return self._weighted(self._ask("atom_sum", radial, atoms))
+
+    def atom_moments(self, radial: RadialFunction, atoms: Atoms) -> Matrix:
+        return self._weighted(self._ask("atom_moments", radial, atoms))
 
     def log_kernel_sum(self, radial: RadialFunction, Q: Points, w: Vector | None = None) -> Vector:
         """log Σ_l share_l e^{f_l}."""

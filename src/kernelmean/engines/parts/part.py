@@ -16,11 +16,20 @@ from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.engines import Engine, PointCloud, farthest_offers
 from kernelmean.engines.arrays import ArraySummary, WeightedPoints
 from kernelmean.engines.optional_protocols import CompactCloud, FarthestOffers, Pool
+from kernelmean.engines.parts.cells import Cells
 from kernelmean.engines.protocols import PointRows
+from kernelmean.kernels import SpreadKind, Spreads
 
 T = TypeVar("T")
 Operation: TypeAlias = Literal[  # of the local point cloud
-    "kernel_sum", "kernel_moments", "log_kernel_sum", "shift", "fourier_sum", "locate"
+    "kernel_sum",
+    "kernel_moments",
+    "atom_sum",
+    "atom_moments",
+    "log_kernel_sum",
+    "shift",
+    "fourier_sum",
+    "locate",
 ]
 Reduction: TypeAlias = Literal["values", "coincident", "mean", "draws"]  # of the distances
 
@@ -157,10 +166,15 @@ class Part:
         """Moments need no point cloud, which may never be made: the points may yet be mapped."""
         return ArraySummary(WeightedPoints(self.X, self.weights))
 
-    def groups(self, centers: Points) -> tuple[Vector, Points]:
-        """Weight and mean of the points nearest to each centre."""
+    def cells(self, centers: Points, kind: SpreadKind | None) -> Cells:
+        """Weight and mean of the points nearest to each centre, and spreads of the kind asked
+        for.
+        """
         nearest = self.cloud.nearest(centers)
-        return nearest.masses(), nearest.means()
+        spreads: Spreads | None = None
+        if kind is not None:
+            spreads = nearest.variances() if kind == "scalar" else nearest.covariances()
+        return Cells(nearest.masses(), nearest.means(), spreads)
 
     def offer(self, update: CentreUpdate, m: int) -> Pool | None:
         """Hear of centres, and offer the m farthest points; None if earlier centres are unknown

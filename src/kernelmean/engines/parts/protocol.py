@@ -22,7 +22,7 @@ Question: TypeAlias = Literal[
     "extremes",
     "weight_up_to",
     "between",
-    "groups",
+    "cells",
     "offer",
     "cover",
     "reduce",

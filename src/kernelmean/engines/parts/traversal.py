@@ -19,10 +19,12 @@ from kernelmean.compiled.pool_picks import pick
 from kernelmean.engines import Picks
 from kernelmean.engines.distances import single_draw
 from kernelmean.engines.optional_protocols import Pool
+from kernelmean.engines.parts.cells import Cells, combined
 from kernelmean.engines.parts.part import CentreUpdate, Reduction
 from kernelmean.engines.parts.part_index import PartIndex
 from kernelmean.engines.parts.protocol import Question, SlowParts
 from kernelmean.engines.rounds import FarthestFirst
+from kernelmean.kernels import SpreadKind, Spreads
 
 OFFERED = 4096  # points among which centres are sought, from all parts together
 LEAST_OFFER = 32  # from each part
@@ -162,18 +164,21 @@ def _joined(pools: list[Pool], index: PartIndex) -> Pool:
 
 
 class Nearest:
-    """Each point's nearest centre, the lowest on ties: distances are kept, groups are found when
+    """Each point's nearest centre, the lowest on ties: distances are kept, cells are found when
     asked for.
     """
 
     def __init__(self, index: PartIndex, centers: Points) -> None:
         self._index = index
         self._history = History(index)
+        self._known: Cells | None = None  # of the centres so far, and of which kind its spreads are
+        self._kind: SpreadKind | None = None
         self.add(centers)
 
     def add(self, centers: Points) -> None:
         """D² ← min(D², min_a ‖x − c_a‖²)."""
         self._history.add(centers)
+        self._known = None
 
     def distances(self) -> PartsDistances:
         """The squared distances, behind reductions."""
@@ -181,26 +186,33 @@ class Nearest:
 
     def masses(self) -> Vector:
         """Σ of p over the points of each centre."""
-        return self._groups()[0]
+        return self._cells(None).masses
 
     def means(self) -> Points:
         """Weighted mean of the points of each centre; the centre itself where there are none."""
-        return self._groups()[1]
+        return self._cells(None).means
 
-    def _groups(self) -> tuple[Vector, Points]:
-        """m = Σ_l share_l m_l, and c + Σ_l share_l m_l (mean_l − c) / m, over the parts l."""
-        centers = self._history.centers
-        masses = np.zeros(len(centers))
-        pulls = np.zeros(centers.shape)
-        for share, (own, means) in zip(
-            self._index.shares, self._index.parts.each("groups", centers), strict=True
-        ):
-            masses += share * own
-            pulls += (share * own)[:, None] * (means - centers)
-        moved = np.divide(
-            pulls, masses[:, None], out=np.zeros_like(pulls), where=masses[:, None] > 0.0
-        )
-        return masses, centers + moved
+    def variances(self) -> Vector:
+        """Mean squared distance of these points to their mean, over d; 0 where there are none."""
+        return self._spreads("scalar")
+
+    def covariances(self) -> Spreads:
+        """(k, d, d): covariance of these points about their mean; 0 where there are none."""
+        return self._spreads("full")
+
+    def _spreads(self, kind: SpreadKind) -> Spreads:
+        spreads = self._cells(kind).spreads
+        assert spreads is not None, "asked for"
+        return spreads
+
+    def _cells(self, kind: SpreadKind | None) -> Cells:
+        """What all parts say together: one question, and none for what is known already."""
+        if self._known is None or kind not in (None, self._kind):
+            centers = self._history.centers
+            found = self._index.parts.each("cells", centers, kind)
+            self._known = combined(found, self._index.shares, centers)
+            self._kind = kind
+        return self._known
 
 
 class PartsDistances:
