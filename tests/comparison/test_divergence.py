@@ -267,17 +267,21 @@ def test_constants_count_whatever_space_a_mean_was_fitted_in():
     assert km.kl_divergence(inside, outside, random_state=0) == direct
 
 
-def test_given_points_are_averaged_over():
+@pytest.mark.parametrize("spread", [None, "scalar"])
+def test_given_points_are_averaged_over(spread):
     rng = np.random.default_rng(0)
     A, B = two(50)
-    p = km.sparse_kernel_mean(A, bandwidth=0.6, constraint="simplex", random_state=0)
-    q = km.sparse_kernel_mean(B, bandwidth=0.9, constraint="simplex", space="l2", random_state=0)
+    how = {"constraint": "simplex", "spread": spread, "random_state": 0}
+    p = km.sparse_kernel_mean(A, bandwidth=0.6, **how)
+    q = km.sparse_kernel_mean(B, bandwidth=0.9, space="l2", **how)
 
     def log_density(mean, Q):
-        terms = np.log(mean.weights[mean.weights > 0]) - cdist(
-            Q, mean.centers[mean.weights > 0], "sqeuclidean"
-        ) / (2 * mean.kernel.bandwidth**2)
-        return logsumexp(terms, axis=1) - math.log(2 * math.pi * mean.kernel.bandwidth**2)
+        live = mean.weights > 0
+        widths = 0.0 if mean.spreads is None else mean.spreads[live]
+        variances = mean.kernel.bandwidth**2 + widths
+        terms = np.log(mean.weights[live] / (2 * math.pi * variances))
+        terms = terms - cdist(Q, mean.centers[live], "sqeuclidean") / (2 * variances)
+        return logsumexp(terms, axis=1)
 
     P, Q = rng.normal(size=(40, 2)), rng.normal(size=(60, 2))
     terms, back = log_density(p, P) - log_density(q, P), log_density(q, Q) - log_density(p, Q)

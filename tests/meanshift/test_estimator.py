@@ -208,7 +208,7 @@ def test_weiszfelds_rule_decides_at_a_centre():
 
 def test_a_mean_that_is_no_density_is_refused():
     X = blobs()
-    signed = km.sparse_kernel_mean(X, bandwidth=0.5, random_state=0)
+    signed = km.sparse_kernel_mean(X, bandwidth=0.5, spread=None, random_state=0)
     assert (signed.weights < 0).any()
     with pytest.raises(ValueError, match="nonnegative"):
         DensityToClimb.of(signed.expansion)

@@ -55,8 +55,8 @@ def samples_of(X, y):
     return [ArraySample(group) for group in groups_of(X, y)]
 
 
-def plan(**changes):
-    options = {"k": 6, "k_max": None, "tol": 1e-10, "selection": "auto"}
+def plan(*, spread=None, **changes):
+    options = {"k": 6, "k_max": None, "tol": 1e-10, "selection": "auto", "spread": spread}
     given = {
         "kernel": km.Gaussian(0.8),
         "scale": None,
@@ -68,19 +68,33 @@ def plan(**changes):
     return Plan(**{**given, "options": options, **changes})
 
 
+def atom_products(A, s2, B, t2=0.0, sigma=0.8):
+    """Means over x from N(a, s²I) and y from N(b, t²I) of exp(−‖x − y‖²/2σ²), in the plane."""
+    total = sigma**2 + np.reshape(s2, (-1, 1)) + t2
+    return sigma**2 / total * np.exp(-cdist(A, B, "sqeuclidean") / (2 * total))
+
+
 # --- class means: values, Gram matrix, moments
 # ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("space", ["rkhs", "l2"])
-@pytest.mark.parametrize("sparse", [True, False])
-@pytest.mark.parametrize("kernel", [km.Gaussian(0.7), km.Cauchy(0.9)])
+@pytest.mark.parametrize(
+    ("kernel", "sparse", "spread"),
+    [
+        (km.Gaussian(0.7), True, None),
+        (km.Gaussian(0.7), True, "scalar"),
+        (km.Gaussian(0.7), True, "full"),
+        (km.Gaussian(0.7), False, None),
+        (km.Cauchy(0.9), True, None),
+        (km.Cauchy(0.9), False, None),
+    ],
+)
 @pytest.mark.parametrize("scale", [None, np.array([[1.0, 0.3], [0.0, 2.0]])])
-def test_values_and_gram_are_inner_products_of_means(space, sparse, kernel, scale):
+def test_values_and_gram_are_inner_products_of_means(space, sparse, spread, kernel, scale):
     X, y = training(12)
-    fitted = means.fit(
-        samples_of(X, y), plan(kernel=kernel, space=space, sparse=sparse, scale=scale)
-    )
+    changes = {"kernel": kernel, "space": space, "sparse": sparse, "scale": scale}
+    fitted = means.fit(samples_of(X, y), plan(spread=spread, **changes))
     system = means.measure(fitted, samples_of(X, y), Streams(0))
     units = np.exp(fitted[0].expansion.log_unit)
     np.testing.assert_allclose(
@@ -96,26 +110,27 @@ def test_values_and_gram_are_inner_products_of_means(space, sparse, kernel, scal
     )
 
 
-@pytest.mark.parametrize("sparse", [True, False])
-def test_moments_leave_each_point_out_of_its_own_mean(sparse):
+@pytest.mark.parametrize(("sparse", "spread"), [(True, None), (True, "scalar"), (False, None)])
+def test_moments_leave_each_point_out_of_its_own_mean(sparse, spread):
     """M_cc against n explicit means, each without the point at which it is evaluated, on the same
     centres.
     """
     X, y = training(9)
-    groups, kernel = groups_of(X, y), km.Gaussian(0.8)
-    fitted = means.fit(samples_of(X, y), plan(sparse=sparse))
+    groups = groups_of(X, y)
+    fitted = means.fit(samples_of(X, y), plan(sparse=sparse, spread=spread))
     system = means.measure(fitted, samples_of(X, y), Streams(0))
-    profile = lambda A, B: kernel.profile(cdist(A, B, "sqeuclidean"), 2)  # noqa: E731
     for c, X_c in enumerate(groups):
         held_out = []
         for j in range(len(X_c)):
             others = np.delete(X_c, j, axis=0)
             if sparse:
                 C = fitted[c].centers
-                alpha = np.linalg.solve(profile(C, C), profile(C, others).mean(axis=1))
-                held_out.append(profile(X_c[[j]], C)[0] @ alpha)
+                s2 = np.zeros(len(C)) if spread is None else fitted[c].spreads
+                K = atom_products(C, s2, C, s2)
+                alpha = np.linalg.solve(K, atom_products(C, s2, others).mean(axis=1))
+                held_out.append(atom_products(X_c[[j]], 0.0, C, s2)[0] @ alpha)
             else:
-                held_out.append(profile(X_c[[j]], others).mean())
+                held_out.append(atom_products(X_c[[j]], 0.0, others).mean())
         assert system.moments[c, c] == pytest.approx(np.mean(held_out), rel=1e-9)
         F = means.values(fitted, X_c)
         others = np.arange(3) != c
@@ -273,7 +288,10 @@ def test_sparse_and_full_agree_as_k_grows():
     full = km.ClassProportions(sparse=False, bandwidth=1.0).fit(X, y).predict(new)
     gaps = [
         np.abs(
-            km.ClassProportions(bandwidth=1.0, k=k, random_state=0).fit(X, y).predict(new) - full
+            km.ClassProportions(bandwidth=1.0, k=k, spread=None, random_state=0)
+            .fit(X, y)
+            .predict(new)
+            - full
         ).sum()
         for k in (3, 15, 60)
     ]

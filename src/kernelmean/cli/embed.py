@@ -64,6 +64,7 @@ def command(
     scale: o.ScaleName = o.Scale.none,
     k: o.Centers = "auto",
     selection: o.SelectionName = o.Selection.auto,
+    spread: o.SpreadName = o.Spread.auto,
     metadata: Metadata = None,
     color: Color = None,
     columns: o.Columns = None,
@@ -90,8 +91,8 @@ def command(
     o.ready_for_report(report)
     o.keep_apart([output, report], files)
     chosen = o.settings(
-        bandwidth=bandwidth, kernel=kernel, scale=scale, k=k, selection=selection, engine=engine,
-        seed=seed,
+        bandwidth=bandwidth, kernel=kernel, scale=scale, k=k, selection=selection, spread=spread,
+        engine=engine, seed=seed,
     )  # fmt: skip
     plane = {"n_components": dimensions, "embedding": method, "n_neighbors": neighbors}
     how = {"columns": columns, "transform": transform, "drop_na": drop_na}
