@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import LinAlgError
 
 from kernelmean import _checks, coefficients, engines
 from kernelmean._types import Constraint, IntVector, Points, StopReason, Vector
@@ -170,22 +171,28 @@ def _best(union: _Union, limit: int, constraint: Constraint) -> Selected:
 def _best_atoms(target: Target, cloud: PointCloud, engine: Engine, limit: int) -> Selected:
     """Groups as atoms, or a greedy selection of atoms, whichever is better, after a few steps."""
     distinct = _distinct(target)
+    reason: StopReason = "distinct" if len(distinct.atoms) < limit else "fixed"
     if len(distinct.atoms) <= limit:
         found = _Candidate.of(distinct.factor(distinct.atoms), distinct)
-        reason: StopReason = "fixed" if len(distinct.atoms) == limit else "distinct"
     else:
+        found = _Candidate.of(distinct.factor(_greedy(distinct, limit)), distinct)
         groups = merged_by_moments(engine, distinct.atoms, distinct.weights, limit)
-        found = _better(
-            *(
-                _Candidate.of(distinct.factor(a), distinct)
-                for a in (groups, _greedy(distinct, limit))
-            )
-        )
-        found = _after_steps(found, distinct)
-        reason = "fixed"
+        found = _after_steps(_with_groups(found, groups, distinct), distinct)
     factor = found.factor
     source = OffData("merged", cloud, factor.centers, factor.kappa)
     return Selected(Path(factor.size, reason, factor, None, source), found.weights)
+
+
+def _with_groups(best: _Candidate, groups: Atoms, target: Target) -> _Candidate:
+    """The better of a candidate and these atoms.
+
+    Groups are wider than what they consist of; in hundreds of dimensions their norms may be no
+    floats any more.
+    """
+    try:
+        return _better(best, _Candidate.of(target.factor(groups), target))
+    except LinAlgError:
+        return best
 
 
 class _Candidate(NamedTuple):
