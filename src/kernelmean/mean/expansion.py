@@ -421,6 +421,7 @@ class KernelMean:
             if not np.array_equal(self.scale, other.scale):
                 turn = np.linalg.solve(self.scale.T, other.scale.T).T
                 spreads = turn @ spreads @ turn.T
+                spreads = 0.5 * (spreads + np.swapaxes(spreads, 1, 2))  # to the last bit
         return Atoms(centers, spreads)
 
     def restricted(self, rows: IntVector) -> KernelMean:
