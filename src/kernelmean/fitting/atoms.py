@@ -15,11 +15,12 @@ from kernelmean.coefficients import (
     atom_refinement,
     full_refinement,
 )
+from kernelmean.fitting.holdout import held_out
 from kernelmean.fitting.refine import free_or_exact, refined_points
 from kernelmean.fitting.spreads import Kinds
-from kernelmean.kernels import Atoms
+from kernelmean.kernels import Atoms, SpreadKind
 from kernelmean.mean.gauge import Gauge
-from kernelmean.selection import OffData
+from kernelmean.selection import OffData, Task
 from kernelmean.selection.auto import every_point_is_a_center, held, select
 from kernelmean.selection.cells import cell_atoms, path_of, trimmed_atoms
 from kernelmean.selection.contest import Contest
@@ -34,6 +35,7 @@ POLISH_ATOMS = 10  # steps by which "auto" moves and widens atoms of a small sam
 MAX_K_POLISH = 640  # atoms up to which their algebra takes no longer than the choice itself
 MAX_FULL_ALGEBRA = 2e8  # k²d³: operations up to which a step of full atoms takes tenths of a second
 LEAST_FULL_DIMENSION = 5  # coordinates: in fewer, scalar spreads do as well at equal numbers
+PROBE_ATOMS = 128  # with which the kind of spread of a density is found where their number is open
 CLOSE_ENOUGH = 1.1  # ratio of the least number of atoms to the number found
 
 
@@ -53,23 +55,61 @@ class AtomFit:
     def selected(self) -> Selected:
         """The best of what may be, with as many atoms as asked for or as many as it takes."""
         if self.rule.k is not None:
-            return AtomsOf(self, self.rule.k).best()
+            return self.at(self.rule.k)
         if None not in self.kinds:
-            return self._searched(self.kinds)
+            return self._of_likeliest_kind()._searched()
+        return self._density_of_open_size() if self.density else self._mean_of_open_size()
+
+    def at(self, k: int) -> Selected:
+        """The best with k atoms; for a density, the kind is the one that explains other rows."""
+        fit = replace(self, kinds=(self._likeliest(k),)) if self.density else self
+        return AtomsOf(fit, k).best()
+
+    def _likeliest(self, k: int) -> SpreadKind | None:
+        """The kind of spread whose density of some rows is the likeliest at others."""
+        if len(self.kinds) == 1 or every_point_is_a_center(self.task_of(k)):
+            return self.kinds[0]
+        trial = replace(self, criterion=held_out(self.criterion, k), weights=None, steps=0)
+        return AtomsOf(trial, k).best().path.atoms.kind
+
+    def _mean_of_open_size(self) -> Selected:
+        """Points, as many as their own rule asks for, unless they end above the error."""
         points = self._points()
-        if not self.density and self._error(points) <= ERROR:
+        if self._error(points) <= ERROR:
             return points
-        atoms = self._searched(self._spreads())
+        atoms = self._spread_only()._searched()
         rival = Entry.of(self.criterion, atoms)
         return atoms if self.criterion.prefers(rival, Entry.of(self.criterion, points)) else points
+
+    def _density_of_open_size(self) -> Selected:
+        """Atoms as many as reach the error, unless points explain other rows better."""
+        if every_point_is_a_center(self.criterion.task):
+            return self._points()
+        atoms = self._spread_only()._of_likeliest_kind()._searched()
+        k = atoms.path.k
+        criterion = held_out(self.criterion, max(k, self.rule.limit))
+        trial = replace(self, criterion=criterion, weights=None, steps=0)
+        rival = AtomsOf(replace(trial, kinds=(atoms.path.atoms.kind,)), k).best()
+        points = trial._points()
+        preferred = criterion.prefers(Entry.of(criterion, rival), Entry.of(criterion, points))
+        return atoms if preferred else self._points()
+
+    def _of_likeliest_kind(self) -> AtomFit:
+        """For a density, with the kind of spread that is the likeliest at a moderate size."""
+        if not self.density:
+            return self
+        return replace(self, kinds=(self._likeliest(min(PROBE_ATOMS, self.rule.limit)),))
+
+    def _spread_only(self) -> AtomFit:
+        return replace(self, kinds=tuple(kind for kind in self.kinds if kind is not None))
+
+    def task_of(self, k: int) -> Task:
+        return replace(self.criterion.task, limit=k, fixed=True)
 
     @property
     def density(self) -> bool:
         """Whether the likelihood decides."""
         return self.criterion.task.density
-
-    def _spreads(self) -> Kinds:
-        return tuple(kind for kind in self.kinds if kind is not None)
 
     def _points(self) -> Selected:
         """Centres without spreads, as many as their own rule asks for."""
@@ -80,27 +120,26 @@ class AtomFit:
         found = self.gauge.relative_error(selected.path.factor, selected.weights)
         return found.value + 2.0 * found.standard_error
 
-    def _searched(self, kinds: Kinds) -> Selected:
+    def _searched(self) -> Selected:
         """As few atoms as reach the error, or the most that may be.
 
         Their number is doubled until the error is reached and then narrowed down, at a few places
         between the last two: cells change with their number, so there are no free prefixes.
         """
-        fit = replace(self, kinds=kinds)
         limit = min(self.rule.limit, max(1, int(self.criterion.task.cloud.summary.size)))
         low = 0
         k = min(FEWEST_ATOMS, limit)
-        found = AtomsOf(fit, k).best()
+        found = self.at(k)
         while self._error(found) > ERROR and k < limit:
             low = k
             k = min(2 * k, limit)
-            found = AtomsOf(fit, k).best()
+            found = self.at(k)
         if self._error(found) > ERROR:
             return _because(found, "k_max")
         while k > CLOSE_ENOUGH * max(low, 1) and k > low + 1:
             middle = round(np.sqrt(max(low, 1) * k))
             middle = min(max(middle, low + 1), k - 1)
-            trial = AtomsOf(fit, middle).best()
+            trial = self.at(middle)
             if self._error(trial) > ERROR:
                 low = middle
             else:
@@ -120,8 +159,7 @@ class AtomsOf:
         self._fit = fit
         self._k = k
         self._rule = Stopping(k, k, 0.0, 1)
-        task = replace(fit.criterion.task, limit=k, fixed=True)
-        self._criterion = replace(fit.criterion, task=task)
+        self._criterion = replace(fit.criterion, task=fit.task_of(k))
 
     def best(self) -> Selected:
         """The kind of spread that serves best."""
