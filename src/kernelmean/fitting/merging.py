@@ -35,8 +35,8 @@ from kernelmean.selection.listed import distinct_rows
 # Candidates for each centre of the merged mean, those of largest weight: its algebra then takes
 # O(k³), whatever is merged.
 CANDIDATES_PER_CENTER = 4
-# Of L-BFGS over merged atoms. After ten batches of 10 000 rows five steps had made the error of a
-# stream .6 times as large as that of moments alone, twenty .5 times.
+# Of L-BFGS over merged atoms. After ten batches of 10 000 rows of mixtures in 3 and 5 dimensions
+# five steps left .56 and .62 of the error that moments alone had, and twenty .55 of it.
 MOVING_STEPS = 5
 LEAST_NEW = 1e-12  # of ‖a‖²: an atom that adds less to those taken adds rounding
 TINY = float(np.finfo(np.float64).tiny)
