@@ -51,6 +51,7 @@ class Exact:
 
     def __init__(self, X: np.ndarray, kernel: str, length: float, space: str) -> None:
         self.X, self._extended = X, kernel == "gaussian"
+        self._variance = length**2 * (1.0 if space == "rkhs" else 2.0)  # of g, for a Gaussian
         # Centres that left the data stay within its diameter on either side.
         reach = 3.0 * float(np.linalg.norm(np.ptp(X, axis=0)))
         self.g = profile(kernel, length, X.shape[1], space, reach)
@@ -76,6 +77,25 @@ class Exact:
             found = self._errors(C, A.astype(np.longdouble), self.at_points_extended, squared)
         return found
 
+    def error_of(self, mean) -> float:
+        """‖z̄ − z‖/‖z̄‖ of a fitted mean, whose centres may have spreads (Gaussian kernels only)."""
+        if mean.spreads is None:
+            return self.errors(mean.centers, [mean.weights])[0]
+        C, alpha = mean.centers, mean.weights
+        S = (
+            mean.spreads[:, None, None] * np.eye(C.shape[1])
+            if mean.spreads.ndim == 1
+            else mean.spreads
+        )
+        kappa = np.array(
+            [blurred(self.X - c, s, self._variance).mean() for c, s in zip(C, S, strict=True)]
+        )
+        K = np.array(
+            [blurred_pairs(C - c, S + s, self._variance) for c, s in zip(C, S, strict=True)]
+        )
+        norm = self.at_points.mean()
+        return float(np.sqrt(max(norm - 2 * kappa @ alpha + alpha @ K @ alpha, 0.0) / norm))
+
     def _errors(
         self, C: np.ndarray, A: np.ndarray, at_points: np.ndarray, distances: Callable
     ) -> list[float]:
@@ -88,6 +108,20 @@ class Exact:
         at_C = kappa[:, None] / len(self.X) - self.g(distances(C, C)) @ A
         squares = np.concatenate(at_X).mean(axis=0) - (A * at_C).sum(axis=0)
         return [float(e) for e in np.sqrt(np.maximum(squares, 0) / at_points.mean())]
+
+
+def blurred(U: np.ndarray, S: np.ndarray, variance: float) -> np.ndarray:
+    """The Gaussian g of that variance, blurred by N(0, S), at rows of U."""
+    V = variance * np.eye(len(S)) + S
+    forms = np.einsum("ij,ij->i", U, np.linalg.solve(V, U.T).T)
+    return np.exp(-0.5 * forms - 0.5 * np.linalg.slogdet(V / variance)[1])
+
+
+def blurred_pairs(U: np.ndarray, S: np.ndarray, variance: float) -> np.ndarray:
+    """The same with a covariance for each row."""
+    V = variance * np.eye(U.shape[1]) + S
+    forms = np.einsum("ij,ij->i", U, np.linalg.solve(V, U[:, :, None])[:, :, 0])
+    return np.exp(-0.5 * forms - 0.5 * np.linalg.slogdet(V / variance)[1])
 
 
 def squared(A: np.ndarray, B: np.ndarray) -> np.ndarray:

@@ -6,49 +6,61 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.engines import PointCloud
+from kernelmean.engines import KernelSums, PointCloud
+from kernelmean.kernels import Atoms
 from tests.parts import cloud_of_parts
 
 Load = Callable[..., PointCloud]  # (points, weights=None)
+LoadAtoms = Callable[[Atoms], KernelSums]
+
+
+class Opened(NamedTuple):
+    """How points get in, and atoms."""
+
+    load: Load
+    load_atoms: LoadAtoms
 
 
 @dataclass(frozen=True)
 class Subject:
     """How an engine takes points in, and how close to the naive engine it promises to be.
 
-    ``opened`` gives ``load`` for as long as a test module runs.
+    ``opened`` gives ``load`` and ``load_atoms`` for as long as a test module runs.
     """
 
-    opened: Callable[[Path], Any]  # a context: a folder for files -> load
+    opened: Callable[[Path], Any]  # a context: a folder for files -> Opened
     tolerance: float  # of kernel sums, as a part of the sum of absolute terms
     reductions: float = 0.0  # of sums over groups of points, relative; 0 for the same bits
     by_blas: bool = False  # BLAS may add a strided vector in another order
     needs: str | None = None  # the package without which the engine cannot be opened
     load: Load = lambda X, weights=None: pytest.fail("not opened")
+    load_atoms: LoadAtoms = lambda atoms: pytest.fail("not opened")
 
 
 @contextmanager
-def of_engine(name: str, **options: Any) -> Iterator[Load]:
+def of_engine(name: str, **options: Any) -> Iterator[Opened]:
     """An engine that holds all points itself."""
-    yield km.engines.open(name, **options).load
+    engine = km.engines.open(name, **options)
+    yield Opened(engine.load, engine.load_atoms)
 
 
 @contextmanager
-def on_a_device() -> Iterator[Load]:
+def on_a_device() -> Iterator[Opened]:
     """The gpu engine where there is a device, its logic in plain torch where there is none."""
     torch = pytest.importorskip("torch")
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    yield km.engines.open("gpu", precision="float64", device=device).load
+    engine = km.engines.open("gpu", precision="float64", device=device)
+    yield Opened(engine.load, engine.load_atoms)
 
 
 @contextmanager
-def in_parts(local: str, kind: str) -> Iterator[Load]:
+def in_parts(local: str, kind: str) -> Iterator[Opened]:
     """Parts in this process, one of them of a single point."""
     engine = km.engines.open(local)
 
@@ -57,11 +69,11 @@ def in_parts(local: str, kind: str) -> Iterator[Load]:
         cuts = {cut for cut in (1, n // 3, 2 * n // 3) if 0 < cut < n}
         return cloud_of_parts(engine, X, cuts, weights, kind)
 
-    yield load
+    yield Opened(load, engine.load_atoms)
 
 
 @contextmanager
-def in_files(folder: Path) -> Iterator[Load]:
+def in_files(folder: Path) -> Iterator[Opened]:
     """A memory-mapped file that is read batch by batch."""
     from kernelmean.samples import files
 
@@ -75,11 +87,11 @@ def in_files(folder: Path) -> Iterator[Load]:
             patch.setattr(files, "BATCH_NUMBERS", max(1, X.size // 3))
             return files.FileSample.check(mapped, "X").load(engine, weights)
 
-    yield load
+    yield Opened(load, engine.load_atoms)
 
 
 @contextmanager
-def on_a_cluster() -> Iterator[Load]:
+def on_a_cluster() -> Iterator[Opened]:
     """Two workers in threads of this process."""
     import distributed
 
@@ -94,7 +106,7 @@ def on_a_cluster() -> Iterator[Load]:
                 patch.setattr(collections, "HERE", 0)  # small samples would come here
                 return collections.check(X, engine, "X").load(engine, weights)
 
-        yield load
+        yield Opened(load, engine.load_atoms)
 
 
 ENGINES = {
@@ -125,5 +137,5 @@ def subject(
     entry = ENGINES[request.param]
     if entry.needs is not None:
         pytest.importorskip(entry.needs)
-    with entry.opened(tmp_path_factory.mktemp(request.param)) as load:
-        yield replace(entry, load=load)
+    with entry.opened(tmp_path_factory.mktemp(request.param)) as opened:
+        yield replace(entry, load=opened.load, load_atoms=opened.load_atoms)

@@ -158,7 +158,8 @@ def test_one_step_of_mean_shift(device, name, d):
             e.load(X, w).shift(decay, Q, weights)
             for e in (naive, engines.open("gpu", device=device))
         )
-        for mine, theirs in zip(actual, expected, strict=True):
+        assert actual.direction is None  # the step is one
+        for mine, theirs in zip(actual[:4], expected[:4], strict=True):
             np.testing.assert_allclose(
                 mine, theirs, rtol=1e-11, atol=1e-12
             )  # exponents of 1e5 leave eleven digits

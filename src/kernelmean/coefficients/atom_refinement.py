@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -190,10 +191,22 @@ def refine(
     return end
 
 
-def by_share(state: AtomState) -> Factor:
+class Moved(Protocol):
+    """Atoms at the end of a descent."""
+
+    @property
+    def factor(self) -> Factor:
+        """Of the atoms, on all points."""
+
+    @property
+    def alpha(self) -> Vector:
+        """Their best weights."""
+
+
+def by_share(state: Moved) -> Factor:
     """The same atoms in the order of their shares α_a²K_aa of the squared norm, for prefixes."""
-    shares = state.alpha**2 * squared_norms(state.factor.radial, state.atoms)
+    shares = state.alpha**2 * squared_norms(state.factor.radial, state.factor.atoms)
     order = np.argsort(-shares, kind="stable")
     ordered = Factor(state.factor.radial)
-    ordered.append(state.atoms[order], state.factor.kappa[order])
+    ordered.append(state.factor.atoms[order], state.factor.kappa[order])
     return ordered

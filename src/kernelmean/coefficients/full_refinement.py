@@ -16,7 +16,7 @@ from scipy.linalg import LinAlgError
 
 from kernelmean._lazy import lazy
 from kernelmean._types import Matrix, Vector
-from kernelmean.coefficients.atom_refinement import TINY, by_share
+from kernelmean.coefficients.atom_refinement import TINY
 from kernelmean.coefficients.descent import FIRST_STEP_RADII, Memory, minimise, stages
 from kernelmean.coefficients.refinement import ALONE_SHARE, COINCIDENT_SHARE, Solve
 from kernelmean.engines import Engine, PointCloud
@@ -24,8 +24,6 @@ from kernelmean.kernels import Atoms, RadialFunction, Spreads
 from kernelmean.kernels.atoms import variance
 from kernelmean.linalg.factor import Factor, cholesky
 from kernelmean.linalg.gram import gram
-
-__all__ = ["FullObjective", "FullState", "by_share", "refine"]
 
 # Least eigenvalue of S at the start, so that flat directions can grow: B = 0 has no slope.
 FLOOR_SHARE = 0.05  # of the mean eigenvalue, but
@@ -107,7 +105,8 @@ class FullObjective:
         F = self.frames
         turned = np.swapaxes(F, 1, 2) @ widening @ F @ self._roots(variables)
         gradient = np.column_stack([pulls * self.unit, 2 * self.unit**2 * turned.reshape(k, d * d)])
-        return -2.0 * alpha[:, None] * gradient
+        downhill: Matrix = -2.0 * alpha[:, None] * gradient
+        return downhill
 
     def _metric(self, variables: Matrix, alpha: Vector, K: Matrix) -> Matrix:
         """As for scalar spreads, with an eigenvalue for each axis of an atom."""
@@ -126,7 +125,8 @@ class FullObjective:
         damped = s + DAMPING * s.mean(axis=1, keepdims=True) + 1e-6 * t2
         of_roots = damped[:, None, :] / (W[:, :, None] * W[:, None, :])
         of_roots[:, range(d), range(d)] *= 2.0
-        return A[:, None] * np.column_stack([of_centers, of_roots.reshape(k, d * d)])
+        metric: Matrix = A[:, None] * np.column_stack([of_centers, of_roots.reshape(k, d * d)])
+        return metric
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ BLOCK = 65536  # rows whose offsets are held at a time
 MAPPED = 512  # rows that are mapped at a time, in the cache
 MAPPED_BY_BLAS = 64  # the same by BLAS: a single query pays for as many
 FEW_COORDINATES = 16  # up to which a map is faster without BLAS
+MOST_SHORT = 2**16  # groups up to which labels are sorted in two bytes each, several times faster
 # numbers whose moments are taken at a time: 64 KiB, which allocators keep between two strips
 STRIP = 8192
 
@@ -111,15 +112,13 @@ class WeightedPoints:
         Rows are put in the order of their groups, so that each group is one matrix product.
         """
         k, d = means.shape
-        order = np.argsort(labels, kind="stable")
-        ends = np.cumsum(np.bincount(labels, minlength=k))
+        order, ends = group_order(labels, k)
+        masses = self.group_masses(labels, k)
         found = np.zeros((k, d, d))
-        for a, (stop, mean) in enumerate(zip(ends, means, strict=True)):
-            rows = order[ends[a - 1] if a else 0 : stop]
-            if len(rows):
-                offsets = self.X[rows] - mean
-                p = self.p[rows]
-                found[a] = (p[:, None] * offsets).T @ offsets / p.sum()
+        for a in np.flatnonzero(masses > 0.0):
+            rows = order[ends[a - 1] if a else 0 : ends[a]]
+            offsets = self.X[rows] - means[a]
+            found[a] = (self.p[rows, None] * offsets).T @ offsets / masses[a]
         return found
 
 
@@ -228,6 +227,12 @@ class ArraySummary:
         high = column[order[np.minimum(np.searchsorted(cumulative, whole + 1, side="right"), last)]]
         value: Vector = low + (position - whole) * (high - low)
         return value
+
+
+def group_order(labels: IntVector, groups: int) -> tuple[IntVector, IntVector]:
+    """The points in the order of their groups, and where each group ends."""
+    short = labels.astype(np.uint16) if groups <= MOST_SHORT else labels
+    return np.argsort(short, kind="stable"), np.cumsum(np.bincount(labels, minlength=groups))
 
 
 def located(u: Vector, n: int, weights: Vector | None) -> IntVector:

@@ -176,7 +176,7 @@ def test_what_is_left_out_is_below_the_bound(d):
     loaded, Q, w = one.load(X), queries(X), np.abs(weights("signed", len(X)))
     B, v = loaded.blocks, loaded.blocks.spread(w)
     shape = (len(v), -1, narrow.CELL)
-    moments = narrow._moments(B.points.reshape(len(v), d, -1, narrow.CELL), v.reshape(shape), 1)
+    moments = narrow.cell_moments(B.points.reshape(len(v), d, -1, narrow.CELL), v.reshape(shape), 1)
     cuts, _ = narrow._cuts(B, km.Gaussian(0.1).formula(d), moments, Q, 2)
     lower, upper = (c.transpose(0, 2, 1).reshape(-1, d) for c in B.cells)
     for i, q in enumerate(Q):

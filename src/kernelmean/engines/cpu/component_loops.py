@@ -62,83 +62,86 @@ def _triangular_exponent(d: int, row: int = 0) -> Any:
     return part()(this_row)
 
 
-def _triangular_exponents(block, c, factor, start, stop, out):
+def _triangular_exponents(block, c, factor, start, length, out):
     """‖F(x_j − c)‖² of some points of a block in many coordinates, which are added in strips."""
     d = len(c)
-    n = stop - start
-    offsets = np.empty((d, n))
+    offsets = np.empty((d, length))
     for t in range(d):
-        for j in range(n):
-            offsets[t, j] = block[t, start + j] - c[t]
-    y = np.empty(n)
-    for j in range(n):
-        out[start + j] = 0.0
+        for j in range(length):
+            offsets[t, j] = block[t, start + np.uint64(j)] - c[t]
+    y = np.empty(length)
+    for j in range(length):
+        out[j] = 0.0
     for s in range(d):
-        for j in range(n):
+        for j in range(length):
             y[j] = 0.0
         row = factor[s * d : (s + 1) * d]
         for first in range(s // STRIP * STRIP, d, STRIP):
             strip = offsets[first : first + STRIP]
             own = row[first : first + STRIP]
-            for j in range(n):
+            for j in range(length):
                 total = y[j]
                 for t in range(STRIP):
                     total += own[t] * strip[t, j]
                 y[j] = total
-        for j in range(n):
-            out[start + j] += y[j] * y[j]
+        for j in range(length):
+            out[j] += y[j] * y[j]
 
 
-def _radial_exponents(block, c, factor, start, stop, out):
+def _radial_exponents(block, c, factor, start, length, out):
     """rate ‖x_j − c‖² of some points of a block in many coordinates."""
-    for j in range(start, stop):
+    for j in range(length):
         out[j] = 0.0
     for first in range(0, len(c), STRIP):
         strip = block[first : first + STRIP]
         p = c[first : first + STRIP]
-        for j in range(start, stop):
+        for j in range(length):
             s = out[j]
             for t in range(STRIP):
-                z = strip[t, j] - p[t]
+                z = strip[t, start + np.uint64(j)] - p[t]
                 s += z * z
             out[j] = s
-    for j in range(start, stop):
+    for j in range(length):
         out[j] *= factor[0]
 
 
-def _exponent(d: int, kind: SpreadKind) -> Any:
+def exponent(d: int, kind: SpreadKind) -> Any:
     """‖F(x_j − c)‖² of one point, in few coordinates."""
     return _radial_exponent(d) if kind == "scalar" else _triangular_exponent(d)
 
 
 def exponents(d: int, kind: SpreadKind) -> Any:
-    """out_j ← ‖F(x_j − c)‖² for the points start ≤ j < stop of one block."""
+    """out_j ← ‖F(x − c)‖² for the points x = start + j of one block, j < length.
+
+    ``start`` is unsigned: a place that might be negative would not vectorise.
+    """
     if d > UNROLLED:
         return part()(_radial_exponents if kind == "scalar" else _triangular_exponents)
-    exponent = _exponent(d, kind)
+    exponent_at = exponent(d, kind)
 
-    def unrolled(block, c, factor, start, stop, out):
-        for j in range(start, stop):
-            out[j] = exponent(block, c, factor, j)
+    def unrolled(block, c, factor, start, length, out):
+        for j in range(length):
+            out[j] = exponent_at(block, c, factor, start + np.uint64(j))
 
     return part()(unrolled)
 
 
 def _run_sum(d: int, kind: SpreadKind) -> Any:
-    """Σ_j w_j exp(−‖F(x_j − c)‖²) over the points start ≤ j < stop of a block; in few coordinates
-    in one step, beyond by way of a buffer.
+    """Σ_j w_j exp(−‖F(x_j − c)‖²) over ``length`` points of a block from ``start`` on; in few
+    coordinates in one step, beyond by way of a buffer.
     """
     return _sum_in_one_step(d, kind) if d <= FUSED else _sum_in_two_steps(d, kind)
 
 
 def _sum_in_one_step(d: int, kind: SpreadKind) -> Any:
     exp = elementary.exp
-    exponent = _exponent(d, kind)
+    exponent_at = exponent(d, kind)
 
-    def in_one_step(block, w, c, factor, start, stop, terms):
+    def in_one_step(block, w, c, factor, start, length, terms):
         total = 0.0
-        for j in range(start, stop):
-            total += w[j] * exp(-exponent(block, c, factor, j))
+        for j in range(length):
+            place = start + np.uint64(j)
+            total += w[place] * exp(-exponent_at(block, c, factor, place))
         return total
 
     return part()(in_one_step)
@@ -148,11 +151,11 @@ def _sum_in_two_steps(d: int, kind: SpreadKind) -> Any:
     exp = elementary.exp
     fill = exponents(d, kind)
 
-    def in_two_steps(block, w, c, factor, start, stop, terms):
-        fill(block, c, factor, start, stop, terms)
+    def in_two_steps(block, w, c, factor, start, length, terms):
+        fill(block, c, factor, start, length, terms)
         total = 0.0
-        for j in range(start, stop):
-            total += w[j] * exp(-terms[j])
+        for j in range(length):
+            total += w[start + np.uint64(j)] * exp(-terms[j])
         return total
 
     return part()(in_two_steps)
@@ -173,11 +176,11 @@ def sums(d: int, kind: SpreadKind) -> Loop:
                 partial[:] = 0.0
                 for b in range(chunk, min(chunk + CHUNK, len(X))):
                     for a in range(first, last):
-                        start = reach[b, a, 0] * CELL
-                        stop = reach[b, a, 1] * CELL
-                        if start < stop:
+                        start = np.uint64(reach[b, a, 0]) * np.uint64(CELL)
+                        length = (np.int64(reach[b, a, 1]) - np.int64(reach[b, a, 0])) * CELL
+                        if length > 0:
                             partial[a - first] += run_sum(
-                                X[b], w[b], C[a], factors[a], start, stop, terms
+                                X[b], w[b], C[a], factors[a], start, length, terms
                             )
                 for a in range(first, last):
                     out[a] += partial[a - first]
@@ -187,40 +190,40 @@ def sums(d: int, kind: SpreadKind) -> Loop:
 
 
 def _add_moments(kind: SpreadKind) -> Any:
-    """out += Σ_j terms_j (1, u, ‖u‖² or the products u_s u_t, s ≤ t), u = x_j − c."""
+    """out += Σ_j terms_j (1, u, ‖u‖² or the products u_s u_t, s ≤ t), u = x − c at the points x =
+    start + j.
+    """
 
-    def with_norms(block, c, terms, start, stop, d, y, out):
-        for j in range(start, stop):
-            out[0] += terms[j]
+    def with_norms(block, c, terms, start, length, d, y, out):
+        norm = 0.0
         for t in range(d):
             x = block[t]
             o = c[t]
             first = 0.0
             second = 0.0
-            for j in range(start, stop):
-                z = x[j] - o
+            for j in range(length):
+                z = x[start + np.uint64(j)] - o
                 first += terms[j] * z
                 second += terms[j] * z * z
             out[1 + t] += first
-            out[1 + d] += second
+            norm += second
+        out[1 + d] += norm
 
-    def with_products(block, c, terms, start, stop, d, y, out):
-        for j in range(start, stop):
-            out[0] += terms[j]
+    def with_products(block, c, terms, start, length, d, y, out):
         for s in range(d):
             x = block[s]
             o = c[s]
             first = 0.0
-            for j in range(start, stop):
-                y[j] = terms[j] * (x[j] - o)
+            for j in range(length):
+                y[j] = terms[j] * (x[start + np.uint64(j)] - o)
                 first += y[j]
             out[1 + s] += first
             for t in range(s, d):
                 x = block[t]
                 o = c[t]
                 second = 0.0
-                for j in range(start, stop):
-                    second += y[j] * (x[j] - o)
+                for j in range(length):
+                    second += y[j] * (x[start + np.uint64(j)] - o)
                 out[1 + d + s * d + t] += second
 
     return part()(with_norms if kind == "scalar" else with_products)
@@ -247,14 +250,18 @@ def moments(d: int, kind: SpreadKind) -> Loop:
                 for b in range(chunk, min(chunk + CHUNK, len(X))):
                     v = w[b]
                     for a in range(first, last):
-                        start = reach[b, a, 0] * CELL
-                        stop = reach[b, a, 1] * CELL
-                        if start >= stop:
+                        start = np.uint64(reach[b, a, 0]) * np.uint64(CELL)
+                        length = (np.int64(reach[b, a, 1]) - np.int64(reach[b, a, 0])) * CELL
+                        if length <= 0:
                             continue
-                        fill(X[b], C[a], factors[a], start, stop, terms)
-                        for j in range(start, stop):
-                            terms[j] = v[j] * exp(-terms[j])
-                        add(X[b], C[a], terms, start, stop, dimension, y, partial[a - first])
+                        own = partial[a - first]
+                        fill(X[b], C[a], factors[a], start, length, terms)
+                        total = 0.0
+                        for j in range(length):
+                            terms[j] = v[start + np.uint64(j)] * exp(-terms[j])
+                            total += terms[j]
+                        own[0] += total
+                        add(X[b], C[a], terms, start, length, dimension, y, own)
                 for a in range(first, last):
                     out[a] += partial[a - first]
 

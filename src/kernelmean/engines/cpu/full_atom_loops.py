@@ -18,6 +18,7 @@ from kernelmean.compiled.signatures import Loop, read, write
 from kernelmean.engines.cpu.component_loops import exponents
 from kernelmean.engines.cpu.loops import dimension_key
 
+START = np.uint64(0)  # of the queries of a block: all of them take part
 GROUP = 64  # atoms whose terms are added up before they join the sum
 VALUE = 0  # columns of the sums of a step of mean shift: Σ e
 TRACE = 1  # Σ e tr(P)/d; from PULL on Σ e P(c − q), and then the upper half of Σ e P, row by row
@@ -39,7 +40,7 @@ def kernel_sum(d: int) -> Loop:
             for first in range(0, len(C), GROUP):
                 partial[:] = 0.0
                 for a in range(first, min(first + GROUP, len(C))):
-                    fill(Q[b], C[a], factors[a], 0, m, terms)
+                    fill(Q[b], C[a], factors[a], START, m, terms)
                     for j in range(m):
                         terms[j] = exp(-terms[j])
                     for c in range(columns):
@@ -65,7 +66,7 @@ def peaks(d: int) -> Loop:
             own = peak[b]
             for a in range(len(C)):
                 if log_v[a] > -np.inf:
-                    fill(Q[b], C[a], factors[a], 0, m, terms)
+                    fill(Q[b], C[a], factors[a], START, m, terms)
                     for j in range(m):
                         own[j] = max(own[j], log_v[a] - terms[j])
 
@@ -87,7 +88,7 @@ def totals(d: int) -> Loop:
             level = peak[b]
             for a in range(len(C)):
                 if log_v[a] > -np.inf:
-                    fill(Q[b], C[a], factors[a], 0, m, terms)
+                    fill(Q[b], C[a], factors[a], START, m, terms)
                     for j in range(m):
                         own[j] += exp(log_v[a] - terms[j] - level[j])
 
@@ -115,7 +116,7 @@ def shift(d: int) -> Loop:
             for a in range(len(C)):
                 if log_v[a] == -np.inf:
                     continue
-                fill(Q[b], C[a], factors[a], 0, m, e)
+                fill(Q[b], C[a], factors[a], START, m, e)
                 for j in range(m):
                     e[j] = exp(log_v[a] - e[j] - level[j])
                     own[VALUE, j] += e[j]

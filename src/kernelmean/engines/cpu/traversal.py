@@ -9,7 +9,7 @@ from kernelmean._types import IntVector, Points, Vector
 from kernelmean.compiled import threads
 from kernelmean.engines import Picks
 from kernelmean.engines.arrays import WeightedPoints
-from kernelmean.engines.cpu import loops, neighbours
+from kernelmean.engines.cpu import group_moments, loops, neighbours
 from kernelmean.engines.cpu.blocks import Blocks, queries, read_only
 from kernelmean.engines.cpu.distance_filter import FilterHolder
 from kernelmean.engines.cpu.tree_traversal import TreeHolder
@@ -53,6 +53,7 @@ class Nearest:
         self._squared = np.full(blocks.shape, np.inf)
         self._labels: NDArray[np.int64] = np.zeros(blocks.shape, dtype=np.int64)
         self._centers = centers[:0]
+        self._means: Points | None = None
         self.add(centers)
 
     def add(self, centers: Points) -> None:
@@ -75,6 +76,7 @@ class Nearest:
             plain = [(X[s], C, known, self._squared[s], self._labels[s]) for s in pieces]
             threads.run(loops.nearest(self._blocks.d), plain, self._count)
         self._centers = np.concatenate([self._centers, centers])
+        self._means = None
 
     def distances(self) -> ArrayDistances:
         """The squared distances, behind reductions."""
@@ -86,7 +88,9 @@ class Nearest:
 
     def means(self) -> Points:
         """Weighted mean of the points of each centre; the centre itself where there are none."""
-        return self._sample.group_means(self._flat_labels(), self._centers)
+        if self._means is None:
+            self._means = self._sample.group_means(self._flat_labels(), self._centers)
+        return self._means.copy()
 
     def variances(self) -> Vector:
         """Mean squared distance of these points to their mean, over d; 0 where there are none."""
@@ -94,7 +98,9 @@ class Nearest:
 
     def covariances(self) -> Spreads:
         """(k, d, d): covariance of these points about their mean; 0 where there are none."""
-        return self._sample.group_covariances(self._flat_labels(), self.means())
+        w = self._blocks.spread(self._sample.p)
+        labels = self._labels.reshape(-1)[: self._blocks.n]
+        return group_moments.covariances(self._blocks, w, labels, self.means(), self._count)
 
     def _boxes(self, piece: slice) -> tuple[Points, ...]:
         """Boxes of the cells (blocks, d, cells), then of the blocks (d, blocks): lower and upper

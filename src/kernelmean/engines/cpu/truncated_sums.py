@@ -61,7 +61,7 @@ def kernel_sum(
         return None
     X = blocks.points.reshape(len(w), blocks.d, -1, CELL)
     v = w.reshape(len(w), -1, CELL)
-    moments = _moments(X, v, count)
+    moments = cell_moments(X, v, count)
     _, share = _cuts(
         blocks, radial_function, moments, rows[:: max(1, len(rows) // PROBE)][:PROBE], 1
     )
@@ -123,7 +123,7 @@ def _cuts(
     return np.concatenate(cuts, axis=1), float(shares.sum()) / len(rows)
 
 
-def _moments(X: NDArray[np.float64], w: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+def cell_moments(X: NDArray[np.float64], w: NDArray[np.float64], count: int) -> NDArray[np.float64]:
     """(blocks, 1 + d + 1, cells): share of Σ|w|, mean and mean squared distance from the mean,
     weighted by |w|.
     """
