@@ -140,7 +140,7 @@ def test_files_and_batches_keep_the_kind(spread, tmp_path):
     assert density.mean_.expansion.atoms.kind == spread
     whole = km.SparseKDE(spread=spread, k=20, bandwidth=0.3, random_state=0).fit(X)
     gap = np.abs(density.score_samples(X) - whole.score_samples(X)).mean()
-    assert gap < 0.1
+    assert gap < 0.2
     density.save(tmp_path / "density.km")
     loaded = km.SparseKDE.load(tmp_path / "density.km")
     assert loaded.spread == spread
