@@ -910,3 +910,62 @@ def test_jaakkola_reads_the_labels_in_the_coordinates_of_the_kernel(scale):
     assert fitted.kernel_.bandwidth == pytest.approx(km.bandwidth.jaakkola(mapped, y), rel=1e-9)
     with pytest.raises(ValueError, match="carries its own scale"):
         km.ClassProportions(kernel=km.Gaussian(1.0), bandwidth="jaakkola").fit(X, y)
+
+
+# --- centres with spreads
+# --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spread", ["scalar", "full", "auto"])
+@pytest.mark.parametrize("solver", solving.SOLVERS)
+@pytest.mark.parametrize("bandwidth", [0.5, "search"])
+def test_proportions_by_class_means_with_spreads(spread, solver, bandwidth):
+    X, y = training(150)
+    model = km.ClassProportions(
+        solver=solver, bandwidth=bandwidth, spread=spread, k=12, random_state=0
+    ).fit(X, y)
+    if spread != "auto":
+        assert {mean.expansion.atoms.kind for mean in model.means_} == {spread}
+    assert {mean.kernel for mean in model.means_} == {model.kernel_}
+    new = sample([40, 100, 60], 3)
+    truth = np.array([0.2, 0.5, 0.3])
+    np.testing.assert_allclose(model.predict(new), truth, atol=0.1)
+    found = model.predict_interval(new, n_bootstrap=200)
+    assert (found.lower <= truth + 0.02).all()
+    assert (truth - 0.02 <= found.upper).all()
+
+
+def test_a_search_has_points_for_centres_and_the_best_bandwidth_has_spreads():
+    """The bandwidth does not depend on what the centres of the final means are."""
+    X, y = training(60)
+    models = [
+        km.ClassProportions(spread=spread, k=10, random_state=0).fit(X, y)
+        for spread in (None, "scalar")
+    ]
+    assert models[0].kernel_ == models[1].kernel_
+    np.testing.assert_array_equal(models[0].search_.errors, models[1].search_.errors)
+    assert models[0].means_[0].spreads is None
+    assert models[1].means_[0].spreads is not None
+
+
+def test_where_there_are_no_spreads_the_search_is_as_it_was():
+    X, y = training(60)
+    auto, points = (
+        km.ClassProportions(spread=spread, selection="kcenter", random_state=0).fit(X, y)
+        for spread in ("auto", None)
+    )
+    new = sample([40, 100, 60], 3)
+    np.testing.assert_array_equal(auto.predict(new), points.predict(new))
+    with pytest.raises(ValueError, match="needs a Gaussian kernel"):
+        km.ClassProportions(spread="full", kernel="laplacian").fit(X, y)
+    with pytest.raises(ValueError, match="unknown spread"):
+        km.ClassProportions(spread="both").fit(X, y)
+
+
+@pytest.mark.parametrize("spread", ["scalar", "full"])
+def test_a_sparse_test_sample_may_have_spreads_too(spread):
+    X, y = training(150)
+    new = sample([40, 100, 60], 3)
+    how = {"bandwidth": 0.7, "spread": spread, "random_state": 0}
+    found = km.ClassProportions(sparse_test=True, **how).fit(X, y).predict(new)
+    np.testing.assert_allclose(found, km.ClassProportions(**how).fit(X, y).predict(new), atol=0.03)

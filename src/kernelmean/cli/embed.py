@@ -117,7 +117,7 @@ def _fit(samples: Samples, settings: dict[str, Any]) -> DistributionEmbedding:
 
 
 def _rows(embedding: DistributionEmbedding, samples: Samples) -> list[dict[str, Any]]:
-    """One line per sample: name, size, centres, error, coordinates, metadata."""
+    """One line per sample: name, size, centres, their spread, error, coordinates, metadata."""
     from kernelmean.pictures.embedding import collection
 
     told = collection(embedding)
@@ -127,6 +127,7 @@ def _rows(embedding: DistributionEmbedding, samples: Samples) -> list[dict[str, 
             "name": name,
             "points": len(samples.points[name]),  # a KL mean is fitted to some of them only
             "centres": int(told.counts[i]),
+            "spread": embedding.means_[i].expansion.atoms.kind or "none",
             **({} if told.errors is None else {"error": float(told.errors[i])}),
             **{f"x{j + 1}": float(value) for j, value in enumerate(told.coordinates[i])},
             **{column: values[i] for column, values in samples.metadata.items()},

@@ -76,10 +76,13 @@ def command(
         if report is not None:
             results.write_text(report, _page(rgb, found, image))
         _write(output, found)
+    mean = found.clustering.mean.expansion
     facts = {
         "picture": str(image),
         "pixels": int(found.labels.size),
         "segments": found.n_segments,
+        "centres": mean.k,
+        "spread": mean.atoms.kind,
         "output": str(output),
     }
     results.show(facts, as_json, largest=_largest(found, None if as_json else MAX_LISTED))

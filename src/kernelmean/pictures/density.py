@@ -165,9 +165,10 @@ def column_names(mean: Mean, columns: Sequence[str] | None) -> list[str]:
 
 
 def counted_as(mean: Mean) -> str:
-    """What the centres of a mean are called in the plural: centres, scalar atoms or full atoms."""
+    """What is counted by k: centres, scalar atoms or full atoms; one of them where k is 1."""
     kind = mean.expansion.atoms.kind
-    return "centres" if kind is None else f"{kind} atoms"
+    one = "centre" if kind is None else f"{kind} atom"
+    return one if mean.k == 1 else f"{one}s"
 
 
 def heaviest_first(weights: Vector) -> IntVector:

@@ -167,14 +167,14 @@ def _rings(view: DensityView, rows: IntVector, ink: str, area: float) -> Chart:
         "mode": "markers",
         "x": numbers(view.places[rows, 0]),
         "y": numbers(view.places[rows, 1]),
-        "customdata": [[int(row) + 1, _figures(view, row, "<br>")] for row in rows],
+        "customdata": [[int(row) + 1, *_figures(view, row).values()] for row in rows],
         "marker": {
             "size": _diameters(view.shares[rows], area),
             "color": "rgba(0,0,0,0)",
             "line": {"color": style(ink), "width": 1.0},
         },
         "cliponaxis": len(view.axes) == 2,
-        "hovertemplate": "centre %{customdata[0]}<br>%{customdata[1]}<extra></extra>",
+        "hovertemplate": _template(view),
     }
 
 
@@ -225,16 +225,24 @@ def _icon(view: DensityView) -> Chart:
     return {"symbol": "line"} if len(view.axes) == 1 else {"symbol": "ellipse", "hollow": True}
 
 
-def _figures(view: DensityView, row: int, between: str) -> str:
+def _template(view: DensityView) -> str:
+    """What hovering over a centre tells: its number, and its figures by name."""
+    names = ["centre", *_figures(view, 0)]
+    told = "<br>".join(f"{name} %{{customdata[{i}]}}" for i, name in enumerate(names))
+    return f"{told}<extra></extra>"
+
+
+def _figures(view: DensityView, row: int) -> dict[str, str]:
     """The weight of a centre, and the standard deviation of its spread where it has one."""
-    weight = f"weight {view.weights[row]:.3g}"
+    weight = {"weight": f"{view.weights[row]:.3g}"}
     if view.deviations is None:
         return weight
-    return f"{weight}{between}spread {view.deviations[row]:.3g}"
+    return weight | {"spread": f"{view.deviations[row]:.3g}"}
 
 
 def _spoken(view: DensityView, row: int) -> str:
     place = ", ".join(
         f"{axis} {value:.3g}" for axis, value in zip(view.axes, view.centers[row], strict=True)
     )
-    return f"centre {row + 1}: {_figures(view, row, ', ')} at {place}"
+    figures = ", ".join(f"{name} {value}" for name, value in _figures(view, row).items())
+    return f"centre {row + 1}: {figures} at {place}"

@@ -99,8 +99,7 @@ def _lede(mean: SparseKernelMean, what: str, certificate: Certificate | None) ->
         f"{facts.number(mean.n_points)} points in {mean.dimension} "
         f"dimension{'s' if mean.dimension > 1 else ''}"
     )
-    carriers = counted_as(mean) if mean.k > 1 else counted_as(mean).removesuffix("s")
-    said = f"The {what} of {size}, carried by {facts.number(mean.k)} {carriers}"
+    said = f"The {what} of {size}, carried by {facts.number(mean.k)} {counted_as(mean)}"
     error = (
         ""
         if certificate is None
