@@ -25,6 +25,7 @@ PURPOSES = {
     "centroids": "D² draws at which Lloyd's iteration begins, for the contenders of 'auto'",
     "centroid rows": "the rows among which these are drawn, where their number was open",
     "judging rows": "the rows whose log-density decides between selections of a density",
+    "held-out rows": "the rows that decide between points and kinds of spread, and those for it",
     "refining rows": "the rows that the early steps of refinement look at",
     "estimated error": "the frequencies at which a fit estimates the error of its candidates",
     "certificate rows": "the rows whose residual is measured",

@@ -16,6 +16,7 @@ from scipy.special import logsumexp
 import kernelmean as km
 from kernelmean._random import Streams
 from kernelmean.comparison.divergence import divergences, halves
+from kernelmean.fitting import spreads
 from kernelmean.fitting.recipe import Recipe, common
 from kernelmean.mean import sampling
 from kernelmean.samples import ArraySample
@@ -267,17 +268,21 @@ def test_constants_count_whatever_space_a_mean_was_fitted_in():
     assert km.kl_divergence(inside, outside, random_state=0) == direct
 
 
-def test_given_points_are_averaged_over():
+@pytest.mark.parametrize("spread", [None, "scalar"])
+def test_given_points_are_averaged_over(spread):
     rng = np.random.default_rng(0)
     A, B = two(50)
-    p = km.sparse_kernel_mean(A, bandwidth=0.6, constraint="simplex", random_state=0)
-    q = km.sparse_kernel_mean(B, bandwidth=0.9, constraint="simplex", space="l2", random_state=0)
+    how = {"constraint": "simplex", "spread": spread, "random_state": 0}
+    p = km.sparse_kernel_mean(A, bandwidth=0.6, **how)
+    q = km.sparse_kernel_mean(B, bandwidth=0.9, space="l2", **how)
 
     def log_density(mean, Q):
-        terms = np.log(mean.weights[mean.weights > 0]) - cdist(
-            Q, mean.centers[mean.weights > 0], "sqeuclidean"
-        ) / (2 * mean.kernel.bandwidth**2)
-        return logsumexp(terms, axis=1) - math.log(2 * math.pi * mean.kernel.bandwidth**2)
+        live = mean.weights > 0
+        widths = 0.0 if mean.spreads is None else mean.spreads[live]
+        variances = mean.kernel.bandwidth**2 + widths
+        terms = np.log(mean.weights[live] / (2 * math.pi * variances))
+        terms = terms - cdist(Q, mean.centers[live], "sqeuclidean") / (2 * variances)
+        return logsumexp(terms, axis=1)
 
     P, Q = rng.normal(size=(40, 2)), rng.normal(size=(60, 2))
     terms, back = log_density(p, P) - log_density(q, P), log_density(q, Q) - log_density(p, Q)
@@ -425,3 +430,39 @@ def test_configurations_without_extent_or_of_other_width():
     assert padded.residual == pytest.approx(km.procrustes(A, B).residual, rel=1e-10)
     with pytest.raises(ValueError, match="A has 30 points and B has 29"):
         km.procrustes(A, B[:-1])
+
+
+# --- centres with spreads
+# --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spread", ["scalar", "full", "auto"])
+def test_means_with_spreads_come_near_the_full_distance(spread):
+    A, B = two(400, d=3)
+    how = {"kernel": km.Gaussian(0.8), "random_state": 0}
+    exact = km.mmd(A, B, sparse=False, **how)
+    assert km.mmd(A, B, spread=spread, **how) == pytest.approx(exact, rel=0.03)
+    mean = km.sparse_kernel_mean(A, spread=spread, **how)
+    assert km.mmd(mean, B, spread=spread, random_state=0) == pytest.approx(exact, rel=0.03)
+    assert km.mmd(mean, B, sparse=False) == pytest.approx(exact, rel=0.03)
+    found = km.kl_divergence(A, B, spread=spread, **how)
+    full = km.kl_divergence(A, B, sparse=False, **how)
+    assert found.value == pytest.approx(full.value, abs=0.15)
+
+
+def test_a_sample_is_fitted_with_the_spread_that_is_asked_for(monkeypatch):
+    """Whichever way the sample comes to its mean."""
+    asked = []
+    kinds = spreads.kinds
+    monkeypatch.setattr(
+        spreads,
+        "kinds",
+        lambda settings, *rest: asked.append(settings.spread) or kinds(settings, *rest),
+    )
+    A, B = two(60)
+    for spread in (None, "scalar", "full"):
+        asked.clear()
+        km.mmd(A, B, spread=spread)
+        km.mmd(km.kernel_mean(A, bandwidth=1.0), B, spread=spread)
+        km.kl_divergence(A, B, spread=spread)
+        assert asked == [spread] * 5

@@ -316,7 +316,7 @@ def test_a_search_over_bandwidths_with_a_memory_selects_once_per_fold(
     selections, selection, kind, tmp_path
 ):
     memory = str(tmp_path) if kind is str else Memory(tmp_path, verbose=0)
-    estimator = km.SparseKDE(k=15, random_state=0, selection=selection, memory=memory)
+    estimator = km.SparseKDE(k=15, random_state=0, selection=selection, spread=None, memory=memory)
     search = GridSearchCV(estimator, {"bandwidth": [0.1, 0.3, 0.5, 1.0, "silverman"]}, cv=3)
     search.fit(cloud())
     assert len(selections) == 3 + 1  # the last for the best bandwidth on all rows
@@ -345,7 +345,13 @@ def test_the_classifier_and_the_detector_take_a_memory(selections, tmp_path):
     X = cloud()
     y = np.arange(len(X)) % 2
     for bandwidth in (0.3, 0.6):
-        how = {"k": 12, "random_state": 0, "memory": str(tmp_path), "bandwidth": bandwidth}
+        how = {
+            "k": 12,
+            "random_state": 0,
+            "spread": None,
+            "memory": str(tmp_path),
+            "bandwidth": bandwidth,
+        }
         km.SparseKDEClassifier(**how).fit(X, y)
         km.SparseKDEOutlierDetector(**how).fit(X)
     assert len(selections) == 2 + 1
@@ -395,13 +401,11 @@ def test_rows_may_be_given_as_an_index_of_pandas():
 
 def test_what_is_remembered_changes_no_result(selections, tmp_path):
     X = cloud()
-    alone = [
-        km.SparseKDE(bandwidth=width, random_state=0).fit(X).score_samples(X)
-        for width in (0.2, 0.6)
-    ]
+    kde = partial(km.SparseKDE, random_state=0, spread=None)
+    alone = [kde(bandwidth=width).fit(X).score_samples(X) for width in (0.2, 0.6)]
     selections.clear()
     for width, expected in zip((0.6, 0.2), reversed(alone), strict=True):
-        fitted = km.SparseKDE(bandwidth=width, random_state=0, memory=str(tmp_path)).fit(X)
+        fitted = kde(bandwidth=width, memory=str(tmp_path)).fit(X)
         np.testing.assert_array_equal(fitted.score_samples(X), expected)
     assert len(selections) == 1
 

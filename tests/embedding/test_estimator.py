@@ -659,3 +659,36 @@ def test_replicates_of_a_water_lie_together(lakes):
     )
     assert gap < 0.05
     assert km.procrustes(full.embedding_, found["kmeans"].embedding_).residual < 0.03
+
+
+# --- centres with spreads
+# --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metric", ["mmd", "l2", "kl"])
+@pytest.mark.parametrize("spread", ["scalar", "full"])
+def test_samples_are_compared_by_means_with_spreads(metric, spread):
+    """Distances within their certified errors of the full ones, and equal for equal samples."""
+    rng = np.random.default_rng(3)
+    samples = [rng.normal(m, 1.0, (300, 3)) for m in (0.0, 0.3, 1.0)]
+    samples.append(samples[0].copy())
+    how = {"embedding": None, "metric": metric, "error_bars": metric != "kl", "random_state": 0}
+    found = km.DistributionEmbedding(spread=spread, k=15, **how).fit(samples)
+    full = km.DistributionEmbedding(sparse=False, **how).fit(samples)
+    assert {mean.expansion.atoms.kind for mean in found.means_} == {spread}
+    if metric == "kl":
+        np.testing.assert_allclose(found.distances_, full.distances_, atol=0.25)
+        return
+    assert found.distances_[0, 3] == 0.0
+    assert (np.abs(found.distances_ - full.distances_) <= found.distance_errors_ + 1e-9).all()
+    new = found.transform([samples[1]])
+    np.testing.assert_allclose(new[0], found.distances_[1], atol=1e-9)
+
+
+def test_spread_is_a_parameter_of_the_embedding():
+    rng = np.random.default_rng(3)
+    samples = [rng.normal(size=(50, 2)) for _ in range(3)]
+    embedding = km.DistributionEmbedding(spread="scalar", embedding=None)
+    assert clone(embedding).get_params()["spread"] == "scalar"
+    with pytest.raises(ValueError, match="unknown spread"):
+        km.DistributionEmbedding(spread=2, embedding=None).fit(samples)

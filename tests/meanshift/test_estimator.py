@@ -208,7 +208,7 @@ def test_weiszfelds_rule_decides_at_a_centre():
 
 def test_a_mean_that_is_no_density_is_refused():
     X = blobs()
-    signed = km.sparse_kernel_mean(X, bandwidth=0.5, random_state=0)
+    signed = km.sparse_kernel_mean(X, bandwidth=0.5, spread=None, random_state=0)
     assert (signed.weights < 0).any()
     with pytest.raises(ValueError, match="nonnegative"):
         DensityToClimb.of(signed.expansion)
@@ -490,3 +490,48 @@ def test_a_given_mean_can_be_climbed():
     found = cluster(mean, ArraySample(X[::2]), Rules(min_cluster_size=2))
     assert len(found.centers) == 3
     assert (found.predict(X[1::2]) == np.repeat(found.labels[[0, 30, 60]], 30)).all()
+
+
+# --- centres with spreads
+# --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spread", ["scalar", "full", "auto"])
+@pytest.mark.parametrize("scale", [None, [[1.0, 0.2], [0.0, 1.5]]], ids=["plain", "mapped"])
+def test_points_climb_a_density_of_atoms_to_its_peaks(spread, scale):
+    X = blobs()
+    how = {"bandwidth": 0.3, "scale": scale, "min_cluster_size": 5, "random_state": 0}
+    shift = km.MeanShift(k=12, spread=spread, **how).fit(X)
+    full = km.MeanShift(sparse=False, **how).fit(X)
+    assert (shift.mean_.spreads is not None) or spread == "auto"
+    np.testing.assert_allclose(shift.mean_.gradient(shift.cluster_centers_), 0.0, atol=1e-6)
+    around = shift.cluster_centers_[:, None] + 0.01 * np.array([[1, 0], [-1, 0], [0, 1], [0, -1]])
+    heights = shift.mean_(around.reshape(-1, 2)).reshape(-1, 4)
+    assert (heights.max(axis=1) < shift.cluster_densities_).all()
+    np.testing.assert_allclose(shift.cluster_densities_, shift.mean_(shift.cluster_centers_))
+    assert km.clustering_hausdorff(shift.labels_, full.labels_) < 0.02
+    np.testing.assert_array_equal(shift.predict(X), shift.labels_)
+
+
+def test_wide_atoms_make_no_clusters_of_their_own():
+    """One Gaussian cloud at a narrow bandwidth: its points are many peaks, atoms are few."""
+    X = np.random.default_rng(0).normal(size=(2000, 3))
+    clusters = [
+        len(
+            km.MeanShift(bandwidth=0.15, k=12, spread=spread, random_state=0)
+            .fit(X)
+            .cluster_centers_
+        )
+        for spread in (None, "scalar")
+    ]
+    assert clusters[0] >= 10
+    assert clusters[1] < clusters[0]
+
+
+def test_spread_is_a_parameter_of_mean_shift():
+    shift = km.MeanShift(spread="full")
+    assert clone(shift).get_params()["spread"] == "full"
+    with pytest.raises(ValueError, match="unknown spread"):
+        km.MeanShift(spread="wide").fit(blobs())
+    with pytest.raises(ValueError, match="needs a Gaussian kernel"):
+        km.MeanShift(spread="scalar", kernel="cauchy").fit(blobs())

@@ -191,3 +191,14 @@ def test_the_painting_falls_into_its_rectangles(data):
         assert np.mean(patch == labels[name]) > 0.9, name
     assert len(set(labels.values())) == len(labels)
     assert np.abs(found.image.astype(float) - image).mean() < 15
+
+
+@pytest.mark.parametrize("spread", [None, "scalar", "full"])
+def test_segments_of_densities_with_and_without_spreads(spread):
+    rgb = np.zeros((16, 24, 3))
+    rgb[:, 8:] = (0.8, 0.1, 0.1)
+    rgb += 0.02 * np.random.default_rng(0).random(rgb.shape)
+    found = km.segment_image(rgb, bandwidth=0.15, spatial=0.2, k=12, spread=spread)
+    mean = found.clustering.mean.expansion
+    assert mean.atoms.kind == spread
+    np.testing.assert_array_equal(np.sort(found.sizes), [16 * 8, 16 * 16])

@@ -106,3 +106,49 @@ def test_contours_are_of_mass_or_of_signed_values(cloud, fitted):
     signed = view._replace(values=view.values - 0.5 * view.values.max())
     assert signed.levels is None
     assert signed.heights is signed.values
+
+
+def test_atoms_are_outlined_by_one_standard_deviation(cloud, fitted):
+    """In the plane of two of three coordinates, whatever the scale; singular spreads are lines."""
+    mean = fitted(cloud, spread="full", scale="cov", selection="kmeans")
+    (view,) = density_views(mean, cloud, features=(2, 0))
+    back = np.linalg.inv(mean.scale)
+    expected = (back @ mean.spreads @ back.T)[:, [2, 0]][:, :, [2, 0]]
+    np.testing.assert_allclose(view.covariances, expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        view.deviations, np.sqrt(0.5 * np.trace(expected, axis1=1, axis2=2)), rtol=1e-9
+    )
+    offsets = view.outlines(np.array([3, 5])) - view.centers[[3, 5], None]
+    squares = np.einsum("ais,ast,ait->ai", offsets, np.linalg.inv(expected[[3, 5]]), offsets)
+    np.testing.assert_allclose(squares, 1.0, rtol=1e-9)
+    flat = view._replace(covariances=np.tile([[1.0, 1.0], [1.0, 1.0]], (12, 1, 1)))
+    across = flat.outlines() - flat.centers[:, None]
+    np.testing.assert_allclose(across[..., 0], across[..., 1], atol=1e-7)
+    (points,) = density_views(fitted(cloud, spread=None), cloud, features=(2, 0))
+    assert points.deviations is None
+    assert points.outlines().shape[0] == 0
+
+
+def test_without_a_sample_the_range_holds_the_spreads():
+    """One atom for a wide cloud: the kernel is narrow, and the picture as wide as the cloud."""
+    X = np.random.default_rng(0).normal(size=(500, 2)) * [3.0, 1.0]
+    mean = km.sparse_kernel_mean(
+        X, bandwidth=0.1, k=1, spread="full", space="l2", random_state=0, engine="naive"
+    )
+    (view,) = density_views(mean)
+    for grid, deviation in zip(view.grids, (3.0, 1.0), strict=True):
+        assert 4.0 * deviation < grid[-1] - grid[0] < 6.0 * deviation
+    area = np.diff(view.grids[0])[0] * np.diff(view.grids[1])[0]
+    assert view.values.sum() * area == pytest.approx(1.0, abs=0.15)
+
+
+def test_the_principal_plane_sees_the_spreads():
+    """Two atoms along the first axis; the second one is where the atoms themselves are wide."""
+    X = np.random.default_rng(0).normal(size=(4000, 7)) * [1.0, 1.0, 1.0, 3.0, 1.0, 1.0, 1.0]
+    X[:2000, 0] += 20.0
+    mean = km.sparse_kernel_mean(
+        X, k=2, spread="full", selection="kmeans", space="l2", random_state=0, engine="naive"
+    )
+    (view,) = density_views(mean)
+    assert np.abs(np.diff(view.centers[:, 0])) == pytest.approx(20.0, abs=0.5)
+    assert np.sqrt(view.covariances[:, 1, 1]) == pytest.approx([3.0, 3.0], abs=0.3)

@@ -55,8 +55,8 @@ def samples_of(X, y):
     return [ArraySample(group) for group in groups_of(X, y)]
 
 
-def plan(**changes):
-    options = {"k": 6, "k_max": None, "tol": 1e-10, "selection": "auto"}
+def plan(*, spread=None, **changes):
+    options = {"k": 6, "k_max": None, "tol": 1e-10, "selection": "auto", "spread": spread}
     given = {
         "kernel": km.Gaussian(0.8),
         "scale": None,
@@ -68,19 +68,33 @@ def plan(**changes):
     return Plan(**{**given, "options": options, **changes})
 
 
+def atom_products(A, s2, B, t2=0.0, sigma=0.8):
+    """Means over x from N(a, s²I) and y from N(b, t²I) of exp(−‖x − y‖²/2σ²), in the plane."""
+    total = sigma**2 + np.reshape(s2, (-1, 1)) + t2
+    return sigma**2 / total * np.exp(-cdist(A, B, "sqeuclidean") / (2 * total))
+
+
 # --- class means: values, Gram matrix, moments
 # ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("space", ["rkhs", "l2"])
-@pytest.mark.parametrize("sparse", [True, False])
-@pytest.mark.parametrize("kernel", [km.Gaussian(0.7), km.Cauchy(0.9)])
+@pytest.mark.parametrize(
+    ("kernel", "sparse", "spread"),
+    [
+        (km.Gaussian(0.7), True, None),
+        (km.Gaussian(0.7), True, "scalar"),
+        (km.Gaussian(0.7), True, "full"),
+        (km.Gaussian(0.7), False, None),
+        (km.Cauchy(0.9), True, None),
+        (km.Cauchy(0.9), False, None),
+    ],
+)
 @pytest.mark.parametrize("scale", [None, np.array([[1.0, 0.3], [0.0, 2.0]])])
-def test_values_and_gram_are_inner_products_of_means(space, sparse, kernel, scale):
+def test_values_and_gram_are_inner_products_of_means(space, sparse, spread, kernel, scale):
     X, y = training(12)
-    fitted = means.fit(
-        samples_of(X, y), plan(kernel=kernel, space=space, sparse=sparse, scale=scale)
-    )
+    changes = {"kernel": kernel, "space": space, "sparse": sparse, "scale": scale}
+    fitted = means.fit(samples_of(X, y), plan(spread=spread, **changes))
     system = means.measure(fitted, samples_of(X, y), Streams(0))
     units = np.exp(fitted[0].expansion.log_unit)
     np.testing.assert_allclose(
@@ -96,26 +110,27 @@ def test_values_and_gram_are_inner_products_of_means(space, sparse, kernel, scal
     )
 
 
-@pytest.mark.parametrize("sparse", [True, False])
-def test_moments_leave_each_point_out_of_its_own_mean(sparse):
+@pytest.mark.parametrize(("sparse", "spread"), [(True, None), (True, "scalar"), (False, None)])
+def test_moments_leave_each_point_out_of_its_own_mean(sparse, spread):
     """M_cc against n explicit means, each without the point at which it is evaluated, on the same
     centres.
     """
     X, y = training(9)
-    groups, kernel = groups_of(X, y), km.Gaussian(0.8)
-    fitted = means.fit(samples_of(X, y), plan(sparse=sparse))
+    groups = groups_of(X, y)
+    fitted = means.fit(samples_of(X, y), plan(sparse=sparse, spread=spread))
     system = means.measure(fitted, samples_of(X, y), Streams(0))
-    profile = lambda A, B: kernel.profile(cdist(A, B, "sqeuclidean"), 2)  # noqa: E731
     for c, X_c in enumerate(groups):
         held_out = []
         for j in range(len(X_c)):
             others = np.delete(X_c, j, axis=0)
             if sparse:
                 C = fitted[c].centers
-                alpha = np.linalg.solve(profile(C, C), profile(C, others).mean(axis=1))
-                held_out.append(profile(X_c[[j]], C)[0] @ alpha)
+                s2 = np.zeros(len(C)) if spread is None else fitted[c].spreads
+                K = atom_products(C, s2, C, s2)
+                alpha = np.linalg.solve(K, atom_products(C, s2, others).mean(axis=1))
+                held_out.append(atom_products(X_c[[j]], 0.0, C, s2)[0] @ alpha)
             else:
-                held_out.append(profile(X_c[[j]], others).mean())
+                held_out.append(atom_products(X_c[[j]], 0.0, others).mean())
         assert system.moments[c, c] == pytest.approx(np.mean(held_out), rel=1e-9)
         F = means.values(fitted, X_c)
         others = np.arange(3) != c
@@ -273,7 +288,10 @@ def test_sparse_and_full_agree_as_k_grows():
     full = km.ClassProportions(sparse=False, bandwidth=1.0).fit(X, y).predict(new)
     gaps = [
         np.abs(
-            km.ClassProportions(bandwidth=1.0, k=k, random_state=0).fit(X, y).predict(new) - full
+            km.ClassProportions(bandwidth=1.0, k=k, spread=None, random_state=0)
+            .fit(X, y)
+            .predict(new)
+            - full
         ).sum()
         for k in (3, 15, 60)
     ]
@@ -892,3 +910,62 @@ def test_jaakkola_reads_the_labels_in_the_coordinates_of_the_kernel(scale):
     assert fitted.kernel_.bandwidth == pytest.approx(km.bandwidth.jaakkola(mapped, y), rel=1e-9)
     with pytest.raises(ValueError, match="carries its own scale"):
         km.ClassProportions(kernel=km.Gaussian(1.0), bandwidth="jaakkola").fit(X, y)
+
+
+# --- centres with spreads
+# --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spread", ["scalar", "full", "auto"])
+@pytest.mark.parametrize("solver", solving.SOLVERS)
+@pytest.mark.parametrize("bandwidth", [0.5, "search"])
+def test_proportions_by_class_means_with_spreads(spread, solver, bandwidth):
+    X, y = training(150)
+    model = km.ClassProportions(
+        solver=solver, bandwidth=bandwidth, spread=spread, k=12, random_state=0
+    ).fit(X, y)
+    if spread != "auto":
+        assert {mean.expansion.atoms.kind for mean in model.means_} == {spread}
+    assert {mean.kernel for mean in model.means_} == {model.kernel_}
+    new = sample([40, 100, 60], 3)
+    truth = np.array([0.2, 0.5, 0.3])
+    np.testing.assert_allclose(model.predict(new), truth, atol=0.1)
+    found = model.predict_interval(new, n_bootstrap=200)
+    assert (found.lower <= truth + 0.02).all()
+    assert (truth - 0.02 <= found.upper).all()
+
+
+def test_a_search_has_points_for_centres_and_the_best_bandwidth_has_spreads():
+    """The bandwidth does not depend on what the centres of the final means are."""
+    X, y = training(60)
+    models = [
+        km.ClassProportions(spread=spread, k=10, random_state=0).fit(X, y)
+        for spread in (None, "scalar")
+    ]
+    assert models[0].kernel_ == models[1].kernel_
+    np.testing.assert_array_equal(models[0].search_.errors, models[1].search_.errors)
+    assert models[0].means_[0].spreads is None
+    assert models[1].means_[0].spreads is not None
+
+
+def test_where_there_are_no_spreads_the_search_is_as_it_was():
+    X, y = training(60)
+    auto, points = (
+        km.ClassProportions(spread=spread, selection="kcenter", random_state=0).fit(X, y)
+        for spread in ("auto", None)
+    )
+    new = sample([40, 100, 60], 3)
+    np.testing.assert_array_equal(auto.predict(new), points.predict(new))
+    with pytest.raises(ValueError, match="needs a Gaussian kernel"):
+        km.ClassProportions(spread="full", kernel="laplacian").fit(X, y)
+    with pytest.raises(ValueError, match="unknown spread"):
+        km.ClassProportions(spread="both").fit(X, y)
+
+
+@pytest.mark.parametrize("spread", ["scalar", "full"])
+def test_a_sparse_test_sample_may_have_spreads_too(spread):
+    X, y = training(150)
+    new = sample([40, 100, 60], 3)
+    how = {"bandwidth": 0.7, "spread": spread, "random_state": 0}
+    found = km.ClassProportions(sparse_test=True, **how).fit(X, y).predict(new)
+    np.testing.assert_allclose(found, km.ClassProportions(**how).fit(X, y).predict(new), atol=0.03)

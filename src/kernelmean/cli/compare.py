@@ -32,6 +32,7 @@ def command(
     bandwidth: Bandwidth = None,
     kernel: o.Kernel = o.DEFAULT_KERNEL,
     scale: o.ScaleName = o.Scale.none,
+    spread: o.SpreadName = o.Spread.auto,
     permutations: Permutations = 999,
     columns: o.Columns = None,
     transform: o.TransformName = None,
@@ -62,7 +63,7 @@ def command(
             facts = _of_models(a, b, seed)
         else:
             samples = list(alike((a, b), columns, transform, drop_na))
-            facts = _of_samples(samples, chosen, permutations)
+            facts = _of_samples(samples, chosen, spread.setting, permutations)
     results.show({"a": a, "b": b} | facts, as_json)
 
 
@@ -76,16 +77,18 @@ def _are_models(a: str, b: str) -> bool:
     return models[0]
 
 
-def _of_samples(samples: list[Points], shared: dict[str, Any], permutations: int) -> dict[str, Any]:
+def _of_samples(
+    samples: list[Points], shared: dict[str, Any], spread: str | None, permutations: int
+) -> dict[str, Any]:
     import kernelmean as km
 
     test = km.mmd_test(*samples, permutations=permutations, **shared)
     # The same kernel, now with sparse means of both and the measured error of each.
-    same = {**shared, "kernel": test.kernel}
+    same = {**shared, "kernel": test.kernel, "spread": spread}
     same.pop("bandwidth", None)
     pair = km.DistributionEmbedding(embedding=None, error_bars=True, **same).fit(samples)
-    forth = km.kl_divergence(*samples, **shared)
-    back = km.kl_divergence(*samples[::-1], **shared)
+    forth = km.kl_divergence(*samples, spread=spread, **shared)
+    back = km.kl_divergence(*samples[::-1], spread=spread, **shared)
     assert pair.distance_errors_ is not None
     return {
         "points_a": len(samples[0]),

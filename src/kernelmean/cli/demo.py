@@ -20,6 +20,7 @@ from kernelmean.cli import results
 from kernelmean.fitting.fit import sparse_density
 from kernelmean.mean.loading import load
 from kernelmean.mean.value import SparseKernelMean
+from kernelmean.pictures.density import counted_as
 
 QUERIES = 20_000  # points at which the sparse density is evaluated
 EXACT_QUERIES = 500  # of these, points at which the full sum is evaluated
@@ -63,7 +64,8 @@ def run(n: int, figure: Path, seed: int, show_progress: bool) -> None:
     facts = {
         "points": f"{n} in {X.shape[1]} dimensions",
         "kernel": str(mean.kernel),
-        "centres chosen (k)": f"{mean.k}, by {mean.selection}, stopped by {mean.stop_reason!r}",
+        "centres chosen (k)": f"{mean.k} {counted_as(mean)}, by {mean.selection}, stopped by "
+        f"{mean.stop_reason!r}",
         "weights": f"a valid density: sum {mean.weights.sum():.12f}, smallest "
         f"{mean.weights.min():.1e}",
         "certified error": str(certificate) + " in L2",

@@ -64,6 +64,7 @@ def command(
     scale: o.ScaleName = o.Scale.none,
     k: o.Centers = "auto",
     selection: o.SelectionName = o.Selection.auto,
+    spread: o.SpreadName = o.Spread.auto,
     metadata: Metadata = None,
     color: Color = None,
     columns: o.Columns = None,
@@ -90,8 +91,8 @@ def command(
     o.ready_for_report(report)
     o.keep_apart([output, report], files)
     chosen = o.settings(
-        bandwidth=bandwidth, kernel=kernel, scale=scale, k=k, selection=selection, engine=engine,
-        seed=seed,
+        bandwidth=bandwidth, kernel=kernel, scale=scale, k=k, selection=selection, spread=spread,
+        engine=engine, seed=seed,
     )  # fmt: skip
     plane = {"n_components": dimensions, "embedding": method, "n_neighbors": neighbors}
     how = {"columns": columns, "transform": transform, "drop_na": drop_na}
@@ -116,7 +117,7 @@ def _fit(samples: Samples, settings: dict[str, Any]) -> DistributionEmbedding:
 
 
 def _rows(embedding: DistributionEmbedding, samples: Samples) -> list[dict[str, Any]]:
-    """One line per sample: name, size, centres, error, coordinates, metadata."""
+    """One line per sample: name, size, centres, their spread, error, coordinates, metadata."""
     from kernelmean.pictures.embedding import collection
 
     told = collection(embedding)
@@ -126,6 +127,7 @@ def _rows(embedding: DistributionEmbedding, samples: Samples) -> list[dict[str, 
             "name": name,
             "points": len(samples.points[name]),  # a KL mean is fitted to some of them only
             "centres": int(told.counts[i]),
+            "spread": embedding.means_[i].expansion.atoms.kind or "none",
             **({} if told.errors is None else {"error": float(told.errors[i])}),
             **{f"x{j + 1}": float(value) for j, value in enumerate(told.coordinates[i])},
             **{column: values[i] for column, values in samples.metadata.items()},

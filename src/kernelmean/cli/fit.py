@@ -46,6 +46,7 @@ def command(
     kernel: o.Kernel = o.DEFAULT_KERNEL,
     k: o.Centers = "auto",
     selection: o.SelectionName = o.Selection.auto,
+    spread: o.SpreadName = o.Spread.auto,
     refine: Refine = 0,
     scale: o.ScaleName = o.Scale.none,
     signed: Signed = False,
@@ -83,8 +84,8 @@ def command(
     o.ready_for_report(report)
     o.keep_apart([output, report], [data])
     chosen = o.settings(
-        bandwidth=bandwidth, kernel=kernel, scale=scale, k=k, selection=selection, engine=engine,
-        seed=seed,
+        bandwidth=bandwidth, kernel=kernel, scale=scale, k=k, selection=selection, spread=spread,
+        engine=engine, seed=seed,
     )  # fmt: skip
     how: dict[str, Any] = {"columns": columns, "transform": transform, "drop_na": drop_na}
     with results.working(quiet), clusters.engine(scheduler, workers) as cluster:
@@ -223,6 +224,7 @@ def describe(mean: SparseKernelMean) -> dict[str, Any]:
         "bandwidth": mean.kernel.length,
         "scaled": mean.scale is not None,
         "centres": mean.k,
+        "spread": mean.expansion.atoms.kind,
         "selection": mean.selection,
         "stopped_by": mean.stop_reason,
         "covering_radius": mean.cover,

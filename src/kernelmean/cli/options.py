@@ -87,6 +87,20 @@ class Selection(StrEnum):
     random = "random"
 
 
+class Spread(StrEnum):
+    """Widths that centres may have."""
+
+    auto = "auto"
+    none = "none"
+    scalar = "scalar"
+    full = "full"
+
+    @property
+    def setting(self) -> str | None:
+        """What the library calls it."""
+        return None if self is Spread.none else self.value
+
+
 class EngineName(StrEnum):
     """Where the sums are done."""
 
@@ -101,6 +115,12 @@ ScaleName = Annotated[
     typer.Option("--scale", help="Divide by the standard deviations, or whiten by the covariance."),
 ]
 SelectionName = Annotated[Selection, typer.Option("--selection", help="How centres are chosen.")]
+SpreadName = Annotated[
+    Spread,
+    typer.Option(
+        "--spread", help="Centres are points (none), or Gaussians, round or of any shape."
+    ),
+]
 Engine = Annotated[
     EngineName, typer.Option(help="Where the sums are done; auto takes a GPU where it is worth it.")
 ]
@@ -133,6 +153,7 @@ def settings(
     scale: Scale | None = None,
     k: str | None = None,
     selection: Selection | None = None,
+    spread: Spread | None = None,
 ) -> dict[str, Any]:
     """The options of a fit as keyword arguments of the library; those not given are left out."""
     found: dict[str, Any] = {"engine": engine.value, "random_state": seed}
@@ -146,6 +167,8 @@ def settings(
         found["k"] = whole_or_auto(k)
     if selection is not None:
         found["selection"] = selection.value
+    if spread is not None:
+        found["spread"] = spread.setting
     return found
 
 

@@ -54,6 +54,7 @@ def command(
     bandwidth: Bandwidth = "search",
     scale: o.ScaleName = o.Scale.none,
     selection: o.SelectionName = o.Selection.auto,
+    spread: o.SpreadName = o.Spread.auto,
     level: Level = 0.95,
     columns: o.Columns = None,
     transform: o.TransformName = None,
@@ -78,8 +79,9 @@ def command(
     import kernelmean as km
 
     chosen = o.settings(
-        bandwidth=bandwidth, scale=scale, selection=selection, engine=engine, seed=seed
-    )
+        bandwidth=bandwidth, scale=scale, selection=selection, spread=spread, engine=engine,
+        seed=seed,
+    )  # fmt: skip
     how = {"transform": transform, "drop_na": drop_na}
     with results.working(quiet):
         table, labels, points = _read(train, test, label, columns, how)

@@ -46,6 +46,7 @@ def command(
     spatial: Spatial = 1.0,
     bandwidth: Bandwidth = None,
     k: o.Centers = "auto",
+    spread: o.SpreadName = o.Spread.auto,
     min_size: MinSize = 1,
     report: o.Report = None,
     engine: o.Engine = o.EngineName.cpu,
@@ -68,17 +69,20 @@ def command(
     from kernelmean.files import read_image
 
     _refuse(image, output, report)
-    chosen = o.settings(bandwidth=bandwidth, k=k, engine=engine, seed=seed)
+    chosen = o.settings(bandwidth=bandwidth, k=k, spread=spread, engine=engine, seed=seed)
     with results.working(quiet):
         rgb = read_image(image)
         found = km.segment_image(rgb, color=color, spatial=spatial, min_size=min_size, **chosen)
         if report is not None:
             results.write_text(report, _page(rgb, found, image))
         _write(output, found)
+    mean = found.clustering.mean.expansion
     facts = {
         "picture": str(image),
         "pixels": int(found.labels.size),
         "segments": found.n_segments,
+        "centres": mean.k,
+        "spread": mean.atoms.kind,
         "output": str(output),
     }
     results.show(facts, as_json, largest=_largest(found, None if as_json else MAX_LISTED))

@@ -105,7 +105,8 @@ class FullObjective:
         F = self.frames
         turned = np.swapaxes(F, 1, 2) @ widening @ F @ self._roots(variables)
         gradient = np.column_stack([pulls * self.unit, 2 * self.unit**2 * turned.reshape(k, d * d)])
-        return -2.0 * alpha[:, None] * gradient
+        downhill: Matrix = -2.0 * alpha[:, None] * gradient
+        return downhill
 
     def _metric(self, variables: Matrix, alpha: Vector, K: Matrix) -> Matrix:
         """As for scalar spreads, with an eigenvalue for each axis of an atom."""
@@ -124,7 +125,8 @@ class FullObjective:
         damped = s + DAMPING * s.mean(axis=1, keepdims=True) + 1e-6 * t2
         of_roots = damped[:, None, :] / (W[:, :, None] * W[:, None, :])
         of_roots[:, range(d), range(d)] *= 2.0
-        return A[:, None] * np.column_stack([of_centers, of_roots.reshape(k, d * d)])
+        metric: Matrix = A[:, None] * np.column_stack([of_centers, of_roots.reshape(k, d * d)])
+        return metric
 
 
 @dataclass(frozen=True)

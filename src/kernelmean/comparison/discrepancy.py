@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from kernelmean import _checks, kernels
 from kernelmean._types import ArrayLike, RandomState, Space
@@ -23,6 +23,7 @@ def mmd(
     scale: str | ArrayLike | None = None,
     space: Space = "rkhs",
     sparse: bool = True,
+    spread: str | None = "auto",
     engine: str | Engine = "cpu",
     random_state: RandomState = None,
 ) -> float:
@@ -48,6 +49,10 @@ def mmd(
         "l2" gives the L2 distance of the two densities.
     sparse : bool, default=True
         False compares the full means.
+    spread : {'auto', 'scalar', 'full'} or None, default='auto'
+        Whether centres have a width of their own, as in :func:`sparse_kernel_mean`. None: they are
+        points. "scalar" and "full": they are small Gaussians in the place of the points near them,
+        round or of any shape. "auto": whichever does best, where the kernel is a Gaussian.
     engine : {'cpu', 'gpu', 'cluster', 'auto', 'naive'} or Engine, default='cpu'
         What computes.
     random_state : int, RandomState instance, numpy.random.Generator or None, default=None
@@ -85,33 +90,48 @@ def mmd(
     means = mean_in(A), mean_in(B)
     if means[0] is not None or means[1] is not None:
         _nothing_else(settings)
-        first = means[0] or _like(means[1], A, sparse, engine, random_state)
-        return first.distance(means[1] or _like(means[0], B, sparse, engine, random_state))
+        how = _How(sparse, spread, engine, random_state)
+        first = means[0] or _like(means[1], A, how)
+        return first.distance(means[1] or _like(means[0], B, how))
     _checks.choice(space, "space", kernels.SPACES)
     samples = two_samples(A, B, "AB")
     chosen, matrix = common(samples, kernel, bandwidth, scale, engine)
     recipe = Recipe(
-        chosen, matrix, space, sparse=sparse, engine=engine, streams=_checks.streams(random_state)
+        chosen,
+        matrix,
+        space,
+        sparse=sparse,
+        engine=engine,
+        streams=_checks.streams(random_state),
+        options={"spread": spread},
     )
     a, b = recipe.means(samples)
     return expansion_of(a).distance(b)
 
 
-def _like(
-    mean: KernelMean | None, X: Any, sparse: bool, engine: str | Engine, random_state: RandomState
-) -> KernelMean:
+class _How(NamedTuple):
+    """How a sample is fitted that is compared with a mean."""
+
+    sparse: bool
+    spread: str | None
+    engine: str | Engine
+    random_state: RandomState
+
+
+def _like(mean: KernelMean | None, X: Any, how: _How) -> KernelMean:
     """The mean of a sample by the kernel, scale and space of another mean."""
     assert mean is not None
     shared: dict[str, Any] = {
         "kernel": mean.kernel,
         "scale": mean.scale,
         "space": mean.space,
-        "engine": engine,
+        "engine": how.engine,
     }
     checked = _checks.points(X, "the sample", mean.dimension)
-    if not sparse:
+    if not how.sparse:
         return kernel_mean(checked, **shared)
-    return sparse_kernel_mean(checked, random_state=random_state, **shared).expansion
+    seed = how.random_state
+    return sparse_kernel_mean(checked, spread=how.spread, random_state=seed, **shared).expansion
 
 
 def _given(kernel: Any, bandwidth: Any, scale: Any, space: Any) -> list[str]:

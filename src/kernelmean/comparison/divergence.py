@@ -68,6 +68,7 @@ def kl_divergence(
     bandwidth: float | str = RULE,
     scale: str | ArrayLike | None = None,
     sparse: bool = True,
+    spread: str | None = "auto",
     engine: str | Engine = "cpu",
     random_state: RandomState = None,
 ) -> Divergence:
@@ -103,6 +104,10 @@ def kl_divergence(
         A linear map that is applied to the samples first.
     sparse : bool, default=True
         False fits full densities to the samples.
+    spread : {'auto', 'scalar', 'full'} or None, default='auto'
+        Whether centres have a width of their own, as in :func:`sparse_kernel_mean`. None: they are
+        points. "scalar" and "full": they are small Gaussians in the place of the points near them,
+        round or of any shape. "auto": whichever does best, where the kernel is a Gaussian.
     engine : {'cpu', 'gpu', 'cluster', 'auto', 'naive'} or Engine, default='cpu'
         What computes.
     random_state : int, RandomState instance, numpy.random.Generator or None, default=None
@@ -161,7 +166,12 @@ def kl_divergence(
     samples = two_samples(p, q, "pq")
     chosen, matrix = common(samples, kernel, bandwidth, scale, engine)
     recipe = Recipe(
-        chosen, matrix, sparse=sparse, engine=engine, streams=_checks.streams(random_state)
+        chosen,
+        matrix,
+        sparse=sparse,
+        engine=engine,
+        streams=_checks.streams(random_state),
+        options={"spread": spread},
     ).for_densities()
     first, second = zip(
         *(halves(X, recipe.streams, name) for X, name in zip(samples, "pq", strict=True)),

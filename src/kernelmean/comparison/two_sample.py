@@ -13,8 +13,10 @@ whatever the bins: they only decide which permutations are looked at. Under the 
 rows of A and B are exchangeable. Bandwidth, scale and centres are read from the pooled rows in a
 random order, which tells nothing of their sample, and bins are drawn independently of that order:
 so the bins are exchangeable too, given those three, and the level is exact for any n, k and number
-of bins. Rows that fill no bin stay in their sample in every permutation: no row is lost, and the
-level stays exact. The cost is linear in the number of points.
+of bins. The centres are points without spreads: no mean is fitted on them, they only span what is
+projected on, and rows in a random order keep the bins exchangeable. Rows that fill no bin stay in
+their sample in every permutation: no row is lost, and the level stays exact. The cost is linear in
+the number of points.
 """
 
 from __future__ import annotations

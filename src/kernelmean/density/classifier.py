@@ -46,6 +46,10 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         How centres are found, as in :func:`sparse_kernel_mean`.
     refine : int, default=0
         How many steps move the centres off the data, as in :func:`sparse_kernel_mean`.
+    spread : {'auto', 'scalar', 'full'} or None, default='auto'
+        Whether centres have a width of their own, as in :func:`sparse_kernel_mean`. None: they are
+        points. "scalar" and "full": they are small Gaussians in the place of the points near them,
+        round or of any shape. "auto": whichever does best, where the kernel is a Gaussian.
     sparse : bool, default=True
         False keeps every point as a centre: the exact kernel density estimate, by the same fast
         sums.
@@ -56,7 +60,8 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Seeds the choice of the first centre, and whatever else the selection draws.
     memory : str, joblib.Memory or None, default=None
         A folder or a joblib memory that keeps selections, as in scikit-learn's ``Pipeline``: a
-        search over bandwidths with a whole number as ``random_state`` then selects once per fold.
+        search over bandwidths with a whole number as ``random_state`` then selects once per fold,
+        where centres are points (``spread=None``); spreads are fitted for each bandwidth.
         Without it nothing is remembered from one fit to the next.
 
     Attributes
@@ -110,6 +115,7 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         patience: int = 10,
         selection: Any = "auto",
         refine: int = 0,
+        spread: str | None = "auto",
         sparse: bool = True,
         engine: Any = "cpu",
         random_state: RandomState = None,
@@ -125,6 +131,7 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.patience = patience
         self.selection = selection
         self.refine = refine
+        self.spread = spread
         self.sparse = sparse
         self.engine = engine
         self.random_state = random_state

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
@@ -21,6 +21,7 @@ from kernelmean.density.fitting import (
     like,
     memory_of,
 )
+from kernelmean.density.mixture import gaussian_mixture, mean_log_density
 from kernelmean.density.quantiles import evenly_spread_rows, log_quantiles
 from kernelmean.fitting.full import full_mean
 from kernelmean.fitting.settings import FEWEST_DENSITY_CENTERS
@@ -29,6 +30,9 @@ from kernelmean.mean import sampling
 from kernelmean.mean.loading import load
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.samples import ArraySample, Sample, WeightedSample, estimators
+
+if TYPE_CHECKING:
+    from sklearn.mixture import GaussianMixture
 
 RESERVOIR = 10_000  # rows kept by partial_fit to know the quantiles of the log-density
 
@@ -68,6 +72,10 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         How centres are found, as in :func:`sparse_kernel_mean`.
     refine : int, default=0
         How many steps move the centres off the data, as in :func:`sparse_kernel_mean`.
+    spread : {'auto', 'scalar', 'full'} or None, default='auto'
+        Whether centres have a width of their own, as in :func:`sparse_kernel_mean`. None: they are
+        points. "scalar" and "full": they are small Gaussians in the place of the points near them,
+        round or of any shape. "auto": whichever does best, where the kernel is a Gaussian.
     sparse : bool, default=True
         False keeps every point as a centre: the exact kernel density estimate, by the same fast
         sums.
@@ -78,7 +86,8 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         Seeds the choice of the first centre, and whatever else the selection draws.
     memory : str, joblib.Memory or None, default=None
         A folder or a joblib memory that keeps selections, as in scikit-learn's ``Pipeline``: a
-        search over bandwidths with a whole number as ``random_state`` then selects once per fold.
+        search over bandwidths with a whole number as ``random_state`` then selects once per fold,
+        where centres are points (``spread=None``); spreads are fitted for each bandwidth.
         Without it nothing is remembered from one fit to the next.
 
     Attributes
@@ -137,6 +146,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         patience: int = 10,
         selection: Any = "auto",
         refine: int = 0,
+        spread: str | None = "auto",
         sparse: bool = True,
         engine: Any = "cpu",
         random_state: RandomState = None,
@@ -151,6 +161,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.patience = patience
         self.selection = selection
         self.refine = refine
+        self.spread = spread
         self.sparse = sparse
         self.engine = engine
         self.random_state = random_state
@@ -422,6 +433,46 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
             _checks.streams(random_state).of("sample"),
         )
 
+    def to_gaussian_mixture(self) -> GaussianMixture:
+        """The fitted density as scikit-learn's Gaussian mixture, which it is.
+
+        Component a has the weight α_a, the mean c_a and the covariance A⁻¹(S_a + σ²I)A⁻ᵀ, with σ
+        the bandwidth, S_a the spread of the centre, 0 for points, and A the ``scale``. Centres of
+        weight zero are left out.
+
+        Returns
+        -------
+        sklearn.mixture.GaussianMixture
+            The fitted mixture, with ``covariance_type="full"``. Its ``lower_bound_`` is the mean
+            log-density of the training points, from ``log_quantiles_``. Time O(k·d³), memory
+            O(k·d²).
+
+        Raises
+        ------
+        ValueError
+            If the kernel is not a Gaussian, or the covariances do not fit memory.
+
+        See Also
+        --------
+        score_samples : The same log-density.
+        sklearn.mixture.GaussianMixture : Mixtures fitted by likelihood.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).normal(size=(500, 2))
+        >>> density = km.SparseKDE(k=40, random_state=0).fit(X)
+        >>> mixture = density.to_gaussian_mixture()
+        >>> np.allclose(mixture.score_samples(X), density.score_samples(X))
+        True
+        """
+        check_is_fitted(self)
+        mixture = gaussian_mixture(self.mean_)
+        mixture.lower_bound_ = mean_log_density(self.log_quantiles_)
+        if estimators.column_names(self) is not None:
+            mixture.feature_names_in_ = self.feature_names_in_
+        return mixture
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted density to one small file, without pickle and without training data.
 
@@ -502,7 +553,8 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"{os.fspath(path)} holds a kernel mean that is no density; use km.load(path)."
             )
-        fitted = cls(kernel=mean.kernel, scale=mean.scale, k=mean.k)
+        kind = mean.expansion.atoms.kind
+        fitted = cls(kernel=mean.kernel, scale=mean.scale, k=mean.k, spread=kind)
         fitted.n_features_in_ = mean.dimension
         if mean.columns is not None:
             fitted.feature_names_in_ = np.array(mean.columns, dtype=object)

@@ -1,4 +1,4 @@
-"""How densities are fitted: centres are chosen once per data set, and serve every bandwidth."""
+"""How densities are fitted: points are chosen once per data set, and serve every bandwidth."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from kernelmean._random import Streams
 from kernelmean._types import ArrayLike, Points, Vector
 from kernelmean.bandwidth import LABELLED_RULE
 from kernelmean.bandwidth.resolve import DEFAULT_RULE, labelled_kernel
+from kernelmean.fitting import spreads
 from kernelmean.fitting.fit import fit_prepared
 from kernelmean.fitting.prepare import Prepared, prepare
 from kernelmean.fitting.settings import FEWEST_DENSITY_CENTERS, FitSettings, default_limit
@@ -36,6 +37,7 @@ PARAMETERS = (
     "patience",
     "selection",
     "refine",
+    "spread",
     "engine",
 )
 
@@ -45,20 +47,21 @@ def fit_density(
 ) -> SparseKernelMean:
     """A valid density on k centres: α ≥ 0, Σα = 1, the exact optimum in L2.
 
-    The centres are those for Scott's bandwidth, whatever the bandwidth: a search over bandwidths
-    that is given a ``memory`` selects once (the paper's amortisation). Narrower kernels do no
-    better with centres of their own; refined centres do.
+    Centres that are points are those for Scott's bandwidth, whatever the bandwidth: a search over
+    bandwidths that is given a ``memory`` selects once (the paper's amortisation). Narrower kernels
+    do no better with centres of their own; refined centres do, and so do centres with spreads,
+    since a spread is chosen by what it achieves at a bandwidth.
     """
     settings.check_names()
     prepared = prepare(sample, settings)
-    reference = prepared if settings.refine else _at_scotts_bandwidth(prepared)
-    limit = max(default_limit(prepared.data.cloud.summary.size), FEWEST_DENSITY_CENTERS)
+    size = prepared.data.cloud.summary.size
+    limit = max(default_limit(size), FEWEST_DENSITY_CENTERS)
+    limited = replace(settings, k_max=limit if settings.k_max is None else settings.k_max)
+    d = sample.sample.dimension
+    spread = any(spreads.kinds(limited, prepared.kernel, d, limited.stopping(size).limit))
+    reference = prepared if settings.refine or spread else _at_scotts_bandwidth(prepared)
     asked = replace(
-        settings,
-        kernel=reference.kernel,
-        bandwidth=DEFAULT_RULE,
-        scale=prepared.data.scale,
-        k_max=limit if settings.k_max is None else settings.k_max,
+        limited, kernel=reference.kernel, bandwidth=DEFAULT_RULE, scale=prepared.data.scale
     )
     mean = _remembered(reference, asked, streams, memory)
     if mean.kernel == prepared.kernel:

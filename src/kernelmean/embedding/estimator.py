@@ -66,6 +66,10 @@ class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[mi
         For how many steps in a row, as in :func:`sparse_kernel_mean`.
     selection : str, default='auto'
         How centres are found, as in :func:`sparse_kernel_mean`.
+    spread : {'auto', 'scalar', 'full'} or None, default='auto'
+        Whether centres have a width of their own, as in :func:`sparse_kernel_mean`. None: they are
+        points. "scalar" and "full": they are small Gaussians in the place of the points near them,
+        round or of any shape. "auto": whichever does best, where the kernel is a Gaussian.
     error_bars : bool, default=False
         Whether to measure the error of each mean by its certificate, so that |distances_ − full
         distances| ≤ distance_errors_. No bound is known for "kl".
@@ -146,6 +150,7 @@ class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[mi
         tol: float = 1e-10,
         patience: int = 10,
         selection: str = "auto",
+        spread: str | None = "auto",
         error_bars: bool = False,
         group: Hashable = None,
         engine: str | Engine = "cpu",
@@ -164,6 +169,7 @@ class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[mi
         self.tol = tol
         self.patience = patience
         self.selection = selection
+        self.spread = spread
         self.error_bars = error_bars
         self.group = group
         self.engine = engine
@@ -210,9 +216,8 @@ class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[mi
                 "an embedding compares samples: give at least two, got one (1 sample)."
             )
         kernel, matrix = common(found.samples, self.kernel, self.bandwidth, self.scale, self.engine)
-        options = {
-            name: getattr(self, name) for name in ("k", "k_max", "tol", "patience", "selection")
-        }
+        names = ("k", "k_max", "tol", "patience", "selection", "spread")
+        options = {name: getattr(self, name) for name in names}
         recipe = Recipe(
             kernel,
             matrix,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernelmean._lazy import lazy
-from kernelmean._types import IntVector, StopReason
+from kernelmean._types import IntVector, StopReason, Vector
 from kernelmean.coefficients import (
     Path,
     Progress,
@@ -15,21 +15,27 @@ from kernelmean.coefficients import (
     atom_refinement,
     full_refinement,
 )
+from kernelmean.fitting.holdout import held_out
 from kernelmean.fitting.refine import free_or_exact, refined_points
 from kernelmean.fitting.spreads import Kinds
-from kernelmean.kernels import Atoms
+from kernelmean.kernels import Atoms, SpreadKind
 from kernelmean.mean.gauge import Gauge
-from kernelmean.selection import OffData
+from kernelmean.selection import OffData, Task
 from kernelmean.selection.auto import every_point_is_a_center, held, select
-from kernelmean.selection.cells import cell_atoms, path_of
+from kernelmean.selection.cells import cell_atoms, path_of, trimmed_atoms
 from kernelmean.selection.contest import Contest
 from kernelmean.selection.criterion import Criterion, Entry, Selected
 from kernelmean.selection.greedy import MAX_ROWS_ALL_CANDIDATES
 
 ERROR = 0.01  # relative error that is enough where the number of atoms is open
 FEWEST_ATOMS = 16  # that the search for their number begins with
+# Errors of "auto" as a multiple of those of points, over the 182 Gaussian cells of the table beside
+# the peers: 0.36 after 3 steps (12 cells above 0.9), 0.28 after 10 (none), 0.25 after 20.
 POLISH_ATOMS = 10  # steps by which "auto" moves and widens atoms of a small sample
 MAX_K_POLISH = 640  # atoms up to which their algebra takes no longer than the choice itself
+MAX_FULL_ALGEBRA = 2e8  # k²d³: operations up to which a step of full atoms takes tenths of a second
+LEAST_FULL_DIMENSION = 5  # coordinates: in fewer, scalar spreads do as well at equal numbers
+PROBE_ATOMS = 128  # with which the kind of spread of a density is found where their number is open
 CLOSE_ENOUGH = 1.1  # ratio of the least number of atoms to the number found
 
 
@@ -43,28 +49,67 @@ class AtomFit:
     kinds: Kinds
     steps: int  # of refinement, that were asked for
     gauge: Gauge
+    weights: Vector | None  # of the rows
     progress: Progress
 
     def selected(self) -> Selected:
         """The best of what may be, with as many atoms as asked for or as many as it takes."""
         if self.rule.k is not None:
-            return AtomsOf(self, self.rule.k).best()
+            return self.at(self.rule.k)
         if None not in self.kinds:
-            return self._searched(self.kinds)
+            return self._of_likeliest_kind()._searched()
+        return self._density_of_open_size() if self.density else self._mean_of_open_size()
+
+    def at(self, k: int) -> Selected:
+        """The best with k atoms; for a density, the kind is the one that explains other rows."""
+        fit = replace(self, kinds=(self._likeliest(k),)) if self.density else self
+        return AtomsOf(fit, k).best()
+
+    def _likeliest(self, k: int) -> SpreadKind | None:
+        """The kind of spread whose density of some rows is the likeliest at others."""
+        if len(self.kinds) == 1 or every_point_is_a_center(self.task_of(k)):
+            return self.kinds[0]
+        trial = replace(self, criterion=held_out(self.criterion, k), weights=None, steps=0)
+        return AtomsOf(trial, k).best().path.atoms.kind
+
+    def _mean_of_open_size(self) -> Selected:
+        """Points, as many as their own rule asks for, unless they end above the error."""
         points = self._points()
-        if not self.density and self._error(points) <= ERROR:
+        if self._error(points) <= ERROR:
             return points
-        atoms = self._searched(self._spreads())
+        atoms = self._spread_only()._searched()
         rival = Entry.of(self.criterion, atoms)
         return atoms if self.criterion.prefers(rival, Entry.of(self.criterion, points)) else points
+
+    def _density_of_open_size(self) -> Selected:
+        """Atoms as many as reach the error, unless points explain other rows better."""
+        if every_point_is_a_center(self.criterion.task):
+            return self._points()
+        atoms = self._spread_only()._of_likeliest_kind()._searched()
+        k = atoms.path.k
+        criterion = held_out(self.criterion, max(k, self.rule.limit))
+        trial = replace(self, criterion=criterion, weights=None, steps=0)
+        rival = AtomsOf(replace(trial, kinds=(atoms.path.atoms.kind,)), k).best()
+        points = trial._points()
+        preferred = criterion.prefers(Entry.of(criterion, rival), Entry.of(criterion, points))
+        return atoms if preferred else self._points()
+
+    def _of_likeliest_kind(self) -> AtomFit:
+        """For a density, with the kind of spread that is the likeliest at a moderate size."""
+        if not self.density:
+            return self
+        return replace(self, kinds=(self._likeliest(min(PROBE_ATOMS, self.rule.limit)),))
+
+    def _spread_only(self) -> AtomFit:
+        return replace(self, kinds=tuple(kind for kind in self.kinds if kind is not None))
+
+    def task_of(self, k: int) -> Task:
+        return replace(self.criterion.task, limit=k, fixed=True)
 
     @property
     def density(self) -> bool:
         """Whether the likelihood decides."""
         return self.criterion.task.density
-
-    def _spreads(self) -> Kinds:
-        return tuple(kind for kind in self.kinds if kind is not None)
 
     def _points(self) -> Selected:
         """Centres without spreads, as many as their own rule asks for."""
@@ -75,27 +120,26 @@ class AtomFit:
         found = self.gauge.relative_error(selected.path.factor, selected.weights)
         return found.value + 2.0 * found.standard_error
 
-    def _searched(self, kinds: Kinds) -> Selected:
+    def _searched(self) -> Selected:
         """As few atoms as reach the error, or the most that may be.
 
         Their number is doubled until the error is reached and then narrowed down, at a few places
         between the last two: cells change with their number, so there are no free prefixes.
         """
-        fit = replace(self, kinds=kinds)
         limit = min(self.rule.limit, max(1, int(self.criterion.task.cloud.summary.size)))
         low = 0
         k = min(FEWEST_ATOMS, limit)
-        found = AtomsOf(fit, k).best()
+        found = self.at(k)
         while self._error(found) > ERROR and k < limit:
             low = k
             k = min(2 * k, limit)
-            found = AtomsOf(fit, k).best()
+            found = self.at(k)
         if self._error(found) > ERROR:
             return _because(found, "k_max")
         while k > CLOSE_ENOUGH * max(low, 1) and k > low + 1:
             middle = round(np.sqrt(max(low, 1) * k))
             middle = min(max(middle, low + 1), k - 1)
-            trial = AtomsOf(fit, middle).best()
+            trial = self.at(middle)
             if self._error(trial) > ERROR:
                 low = middle
             else:
@@ -115,8 +159,7 @@ class AtomsOf:
         self._fit = fit
         self._k = k
         self._rule = Stopping(k, k, 0.0, 1)
-        task = replace(fit.criterion.task, limit=k, fixed=True)
-        self._criterion = replace(fit.criterion, task=task)
+        self._criterion = replace(fit.criterion, task=fit.task_of(k))
 
     def best(self) -> Selected:
         """The kind of spread that serves best."""
@@ -127,9 +170,9 @@ class AtomsOf:
         if None in kinds:
             found = refined_points(self._points, self._criterion, self._fit.steps, polish=True)
         if "scalar" in kinds:
-            found = self._better(self._scalar(), found)
-        if "full" in kinds and ("scalar" not in kinds or self._full_is_worth_it()):
-            found = self._better(self._full(self._k), found)
+            found = self._better(self._scalar, found)
+        if "full" in kinds and (kinds == ("full",) or self._full_is_worth_it()):
+            found = self._better(self._full(), found)
         assert found is not None
         return found
 
@@ -172,37 +215,41 @@ class AtomsOf:
         return few and not task.density
 
     @lazy
-    def _scalar_cells(self) -> Selected:
-        cloud = self._criterion.task.cloud
-        return self._solved(cell_atoms(cloud, self._contest.centroid_points(0), "scalar"), "kmeans")
-
     def _scalar(self) -> Selected:
-        """Cells of centroids or, where steps will widen them, points; the better of both, moved."""
-        start = self._scalar_cells
-        steps = self._fit.steps
-        if self._small:
-            steps = max(steps, POLISH_ATOMS)
-            points = self._points.path
-            narrow = Atoms(points.centers, np.zeros(points.k))
-            start = self._better(self._solved(narrow, points.source.name), start)
-        return self._refined(start, steps)
+        """Atoms of the cells of centroids or, on a small sample, of the best points; moved.
 
-    def _full(self, k: int) -> Selected:
-        criterion = self._criterion
-        if k != self._k:
-            return AtomsOf(replace(self._fit, kinds=("full",)), k).best()
-        cloud = criterion.task.cloud
-        start = self._solved(cell_atoms(cloud, self._contest.centroid_points(0), "full"), "kmeans")
-        return self._refined(start, self._fit.steps)
+        The better of the two before any step is nearly always the better one after it.
+        """
+        task = self._criterion.task
+        start = self._solved(
+            cell_atoms(task.cloud, self._contest.centroid_points(0), "scalar"), "kmeans"
+        )
+        if self._small:
+            points = self._points.path
+            atoms = trimmed_atoms(task, points.centers, self._fit.weights)
+            start = self._better(self._solved(atoms, points.source.name), start)
+        return self._refined(start, self._steps)
+
+    def _full(self) -> Selected:
+        """Atoms of the cells of centroids, moved where that is cheap."""
+        cloud = self._criterion.task.cloud
+        atoms = cell_atoms(cloud, self._contest.centroid_points(0), "full")
+        affordable = len(atoms) ** 2 * atoms.dimension**3 <= MAX_FULL_ALGEBRA
+        steps = self._steps if affordable else self._fit.steps
+        return self._refined(self._solved(atoms, "kmeans"), steps)
+
+    @property
+    def _steps(self) -> int:
+        return max(self._fit.steps, POLISH_ATOMS) if self._small else self._fit.steps
 
     def _full_is_worth_it(self) -> bool:
         """Whether so few full atoms as store the same numbers are better than scalar ones."""
         d = self._criterion.task.cloud.summary.dimension
         fewer = 2 * self._k // (d + 1)  # k(d + 2) numbers at (d + 1)(d + 2)/2 each
-        if d == 1 or fewer < 1:
+        if d < LEAST_FULL_DIMENSION or fewer < 1:
             return False
-        rival = Entry.of(self._criterion, self._full(fewer))
-        return self._criterion.prefers(rival, Entry.of(self._criterion, self._scalar_cells))
+        rival = AtomsOf(replace(self._fit, kinds=("full",)), fewer).best()
+        return self._better(rival, self._scalar) is rival
 
     def _solved(self, atoms: Atoms, name: str) -> Selected:
         path = path_of(self._criterion.task, atoms, name, "fixed")

@@ -205,7 +205,9 @@ def fit_prepared(
             selected = refined_points(chosen, criterion, settings.refine, polish=settings.is_auto)
         else:
             gauge = Gauge(data.cloud, prepared.kernel, settings.space, streams)
-            fit = AtomFit(criterion, which, rule, kinds, settings.refine, gauge, progress)
+            steps = settings.refine
+            weights = data.sample.weights
+            fit = AtomFit(criterion, which, rule, kinds, steps, gauge, weights, progress)
             selected = fit.selected()
     return _mean(selected, prepared, settings)
 

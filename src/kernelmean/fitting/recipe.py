@@ -44,7 +44,7 @@ class Recipe:
     engine: str | Engine = "cpu"
     # The same for every sample: equal samples get equal means.
     streams: Streams = field(default_factory=lambda: Streams(0))
-    # Of sparse_kernel_mean: k, k_max, tol, patience, selection.
+    # Of sparse_kernel_mean: k, k_max, tol, patience, selection, spread.
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def for_densities(self) -> Recipe:

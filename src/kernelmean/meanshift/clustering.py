@@ -136,6 +136,8 @@ def cluster(mean: AnyMean, X: Sample, rules: Rules) -> Clustering:
     """The clusters of X under a density.  Time O(n·k·d) per step, memory O(n·d)."""
     expansion = mean.expansion
     density_to_climb = DensityToClimb.of(expansion)
+    # Of centres with spreads too: they stand for the density of that bandwidth, whose peaks lie as
+    # far apart whatever carries it.
     radius = density_to_climb.length if rules.merge_radius is None else rules.merge_radius
     ascent = _ascent(expansion, X, rules)
     _warn_if_cut(ascent, len(X), rules)

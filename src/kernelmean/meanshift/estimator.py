@@ -37,6 +37,10 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         The most centres that ``k="auto"`` may take, as in :func:`sparse_kernel_mean`.
     selection : str or array-like of int, default='auto'
         How centres are found, as in :func:`sparse_kernel_mean`.
+    spread : {'auto', 'scalar', 'full'} or None, default='auto'
+        Whether centres have a width of their own, as in :func:`sparse_kernel_mean`. None: they are
+        points. "scalar" and "full": they are small Gaussians in the place of the points near them,
+        round or of any shape. "auto": whichever does best, where the kernel is a Gaussian.
     tol : float, default=1e-3
         A point has arrived when it would move by at most ``tol`` bandwidths.
     merge_radius : float or None, default=None
@@ -112,6 +116,7 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         k: int | str = "auto",
         k_max: int | None = None,
         selection: str | ArrayLike = "auto",
+        spread: str | None = "auto",
         tol: float = 1e-3,
         merge_radius: float | None = None,
         min_cluster_size: int = 1,
@@ -126,6 +131,7 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.k = k
         self.k_max = k_max
         self.selection = selection
+        self.spread = spread
         self.tol = tol
         self.merge_radius = merge_radius
         self.min_cluster_size = min_cluster_size
@@ -168,7 +174,7 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         rules = Rules(self.tol, self.merge_radius, self.min_cluster_size, self.max_iter).checked()
         checked = estimators.sample(self, X)
         sample = WeightedSample.of(checked, estimators.weights(sample_weight, len(checked)))
-        names = ("kernel", "bandwidth", "scale", "k", "k_max", "selection", "engine")
+        names = ("kernel", "bandwidth", "scale", "k", "k_max", "selection", "spread", "engine")
         settings = FitSettings.density(**{name: getattr(self, name) for name in names})
         chance = _checks.streams(self.random_state)
         mean = density(sample, settings, chance, sparse=self.sparse)

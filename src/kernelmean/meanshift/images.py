@@ -70,6 +70,7 @@ def segment_image(
     sparse: bool = True,
     k: int | str = "auto",
     k_max: int | None = None,
+    spread: str | None = "auto",
     tol: float = 1e-3,
     merge_radius: float | None = None,
     min_size: int = 1,
@@ -101,6 +102,10 @@ def segment_image(
         The number of centres of the sparse density.
     k_max : int or None, default=None
         The most centres that ``k="auto"`` may take, as in :func:`sparse_kernel_mean`.
+    spread : {'auto', 'scalar', 'full'} or None, default='auto'
+        Whether centres have a width of their own, as in :func:`sparse_kernel_mean`. None: they are
+        points. "scalar" and "full": they are small Gaussians in the place of the points near them,
+        round or of any shape. "auto": whichever does best, where the kernel is a Gaussian.
     tol : float, default=1e-3
         A pixel has arrived when it would move by at most ``tol`` bandwidths.
     merge_radius : float or None, default=None
@@ -147,7 +152,7 @@ def segment_image(
     values = colors.as_unit_values(rgb)
     X = features(values, color, _checks.number(spatial, "spatial", least=0.0))
     settings = FitSettings.density(
-        kernel=kernel, bandwidth=bandwidth, k=k, k_max=k_max, engine=engine
+        kernel=kernel, bandwidth=bandwidth, k=k, k_max=k_max, spread=spread, engine=engine
     )
     sample = WeightedSample.of(ArraySample(X))
     mean = density(sample, settings, _checks.streams(random_state), sparse=sparse)

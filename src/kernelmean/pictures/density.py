@@ -7,9 +7,11 @@ from itertools import combinations
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernelmean import _checks
 from kernelmean._types import ArrayLike, IntVector, Matrix, Points, Vector
+from kernelmean.mean.covariances import covariances, deviations, seen_from_kernel
 from kernelmean.mean.expansion import KernelMean
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.pictures.marginals import marginal
@@ -24,6 +26,10 @@ RANGE = (0.002, 0.998)  # quantiles between which a picture is drawn
 MARGIN = 0.06  # added on either side, as a share of the range
 LEVELS = np.linspace(0.05, 0.95, 10)  # of the contour lines, as shares of the mass below
 ROUNDING = 1e-9  # values below zero by less than this share of the largest are rounding
+SPREAD_ENDS = 2.0  # standard deviations of a spread that belong to the range
+TURN = np.linspace(0.0, 2.0 * np.pi, 33)  # corners of an ellipse as it is drawn, the last the first
+CIRCLE = np.column_stack([np.cos(TURN), np.sin(TURN)])
+EVERY = slice(None)
 PRINCIPAL_AXES = ("first principal axis", "second principal axis")
 
 
@@ -41,6 +47,8 @@ class DensityView(NamedTuple):
     # "whole"; "marginal": the other directions are integrated out; "slice": they are held at the
     # highest centre
     kind: str
+    # (k, 1 or 2, 1 or 2): the covariances of the spreads, as the plane sees them; None for points
+    covariances: NDArray[np.float64] | None = None
 
     @property
     def signed(self) -> bool:
@@ -67,6 +75,30 @@ class DensityView(NamedTuple):
         if len(self.axes) == 2:
             return self.centers
         return np.column_stack([self.centers[:, 0], np.zeros(len(self.centers))])
+
+    @property
+    def deviations(self) -> Vector | None:
+        """(k,) the standard deviation of each spread, over the directions in view on average."""
+        return None if self.covariances is None else deviations(self.covariances)
+
+    def outlines(self, rows: IntVector | slice = EVERY) -> NDArray[np.float64]:
+        """(rows, points, 2) one standard deviation of the spread around each of these centres.
+
+        It is an ellipse in a plane, and a bar that stands on the axis along a line; for centres
+        that are points there are none.
+        """
+        if self.covariances is None:
+            return np.empty((0, 2, 2))
+        centers = self.places[rows]
+        if len(self.axes) == 1:
+            reach = np.sqrt(self.covariances[rows, 0]) * [-1.0, 1.0]
+            steps = np.stack([reach, np.zeros_like(reach)], axis=2)
+        else:
+            values, vectors = np.linalg.eigh(self.covariances[rows])
+            roots = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+            steps = CIRCLE @ np.swapaxes(roots, 1, 2)
+        outlines: NDArray[np.float64] = centers[:, None, :] + steps
+        return outlines
 
     @property
     def shares(self) -> Vector:
@@ -132,6 +164,13 @@ def column_names(mean: Mean, columns: Sequence[str] | None) -> list[str]:
     return [str(name) for name in names]
 
 
+def counted_as(mean: Mean) -> str:
+    """What is counted by k: centres, scalar atoms or full atoms; one of them where k is 1."""
+    kind = mean.expansion.atoms.kind
+    one = "centre" if kind is None else f"{kind} atom"
+    return one if mean.k == 1 else f"{one}s"
+
+
 def heaviest_first(weights: Vector) -> IntVector:
     """Centres in the order of |α_a|, the largest first; equal ones as they stand."""
     order: IntVector = np.argsort(-np.abs(weights), kind="stable")
@@ -158,6 +197,8 @@ def _checked(features: int | Sequence[int], d: int) -> tuple[int, ...]:
 
 def _view(mean: Mean, P: Matrix, rows: Points | None, axes: tuple[str, ...]) -> DensityView:
     evaluate, kind = _seen(mean, P)
+    full = mean.expansion
+    T = seen_from_kernel(full, P)
     centers = mean.centers @ P.T
     grids = tuple(
         _grid(mean, P, rows, axis, LINE_POINTS if len(P) == 1 else SIDE_POINTS)
@@ -173,6 +214,7 @@ def _view(mean: Mean, P: Matrix, rows: Points | None, axes: tuple[str, ...]) -> 
         mean.weights,
         "density" if mean.is_density else "kernel mean",
         kind,
+        None if full.spreads is None else covariances(full.spreads, T),
     )
 
 
@@ -196,13 +238,21 @@ def _grid(mean: Mean, P: Matrix, rows: Points | None, axis: int, size: int) -> V
     if rows is not None:
         low, high = np.quantile(rows @ P[axis], RANGE)
     else:
-        low, high = _weighted_range(mean.centers @ P[axis], np.abs(mean.weights))
+        low, high = _weighted_range(mean.expansion, P[axis])
     reach = _reach(mean.expansion, P[axis]) * (1.0 if rows is not None else 2.0)
     margin = max(MARGIN * (high - low), reach)
     return np.linspace(low - margin, high + margin, size)
 
 
-def _weighted_range(values: Vector, weights: Vector) -> tuple[float, float]:
+def _weighted_range(mean: KernelMean, direction: Vector) -> tuple[float, float]:
+    """Far quantiles of the centres along a direction; of centres with spreads, of their ends."""
+    values = mean.centers @ direction
+    weights = np.abs(mean.weights)
+    if mean.spreads is not None:
+        seen = covariances(mean.spreads, seen_from_kernel(mean, direction[None]))[:, 0, 0]
+        ends = SPREAD_ENDS * np.sqrt(seen)
+        values = np.concatenate([values - ends, values + ends])
+        weights = np.tile(weights, 2)
     order = np.argsort(values)
     cumulative = np.cumsum(weights[order]) / weights.sum()
     low, high = np.searchsorted(cumulative, RANGE)
@@ -216,11 +266,18 @@ def _reach(mean: KernelMean, direction: Vector) -> float:
 
 
 def _principal(mean: Mean) -> Matrix:
-    """(2, d) leading principal axes of the centres by their weights; signs fixed by the largest
-    entry.
+    """(2, d) leading principal axes of the centres by their weights, with their spreads where they
+    have some; signs fixed by the largest entry.
     """
     w = np.abs(mean.weights) / np.abs(mean.weights).sum()
     centred = (mean.centers - w @ mean.centers) * np.sqrt(w)[:, None]
+    if mean.spreads is not None:
+        typical = np.tensordot(w, mean.spreads, axes=1)[None]
+        T = seen_from_kernel(mean.expansion, np.eye(mean.dimension))
+        within = np.linalg.eigh(covariances(typical, T)[0])
+        # Rows whose squares add up to the covariance within the atoms.
+        rows = (within[1] * np.sqrt(np.maximum(within[0], 0.0))).T
+        centred = np.concatenate([centred, rows])
     axes = np.linalg.svd(centred, full_matrices=True)[2][:2]
     leading: Matrix = axes * np.sign(axes[np.arange(2), np.abs(axes).argmax(axis=1)])[:, None]
     return leading

@@ -2,7 +2,8 @@
 
 With x ↦ z = Ax the map before the kernel and y = Px what is looked at, (PA⁻¹)ᵀ = QR gives y =
 Rᵀ·Qᵀz. Qᵀz keeps of every kernel its m-dimensional marginal, which is radial again, so that the
-marginal of Σ_a α_a φ(A(x − c_a)) is Σ_a α_a φ_m(B(y − Pc_a)) · |det B|, with B = R⁻ᵀ.
+marginal of Σ_a α_a φ(A(x − c_a)) is Σ_a α_a φ_m(B(y − Pc_a)) · |det B|, with B = R⁻ᵀ. Of a spread
+S_a it keeps QᵀS_aQ.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from scipy.linalg import qr, solve_triangular
 
 from kernelmean import engines
 from kernelmean._types import Matrix, Points, Vector
-from kernelmean.engines import PointCloud
-from kernelmean.kernels import RadialDensity
+from kernelmean.engines import KernelSums
+from kernelmean.kernels import Atoms, RadialDensity
 from kernelmean.mean import scaling, sums
+from kernelmean.mean.covariances import covariances, seen_from_kernel
 from kernelmean.mean.expansion import AnyMean
 
 
@@ -28,7 +30,7 @@ class Marginal:
 
     centers: Points  # (k, m), as P sees them
     weights: Vector  # (k,)
-    cloud: PointCloud
+    cloud: KernelSums
     profile: RadialDensity  # φ_m
     scale: Matrix  # (m, m) B
 
@@ -46,11 +48,16 @@ def marginal(mean: AnyMean, P: Matrix) -> Marginal:
     full = mean.expansion
     m, d = P.shape
     profile = full.kernel.marginal(d, m)
-    to_data = P if full.scale is None else np.linalg.solve(full.scale.T, P.T).T  # PA⁻¹
-    _, R = qr(to_data.T, mode="economic")
+    Q, R = qr(seen_from_kernel(full, P).T, mode="economic")
     B = solve_triangular(R.T, np.eye(m), lower=True)
     centers = full.centers @ P.T
     engine = engines.precise(engines.open(full.engine))
-    return Marginal(
-        centers, full.weights, engine.load(scaling.apply(B, centers, centers[0])), profile, B
-    )
+    mapped = scaling.apply(B, centers, centers[0])
+    cloud: KernelSums
+    if full.spreads is None:
+        cloud = engine.load(mapped)
+    else:
+        across = np.asarray(Q.T, dtype=np.float64)
+        seen = full.spreads if full.spreads.ndim == 1 else covariances(full.spreads, across)
+        cloud = engine.load_atoms(Atoms(mapped, seen))
+    return Marginal(centers, full.weights, cloud, profile, B)

@@ -53,6 +53,10 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         When "auto" stops adding centres, as in :func:`sparse_kernel_mean`.
     selection : str, default='auto'
         How centres are found, as in :func:`sparse_kernel_mean`.
+    spread : {'auto', 'scalar', 'full'} or None, default='auto'
+        Whether centres have a width of their own, as in :func:`sparse_kernel_mean`. None: they are
+        points. "scalar" and "full": they are small Gaussians in the place of the points near them,
+        round or of any shape. "auto": whichever does best, where the kernel is a Gaussian.
     representation : scikit-learn classifier or None, default=None
         With a classifier the kernel means are over its posteriors (``predict_proba``, or
         ``decision_function`` where there is none), out-of-fold for the training points.
@@ -121,6 +125,7 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         k_max: int | None = None,
         tol: float = 1e-10,
         selection: str = "auto",
+        spread: str | None = "auto",
         representation: Any = None,
         sparse_test: bool = False,
         engine: str | Engine = "cpu",
@@ -136,6 +141,7 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         self.k_max = k_max
         self.tol = tol
         self.selection = selection
+        self.spread = spread
         self.representation = representation
         self.sparse_test = sparse_test
         self.engine = engine

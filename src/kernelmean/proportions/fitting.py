@@ -44,6 +44,7 @@ class Settings:
     k_max: Any
     tol: Any
     selection: Any
+    spread: Any
     engine: str | Engine
 
     @property
@@ -116,7 +117,8 @@ def fit_class_means(
     """
     settings.check()
     prepared = _prepare(groups, settings)
-    options = {name: getattr(settings, name) for name in ("k", "k_max", "tol", "selection")}
+    names_of_options = ("k", "k_max", "tol", "selection", "spread")
+    options = {name: getattr(settings, name) for name in names_of_options}
     seeds = streams.within("class means")
     plan = Plan(
         prepared.kernel,
@@ -160,8 +162,13 @@ def _prepare(groups: Sequence[Sample], settings: Settings) -> Prepared:
 def _searched(
     groups: Sequence[Sample], plan: Plan, solver: str, streams: Streams
 ) -> tuple[Plan, list[AnyMean], Search]:
-    """Centres once, then the bandwidth, then the coefficients."""
+    """Centres once, then the bandwidth, then the coefficients.
+
+    The centres of the search are points, which serve every bandwidth. Spreads are fitted to the
+    bandwidth that was found.
+    """
     origin = groups[0].first
+    spread = plan.sparse and means.may_spread(groups, plan)
     selected = means.select(groups, plan) if plan.sparse else None
     mapped = [X if plan.scale is None else X.map(plan.scale, origin) for X in groups]
     centers = (
@@ -171,11 +178,9 @@ def _searched(
     )
     search = searching.search(mapped, centers, plan, solver, streams)
     found = replace(plan, kernel=plan.kernel.matching(search.best, groups[0].dimension))
-    return (
-        found,
-        means.fit(groups, found) if selected is None else means.refit(selected, groups, found),
-        search,
-    )
+    if selected is None or spread:
+        return found, means.fit(groups, found), search
+    return found, means.refit(selected, groups, found), search
 
 
 def _warn_if_indistinct(system: System, names: Sequence[Any]) -> None:

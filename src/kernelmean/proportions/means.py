@@ -11,6 +11,7 @@ import numpy as np
 from kernelmean._random import Streams
 from kernelmean._types import Matrix, Points, Space, Vector
 from kernelmean.engines import Engine
+from kernelmean.fitting import spreads
 from kernelmean.fitting.fit import fit_mean
 from kernelmean.fitting.full import full_mean
 from kernelmean.fitting.settings import FitSettings, default_limit
@@ -36,31 +37,44 @@ class Plan:
     sparse: bool
     engine: str | Engine
     streams: Streams  # the same for every class, so that equal samples have equal means
-    options: dict[str, Any]  # k, k_max, tol, selection of a sparse mean
+    options: dict[str, Any]  # k, k_max, tol, selection, spread of a sparse mean
+
+    def settings(self) -> FitSettings:
+        """The same as settings of a fit."""
+        return FitSettings(
+            kernel=self.kernel,
+            scale=self.scale,
+            space=self.space,
+            engine=self.engine,
+            **self.options,
+        )
 
 
 def fit(groups: Sequence[Sample], plan: Plan) -> list[AnyMean]:
     """One mean per class, all with one kernel and one scale."""
-    settings = FitSettings(
-        kernel=plan.kernel,
-        scale=plan.scale,
-        space=plan.space,
-        engine=plan.engine,
-        **plan.options,
-    )
+    settings = plan.settings()
     whole = [WeightedSample.of(X) for X in groups]
     if not plan.sparse:
         return [full_mean(sample, settings) for sample in whole]
     return [fit_mean(sample, settings, plan.streams) for sample in whole]
 
 
+def may_spread(groups: Sequence[Sample], plan: Plan) -> bool:
+    """Whether the plan lets centres of any class have a width of their own."""
+    settings = plan.settings()
+    settings.check_names()
+    limits = [settings.stopping(len(X)).limit for X in groups]
+    return any(spreads.kinds(settings, plan.kernel, groups[0].dimension, max(limits)))
+
+
 def select(groups: Sequence[Sample], plan: Plan) -> list[SparseKernelMean]:
-    """Sparse means with all the centres that may be used, whatever the kernel of the plan."""
+    """Sparse means with all the points that may be centres, whatever the kernel of the plan."""
     options = plan.options
     found = []
     for X in groups:
         most = default_limit(len(X)) if options["k_max"] is None else options["k_max"]
-        fixed = {**options, "k": most if options["k"] == "auto" else options["k"]}
+        k = most if options["k"] == "auto" else options["k"]
+        fixed = {**options, "k": k, "spread": None}
         made = fit([X], replace(plan, sparse=True, options=fixed))[0]
         assert isinstance(made, SparseKernelMean)
         found.append(made)
@@ -159,8 +173,8 @@ def leverage(mean: AnyMean, X: Points) -> float:
         return 1.0
     f = mean.expansion
     factor = Factor(f.pairing(f)[0])
-    factor.append(f.mapped_centers, mean.kappa)
-    return mean_leverage(factor.lower(mean.k), gram(factor.radial, f.mapped_centers, f.map(X)))
+    factor.append(f.atoms, mean.kappa)
+    return mean_leverage(factor.lower(mean.k), gram(factor.radial, f.atoms, f.map(X)))
 
 
 def mean_leverage(L: Matrix, V: Matrix) -> float:

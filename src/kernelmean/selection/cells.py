@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelmean._types import Points, StopReason
+from kernelmean._types import Points, StopReason, Vector
 from kernelmean.coefficients import Path
 from kernelmean.engines import PointCloud
 from kernelmean.kernels import Atoms, SpreadKind
+from kernelmean.kernels.atoms import variance
 from kernelmean.linalg.factor import Factor
 from kernelmean.selection.base import Task
 from kernelmean.selection.kmeans import OffData
+
+TRIMMED = (
+    0.3  # squared distance to the centre, in units of d·τ², up to which a point counts as near
+)
 
 
 def cell_atoms(cloud: PointCloud, centers: Points, kind: SpreadKind) -> Atoms:
@@ -26,6 +31,24 @@ def cell_atoms(cloud: PointCloud, centers: Points, kind: SpreadKind) -> Atoms:
         moments = nearest.covariances()
         spreads = 0.5 * (moments + np.swapaxes(moments, 1, 2))  # symmetric to the last bit
     return Atoms(nearest.means(), spreads)[nearest.masses() > 0.0]
+
+
+def trimmed_atoms(task: Task, centers: Points, weights: Vector | None) -> Atoms:
+    """Scalar atoms of the near part of each cell; a centre with nothing near stays a point.
+
+    Where rows were chosen for what they add to the mean, a few of them stand for a far fringe,
+    whose variance would make one wide atom of much that is empty. ``weights`` are those of the
+    rows. For samples so small that all rows may be held.
+    """
+    cloud = task.cloud
+    reach = TRIMMED * cloud.summary.dimension * variance(task.radial)
+    near = cloud.nearest(centers).distances().values() <= reach
+    rows = cloud.rows(np.arange(cloud.summary.count))[near]
+    if not len(rows):
+        return Atoms(centers, np.zeros(len(centers)))
+    part = task.engine.load(rows, None if weights is None else weights[near])
+    nearest = part.nearest(centers)
+    return Atoms(nearest.means(), nearest.variances())
 
 
 def path_of(task: Task, atoms: Atoms, name: str, reason: StopReason) -> Path:

@@ -47,6 +47,7 @@ class Criterion:
     solver: Solver
     kernel: Kernel
     space: Space
+    judges: Points | None = None  # rows whose log-density decides; by default some of the sample's
 
     def weights(self, factor: Factor, k: int) -> Vector:
         """α on the first k centres."""
@@ -82,6 +83,8 @@ class Criterion:
     @lazy
     def _judging_rows(self) -> Points:
         """One row from each of equal shares of the weight: every row where they are few."""
+        if self.judges is not None:
+            return self.judges
         cloud = self.task.cloud
         count = max(1, round(min(MAX_JUDGING_ROWS, cloud.summary.size)))
         offsets = self.task.streams.of("judging rows").random(count)

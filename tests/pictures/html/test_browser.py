@@ -177,6 +177,7 @@ def test_hovering_tells_of_a_pair_and_of_a_centre(visit):
 
 def test_hovering_tells_the_density_and_the_indicator(visit):
     tab = visit("fit")
+    tab.locator("#density-0 .nsewdrag").scroll_into_view_if_needed()
     box = tab.locator("#density-0 .nsewdrag").bounding_box()
     tab.mouse.move(box["x"] + box["width"] * 0.97, box["y"] + box["height"] * 0.97, steps=3)
     until(tab, "document.querySelector('.hoverlayer').textContent.includes('density')")

@@ -41,6 +41,47 @@ def test_marks_are_sized_by_weight(fit_html):
     assert sizes[0] > sizes[-1]
 
 
+def test_the_width_of_atoms_is_drawn_listed_and_told(plotly_page):
+    """Ellipses of one standard deviation with gaps between them; figures in the data's units."""
+    X = np.random.default_rng(3).normal(size=(300, 2)) @ [[2.0, 1.0], [0.0, 0.5]]
+    how = {"k": 8, "random_state": 0, "engine": "naive", "space": "l2", "scale": "std"}
+    mean = km.sparse_kernel_mean(X, spread="full", selection="kmeans", **how)
+    html = plotly_page(mean, X)
+    words = Reader(html).words
+    for said in ("8 full atoms", "a covariance for each centre", "spread (sd)", "as an ellipse"):
+        assert said in words
+    chart = charts(html)[0]
+    assert chart["legend"][-1]["trace"] == 3
+    x, y = (packed(chart["traces"][3][axis])[0].reshape(8, -1) for axis in "xy")
+    assert np.isnan(x[:, -1]).all()
+    back = np.linalg.inv(mean.scale)
+    for i, row in enumerate(np.argsort(-mean.weights, kind="stable")):
+        S = back @ mean.spreads[row] @ back.T
+        offsets = np.stack([x[i, :-1], y[i, :-1]], axis=1) - mean.centers[row]
+        squares = np.einsum("is,st,it->i", offsets, np.linalg.inv(S), offsets)
+        np.testing.assert_allclose(squares, 1.0, rtol=1e-3)  # of numbers in single precision
+        told = chart["traces"][1]["customdata"][i]
+        assert told == [row + 1, f"{mean.weights[row]:.3g}", f"{np.sqrt(np.trace(S) / 2):.3g}"]
+        assert f"{np.sqrt(np.trace(S) / 2):.4g}" in words
+    assert "spread %{customdata[2]}" in chart["traces"][1]["hovertemplate"]
+    points = plotly_page(km.sparse_kernel_mean(X, spread=None, **how), X)
+    assert "spread (sd)" not in points
+    assert len(charts(points)[0]["traces"]) == 3
+
+
+def test_along_a_line_a_width_is_a_bar(plotly_page):
+    X = np.random.default_rng(3).normal(size=(300, 1))
+    mean = km.sparse_kernel_mean(
+        X, spread="scalar", selection="kmeans", k=5, random_state=0, engine="naive", space="l2"
+    )
+    html = plotly_page(mean, X)
+    assert "as a bar on the axis" in Reader(html).words
+    ends = packed(charts(html)[0]["traces"][3]["x"])[0].reshape(5, 3)[:, :2]
+    rows = np.argsort(-np.abs(mean.weights), kind="stable")
+    np.testing.assert_allclose(ends.mean(axis=1), mean.centers[rows, 0], atol=1e-6)
+    np.testing.assert_allclose(np.ptp(ends, axis=1), 2 * np.sqrt(mean.spreads[rows]), rtol=1e-4)
+
+
 def test_the_page_holds_the_centres_and_no_other_row(plotly_page):
     X = np.random.default_rng(0).normal(size=(100, 2))
     mean = km.sparse_kernel_mean(X, k=3, selection="kcenter", random_state=0, engine="naive")
@@ -67,8 +108,10 @@ def test_fits_of_every_dimension(plotly_page, d, constraint):
 
 def test_odd_fits_have_pages_too(plotly_page):
     X = np.random.default_rng(0).normal(size=(40, 3))
-    single = km.sparse_kernel_mean(X, k=1, random_state=0, engine="naive")
-    assert "1 centre" in Reader(plotly_page(single)).words
+    single = km.sparse_kernel_mean(X, k=1, spread=None, random_state=0, engine="naive")
+    assert "40 points by 1 centre\n" in Reader(plotly_page(single)).words
+    atom = km.sparse_kernel_mean(X, k=1, spread="full", random_state=0, engine="naive")
+    assert "40 points by 1 full atom\n" in Reader(plotly_page(atom)).words
     heavy = km.sparse_kernel_mean(
         X, kernel=km.Student(1.0, 1.0), k=5, random_state=0, engine="naive"
     )

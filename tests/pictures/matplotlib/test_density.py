@@ -52,3 +52,22 @@ def test_signed_means_are_drawn_with_both_colours(normal_cloud, drawn):
 def test_features_that_are_none(density, features):
     with pytest.raises(ValueError, match="features must be"):
         km.plot.DensityDisplay.from_estimator(density, features=features)
+
+
+@pytest.mark.parametrize("spread", ["scalar", "full"])
+def test_atoms_are_drawn_with_their_width(normal_cloud, drawn, spread):
+    mean = km.sparse_kernel_mean(
+        normal_cloud[:, :2], k=9, spread=spread, space="l2", random_state=0, engine="naive"
+    )
+    display = drawn(km.plot.DensityDisplay.from_mean(mean, normal_cloud[:, :2]))
+    segments = display.spreads_[0].get_segments()
+    np.testing.assert_allclose(segments, display.views[0].outlines())
+    assert display.ax_.get_xlim() == pytest.approx(display.views[0].grids[0][[0, -1]])
+    assert drawn(display.plot(centers=False)).spreads_ == []
+    (bars,) = drawn(km.plot.DensityDisplay.from_mean(mean, features=0)).spreads_
+    assert {len(bar) for bar in bars.get_segments()} == {2}
+
+
+def test_points_have_no_width(normal_cloud, drawn):
+    mean = km.sparse_kernel_mean(normal_cloud, k=9, spread=None, random_state=0, engine="naive")
+    assert drawn(km.plot.DensityDisplay.from_mean(mean)).spreads_ == []

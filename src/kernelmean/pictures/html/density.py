@@ -16,8 +16,12 @@ MAX_CENTERS = 300  # centres that are drawn in a picture, the heaviest
 MAX_CENTERS_SMALL = 120  # the same in each of several pictures
 RING_AREA = 8000.0  # area of the rings of all centres together, in square pixels
 RING_AREA_SMALL = 3000.0  # the same in each of several pictures
+WITHIN_OUTLINES = 0.15  # what is left of that area where rings stand within ellipses or bars
 LARGEST_RING = 22.0  # diameter of the largest ring, in pixels
 SMALLEST_RING = 2.5  # diameter of the smallest ring, in pixels
+OUTLINE_WIDTH = 1.0  # of the ellipse of a spread, in pixels
+BAR_WIDTH = 3.0  # of the bar of a spread along a line, in pixels
+OUTLINE_OPACITY = 0.8  # of both
 SIGNED_LEVELS = 14  # most contour levels of a mean that is below zero somewhere
 STOPS = 25  # centres of either sign that arrow keys visit
 KINDS = {
@@ -69,6 +73,9 @@ def _words(views: Sequence[DensityView], mean: SparseKernelMean) -> str:
     if view.levels is not None and len(view.axes) == 2:
         said += " Each line encloses another tenth of the mass in view."
     said += " Rings are centres; their areas are their weights."
+    if view.covariances is not None:
+        shape = "a bar on the axis" if len(view.axes) == 1 else "an ellipse"
+        said += f" One standard deviation of the spread of a centre is drawn as {shape}."
     if mean.k > most:
         said += f" The {most} heaviest of {facts.number(mean.k)} centres are drawn."
     return page.text(f"{said} Arrow keys walk through the centres of a figure.")
@@ -77,6 +84,8 @@ def _words(views: Sequence[DensityView], mean: SparseKernelMean) -> str:
 def _chart(name: str, view: DensityView, small: bool) -> Chart:
     drawn = view.heaviest[: MAX_CENTERS_SMALL if small else MAX_CENTERS]
     area = RING_AREA_SMALL if small else RING_AREA
+    if view.covariances is not None:
+        area *= WITHIN_OUTLINES
     positive = drawn[view.weights[drawn] >= 0]
     negative = drawn[view.weights[drawn] < 0]
     walk = [
@@ -90,6 +99,7 @@ def _chart(name: str, view: DensityView, small: bool) -> Chart:
             _curve(view) if len(view.axes) == 1 else _contours(view),
             _rings(view, positive, "mark", area),
             _rings(view, negative, "negative", area),
+            *([] if view.covariances is None else [_outlines(view, drawn)]),
         ],
         "layout": _layout(view),
         "walk": walk,
@@ -157,14 +167,32 @@ def _rings(view: DensityView, rows: IntVector, ink: str, area: float) -> Chart:
         "mode": "markers",
         "x": numbers(view.places[rows, 0]),
         "y": numbers(view.places[rows, 1]),
-        "customdata": [[int(row) + 1, f"{view.weights[row]:.3g}"] for row in rows],
+        "customdata": [[int(row) + 1, *_figures(view, row).values()] for row in rows],
         "marker": {
             "size": _diameters(view.shares[rows], area),
             "color": "rgba(0,0,0,0)",
             "line": {"color": style(ink), "width": 1.0},
         },
         "cliponaxis": len(view.axes) == 2,
-        "hovertemplate": "centre %{customdata[0]}<br>weight %{customdata[1]}<extra></extra>",
+        "hovertemplate": _template(view),
+    }
+
+
+def _outlines(view: DensityView, rows: IntVector) -> Chart:
+    """One standard deviation of the spreads, as one line with gaps between them."""
+    outlines = view.outlines(rows)
+    gap = np.full((len(outlines), 1, 2), np.nan)
+    path = np.concatenate([outlines, gap], axis=1).reshape(-1, 2)
+    line = len(view.axes) == 1
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": numbers(path[:, 0]),
+        "y": numbers(path[:, 1]),
+        "line": {"color": style("mark"), "width": BAR_WIDTH if line else OUTLINE_WIDTH},
+        "opacity": OUTLINE_OPACITY,
+        "cliponaxis": not line,
+        "hoverinfo": "skip",
     }
 
 
@@ -183,11 +211,38 @@ def _legend(view: DensityView) -> list[Chart]:
         "color": "negative",
         "hollow": True,
     }
-    return [ground, positive, *([negative] if (view.weights < 0).any() else [])]
+    spreads = {"name": "one standard deviation of each", "trace": 3, "color": "mark", **_icon(view)}
+    return [
+        ground,
+        positive,
+        *([negative] if (view.weights < 0).any() else []),
+        *([] if view.covariances is None else [spreads]),
+    ]
+
+
+def _icon(view: DensityView) -> Chart:
+    """The mark of spreads in the legend: a bar, or a wide ring."""
+    return {"symbol": "line"} if len(view.axes) == 1 else {"symbol": "ellipse", "hollow": True}
+
+
+def _template(view: DensityView) -> str:
+    """What hovering over a centre tells: its number, and its figures by name."""
+    names = ["centre", *_figures(view, 0)]
+    told = "<br>".join(f"{name} %{{customdata[{i}]}}" for i, name in enumerate(names))
+    return f"{told}<extra></extra>"
+
+
+def _figures(view: DensityView, row: int) -> dict[str, str]:
+    """The weight of a centre, and the standard deviation of its spread where it has one."""
+    weight = {"weight": f"{view.weights[row]:.3g}"}
+    if view.deviations is None:
+        return weight
+    return weight | {"spread": f"{view.deviations[row]:.3g}"}
 
 
 def _spoken(view: DensityView, row: int) -> str:
     place = ", ".join(
         f"{axis} {value:.3g}" for axis, value in zip(view.axes, view.centers[row], strict=True)
     )
-    return f"centre {row + 1}: weight {view.weights[row]:.3g} at {place}"
+    figures = ", ".join(f"{name} {value}" for name, value in _figures(view, row).items())
+    return f"centre {row + 1}: {figures} at {place}"

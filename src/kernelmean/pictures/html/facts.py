@@ -21,6 +21,13 @@ REASONS = {
     "rank": "the centres span all that rounding can tell apart (rank)",
     "distinct": "every distinct point is a centre",
     "fixed": "the number asked for",
+    "error": "the estimated error is small enough (error)",
+}
+# what a page says of the spread of centres
+SPREADS = {
+    None: "none, centres are points",
+    "scalar": "scalar, a variance for each centre",
+    "full": "full, a covariance for each centre",
 }
 
 
@@ -42,6 +49,7 @@ def fitted(mean: SparseKernelMean) -> dict[str, str]:
         "space": {"rkhs": "RKHS", "l2": "L2 (densities)"}[mean.space],
         "scale": scale,
         "selection": str(mean.selection),
+        "spread": SPREADS[mean.expansion.atoms.kind],
         "weights": weights,
         "solver": str(mean.solver),
         "stopped by": REASONS[mean.stop_reason],

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from kernelmean._types import ArrayLike
+from kernelmean._types import ArrayLike, IntVector, Vector
 from kernelmean.mean.certificate import Certificate
+from kernelmean.mean.covariances import covariances, deviations, seen_from_kernel
 from kernelmean.mean.value import SparseKernelMean
-from kernelmean.pictures.density import column_names, density_views, heaviest_first
+from kernelmean.pictures.density import column_names, counted_as, density_views, heaviest_first
 from kernelmean.pictures.html import facts, page
 from kernelmean.pictures.html.density import density_charts, density_section
 from kernelmean.pictures.html.indicator import indicator_chart, indicator_figure
@@ -68,7 +69,7 @@ def fit_page(
     --------
     >>> import numpy as np, kernelmean as km
     >>> X = np.random.default_rng(0).normal(size=(300, 2))
-    >>> page = km.report.fit_page(km.sparse_kernel_mean(X, k=30, random_state=0), X)
+    >>> page = km.report.fit_page(km.sparse_kernel_mean(X, k=30, spread=None, random_state=0), X)
     >>> "300 points by 30 centres" in page
     True
     """
@@ -86,7 +87,8 @@ def fit_page(
         facts.settings_section(facts.fitted(mean), settings),
         facts.reproduce_section(command),
     ]
-    heading = title or f"{facts.number(mean.n_points)} points by {facts.number(mean.k)} centres"
+    size = f"{facts.number(mean.k)} {counted_as(mean)}"
+    heading = title or f"{facts.number(mean.n_points)} points by {size}"
     lede = _lede(mean, views[0].what, certificate)
     charts = [*drawn, indicator_chart("indicator", curve)]
     return page.render(page.Page("fit", heading, lede, sections, charts))
@@ -97,9 +99,7 @@ def _lede(mean: SparseKernelMean, what: str, certificate: Certificate | None) ->
         f"{facts.number(mean.n_points)} points in {mean.dimension} "
         f"dimension{'s' if mean.dimension > 1 else ''}"
     )
-    said = (
-        f"The {what} of {size}, carried by {facts.number(mean.k)} centre{'s' if mean.k > 1 else ''}"
-    )
+    said = f"The {what} of {size}, carried by {facts.number(mean.k)} {counted_as(mean)}"
     error = (
         ""
         if certificate is None
@@ -113,7 +113,7 @@ def _numbers(mean: SparseKernelMean, certificate: Certificate | None) -> dict[st
     return {
         "points": facts.number(mean.n_points),
         "dimensions": facts.number(mean.dimension),
-        "centres k\u2080": facts.number(mean.k),
+        f"{counted_as(mean)} k\u2080": facts.number(mean.k),
         "bandwidth": f"{mean.kernel.length:.4g}",
         "covering radius": _cover(mean),
         **error,
@@ -158,16 +158,28 @@ def _promised(mean: SparseKernelMean) -> list[tuple[str, str, str]]:
 
 
 def _heaviest(mean: SparseKernelMean, names: Sequence[str]) -> str:
-    """The heaviest centres as a table, folded away."""
+    """The heaviest centres as a table, folded away; of a spread the standard deviation."""
+    rows = heaviest_first(mean.weights)[:MAX_LISTED]
+    spread = _deviations(mean, rows)
     shown = [
         (
             int(row) + 1,
             f"{mean.weights[row]:.4g}",
+            *(f"{v:.4g}" for v in spread[i : i + 1]),
             *(f"{v:.5g}" for v in mean.centers[row, :MAX_TABULATED]),
         )
-        for row in heaviest_first(mean.weights)[:MAX_LISTED]
+        for i, row in enumerate(rows)
     ]
-    head = ("centre", "weight", *names[:MAX_TABULATED])
+    widths = ("spread (sd)",) if len(spread) else ()
+    head = ("centre", "weight", *widths, *names[:MAX_TABULATED])
     what = f"The {len(shown)} heaviest centres"
     table = page.table(what, head, shown, numbers=range(1, len(head)))
     return f'<details class="nowrap"><summary>{what} as a table</summary>{table}</details>'
+
+
+def _deviations(mean: SparseKernelMean, rows: IntVector) -> Vector:
+    """The standard deviations of the spreads of some centres, in the data; empty for points."""
+    if mean.spreads is None:
+        return np.empty(0)
+    T = seen_from_kernel(mean.expansion, np.eye(mean.dimension))
+    return deviations(covariances(mean.spreads[rows], T))

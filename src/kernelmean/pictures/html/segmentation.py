@@ -96,6 +96,7 @@ def _settings(segmentation: Segmentation) -> dict[str, object]:
     rules = segmentation.clustering.rules
     return {
         "kernel": found.mean.expansion.kernel,
+        "spread": facts.SPREADS[found.mean.expansion.atoms.kind],
         "tolerance": rules.tol,
         "merge radius": "one bandwidth" if rules.merge_radius is None else rules.merge_radius,
         "smallest segment": f"{rules.min_cluster_size} pixels",

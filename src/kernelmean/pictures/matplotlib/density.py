@@ -15,7 +15,7 @@ from kernelmean.pictures.matplotlib.axes import mean_of, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.collections import PathCollection
+    from matplotlib.collections import LineCollection, PathCollection
     from matplotlib.contour import QuadContourSet
     from matplotlib.lines import Line2D
 
@@ -25,11 +25,16 @@ SIGNED_LEVELS = 12  # most contour levels of a mean that is below zero somewhere
 RING_AREA = 500.0  # area of the rings of all centres of a panel together, in square points
 LEAST_RING = 2.0  # area of the smallest ring, in square points
 LARGEST_RING = 120.0  # area of the largest ring, in square points
+OUTLINE_WIDTH = 0.6  # of the ellipse of a spread, in points
+BAR_WIDTH = 2.5  # of the bar of a spread along a line, in points
+OUTLINE_OPACITY = 0.6  # of both
 
 
 class DensityDisplay:
     """Contours of a kernel mean with its centres, drawn as rings whose areas are their weights.
 
+    A centre with a spread of its own has an ellipse around it, or along a single coordinate a bar,
+    of one standard deviation.
     Coordinates that are not shown are integrated out. Each line of a density encloses another tenth
     of the mass in view. Negative weights have a colour of their own.
 
@@ -52,6 +57,8 @@ class DensityDisplay:
         Filled contours, or the curve of a single coordinate; one for each panel.
     centers_ : list of matplotlib.collections.PathCollection
         The rings; one collection for each panel, none without centres.
+    spreads_ : list of matplotlib.collections.LineCollection
+        The ellipses or bars; one collection for each panel, none where centres are points.
 
     See Also
     --------
@@ -73,6 +80,7 @@ class DensityDisplay:
     ax_: Axes
     contours_: list[QuadContourSet | Line2D]
     centers_: list[PathCollection]
+    spreads_: list[LineCollection]
 
     def __init__(self, *, views: Sequence[DensityView]) -> None:
         self.views = list(views)
@@ -226,10 +234,13 @@ class DensityDisplay:
         self.ax_ = self.axes_[0]
         self.contours_ = []
         self.centers_ = []
+        self.spreads_ = []
         for view, axes in zip(self.views, self.axes_, strict=True):
             self.contours_.append(_ground(view, axes, contour_options))
             if centers:
                 self.centers_.append(_rings(view, axes))
+            if centers and view.covariances is not None:
+                self.spreads_.append(_outlines(view, axes))
         return self
 
 
@@ -254,8 +265,28 @@ def _rings(view: DensityView, axes: Axes) -> PathCollection:
         view.places[:, 1],
         s=np.clip(RING_AREA * view.shares, LEAST_RING, LARGEST_RING),
         facecolors="none",
-        edgecolors=["tab:purple" if weight < 0 else "tab:orange" for weight in view.weights],
+        edgecolors=_inks(view),
         linewidths=0.7,
     )
     axes.set(xlim=horizontal, ylim=vertical)
     return rings
+
+
+def _outlines(view: DensityView, axes: Axes) -> LineCollection:
+    """One standard deviation of every spread: thin ellipses, or bars that are seen on the axis."""
+    from matplotlib.collections import LineCollection
+
+    line = len(view.axes) == 1
+    outlines = LineCollection(
+        list(view.outlines()),
+        colors=_inks(view),
+        linewidths=BAR_WIDTH if line else OUTLINE_WIDTH,
+        alpha=OUTLINE_OPACITY,
+        clip_on=not line,
+    )
+    axes.add_collection(outlines, autolim=False)
+    return outlines
+
+
+def _inks(view: DensityView) -> list[str]:
+    return ["tab:purple" if weight < 0 else "tab:orange" for weight in view.weights]

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from kernelmean._types import Points
 from kernelmean.files import atomic_write
 from kernelmean.mean.value import SparseKernelMean
+from kernelmean.pictures.density import counted_as
 from kernelmean.pictures.matplotlib.density import DensityDisplay
 from kernelmean.pictures.matplotlib.indicator import IndicatorDisplay
 
@@ -24,14 +25,21 @@ def draw_fit(mean: SparseKernelMean, X: Points, path: Path) -> None:
     figure = Figure(figsize=SIZE, layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=[1.1, 1])
     DensityDisplay.from_mean(mean, X, features=list(range(min(mean.dimension, 2))), ax=left)
-    left.set_title(
-        f"density, other coordinates integrated out; {mean.k} centres (rings, sized by weight)",
-        fontsize=10,
-    )
+    left.set_title(_words(mean), fontsize=10)
     IndicatorDisplay.from_mean(mean, ax=right)
     right.set_title(f"error indicator; stopped at k = {mean.k} ({mean.stop_reason})", fontsize=10)
     with atomic_write(path) as beside:
         figure.savefig(beside, dpi=RESOLUTION, format=figure_format(path))
+
+
+def _words(mean: SparseKernelMean) -> str:
+    """What the left panel shows."""
+    marks = "rings, sized by weight"
+    if mean.spreads is not None:
+        outlines = "bars" if mean.dimension == 1 else "ellipses"
+        marks = f"rings: weight; {outlines}: one standard deviation"
+    count = f"{mean.k} {counted_as(mean)}"
+    return f"density, other coordinates integrated out; {count}\u00a0({marks})"
 
 
 def figure_format(path: Path) -> str:

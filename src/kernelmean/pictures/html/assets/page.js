@@ -57,7 +57,7 @@
   // A legend of real buttons: one switches the same trace in all the charts it serves.
   const SYMBOLS = {
     circle: "M6 0a6 6 0 1 0 .01 0Z", square: "M1 1h10v10H1Z", diamond: "M6-.5 12.5 6 6 12.5-.5 6Z", "triangle-up": "M6 0l6 11H0Z",
-    cross: "M4 0h4v4h4v4H8v4H4V8H0V4h4Z", line: "M0 5h12v2H0Z", area: "M0 1h12v10H0Z",
+    cross: "M4 0h4v4h4v4H8v4H4V8H0V4h4Z", line: "M0 5h12v2H0Z", ellipse: "M6 2.5a6 3.5 0 1 0 .01 0Z", area: "M0 1h12v10H0Z",
   };
   const icon = (item) => {
     const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");

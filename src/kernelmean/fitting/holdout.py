@@ -1,0 +1,35 @@
+"""Rows to fit on and rows to judge by: which kind of spread has the better held-out likelihood.
+
+A density that is judged by the rows it was fitted to looks the better the more it follows them:
+atoms of few rows each, and of many numbers each, would win by that alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from kernelmean.selection.criterion import MAX_JUDGING_ROWS, Criterion
+from kernelmean.selection.greedy import DRAFT_ROWS, DRAFT_ROWS_PER_CENTER
+
+JUDGING_SHARE = 0.2  # of the rows that take part, at most
+
+
+def held_out(criterion: Criterion, centers: int) -> Criterion:
+    """The same criterion on some of the rows, judged by others.
+
+    They are drawn by weight, as many as tell kinds of spread with so many centres apart.
+    """
+    task = criterion.task
+    cloud = task.cloud
+    rng = task.streams.of("held-out rows")
+    wanted = max(DRAFT_ROWS, DRAFT_ROWS_PER_CENTER * centers) + MAX_JUDGING_ROWS
+    size = min(wanted, max(2, int(cloud.summary.size)))
+    offsets = rng.random(size) if size < cloud.summary.size else np.full(size, 0.5)
+    rows = cloud.locate((np.arange(size) + offsets) / size)[rng.permutation(size)]
+    judging = max(1, min(MAX_JUDGING_ROWS, round(JUDGING_SHARE * size)))
+    few = task.engine.load(cloud.rows(np.sort(rows[judging:])))
+    return replace(
+        criterion, task=replace(task, cloud=few), judges=cloud.rows(np.sort(rows[:judging]))
+    )
