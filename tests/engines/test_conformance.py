@@ -202,7 +202,8 @@ def test_steps_of_mean_shift(subject, name, d):
     for weights in (None, w):
         found = subject.load(X).shift(decay, Q, weights)
         expected = naive.load(X).shift(decay, Q, weights)
-        for a, b in zip(found, expected, strict=True):
+        assert found.direction is None  # apart from the step: only covariances bring one
+        for a, b in zip(found[:-1], expected[:-1], strict=True):
             close(a, b, 1e-12 * (1.0 + np.abs(np.where(np.isfinite(b), b, 0.0))))
 
 
@@ -238,7 +239,7 @@ def test_a_far_origin_costs_a_step_no_digits(subject):
     Q, decay = X[:5] + 0.25, km.Student(4.0, 2.0).decay(3)
     near = subject.load(X).shift(decay, Q)
     far = subject.load(X + 2.0**20).shift(decay, Q + 2.0**20)
-    assert all((a == b).all() for a, b in zip(near, far, strict=True))
+    assert all((a == b).all() for a, b in zip(near[:-1], far[:-1], strict=True))
 
 
 # --- quadratic forms and characteristic functions

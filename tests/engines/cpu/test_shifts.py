@@ -18,8 +18,14 @@ PAIRS = [(name, d) for name in KERNELS for d in (3, 17)] + [
 ]
 
 
+def numbers(shift):
+    """What a step over points has; it has no direction of its own."""
+    assert shift.direction is None
+    return shift[:-1]
+
+
 def close(found, expected):
-    for a, b in zip(found, expected, strict=True):
+    for a, b in zip(numbers(found), numbers(expected), strict=True):
         assert a.shape == b.shape
         assert a.dtype == np.float64
         with np.errstate(invalid="ignore"):
@@ -40,7 +46,8 @@ def test_steps_agree_with_the_naive_ones(name, d):
             found = [engine.load(X).shift(decay, Q, weights) for engine in engines.values()]
             close(found[0], expected)
             for other in found[1:]:
-                assert all(a.tobytes() == b.tobytes() for a, b in zip(found[0], other, strict=True))
+                pairs = zip(numbers(found[0]), numbers(other), strict=True)
+                assert all(a.tobytes() == b.tobytes() for a, b in pairs)
 
 
 @pytest.mark.parametrize("q", [0, 1, 64, 65, 1023, 1024, 1500])

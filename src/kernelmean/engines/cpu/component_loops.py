@@ -21,6 +21,9 @@ from kernelmean.engines.cpu.blocks import CELL, STRIP, UNROLLED, width
 from kernelmean.engines.cpu.loops import CHUNK, TILE, dimension_key
 from kernelmean.kernels import SpreadKind
 
+# Numbers that a loop which writes may read per point. The compiler looks whether they overlap with
+# what is written, and gives up on vectors where there are more.
+MOST_READ = 44
 # (blocks, atoms, 2): the first cell of a block within the reach of an atom, and the one after the
 # last
 REACH = types.Array(types.uint8, 3, "C", readonly=True)
@@ -39,19 +42,21 @@ def _radial_exponent(d: int) -> Any:
     return part()(radial_exponent)
 
 
-def _triangular_exponent(d: int, row: int = 0) -> Any:
-    """‖F(x_j − c)‖² of one point, from a row of F on; ``factor`` has the rows of F end to end.
+def _triangular_exponent(d: int, row: int, last: int) -> Any:
+    """Σ (F(x_j − c))_s² over row ≤ s < last of one point; ``factor`` has the rows of F end to end.
 
     Row by row, so that each loop has a length known to the compiler.
     """
 
     def last_row(block, c, factor, j):
-        y = factor[row * d + row] * (block[row, j] - c[row])
+        y = 0.0
+        for t in range(row, d):
+            y += factor[row * d + t] * (block[t, j] - c[t])
         return y * y
 
-    if row == d - 1:
+    if row == last - 1:
         return part()(last_row)
-    further_rows = _triangular_exponent(d, row + 1)
+    further_rows = _triangular_exponent(d, row + 1, last)
 
     def this_row(block, c, factor, j):
         y = 0.0
@@ -60,6 +65,40 @@ def _triangular_exponent(d: int, row: int = 0) -> Any:
         return y * y + further_rows(block, c, factor, j)
 
     return part()(this_row)
+
+
+def _rows_together(d: int, row: int) -> int:
+    """The row up to which one loop takes rows of F, from a row on."""
+    last = row + 1
+    read_by_all = 2 * (d - row)  # of points and centres
+    while last < d and read_by_all + sum(d - s for s in range(row, last + 1)) < MOST_READ:
+        last += 1
+    return last
+
+
+def _triangular_passes(d: int, row: int = 0) -> Any:
+    """out_j ← ‖F(x − c)‖² in few coordinates, by some rows of F after the other."""
+    last = _rows_together(d, row)
+    some_rows = _triangular_exponent(d, row, last)
+
+    def first_pass(block, c, factor, start, length, out):
+        for j in range(length):
+            out[j] = some_rows(block, c, factor, start + np.uint64(j))
+
+    def later_pass(block, c, factor, start, length, out):
+        for j in range(length):
+            out[j] += some_rows(block, c, factor, start + np.uint64(j))
+
+    this_pass = part()(later_pass if row else first_pass)
+    if last == d:
+        return this_pass
+    further_passes = _triangular_passes(d, last)
+
+    def every_pass(block, c, factor, start, length, out):
+        this_pass(block, c, factor, start, length, out)
+        further_passes(block, c, factor, start, length, out)
+
+    return part()(every_pass)
 
 
 def _triangular_exponents(block, c, factor, start, length, out):
@@ -107,7 +146,7 @@ def _radial_exponents(block, c, factor, start, length, out):
 
 def exponent(d: int, kind: SpreadKind) -> Any:
     """‖F(x_j − c)‖² of one point, in few coordinates."""
-    return _radial_exponent(d) if kind == "scalar" else _triangular_exponent(d)
+    return _radial_exponent(d) if kind == "scalar" else _triangular_exponent(d, 0, d)
 
 
 def exponents(d: int, kind: SpreadKind) -> Any:
@@ -117,6 +156,8 @@ def exponents(d: int, kind: SpreadKind) -> Any:
     """
     if d > UNROLLED:
         return part()(_radial_exponents if kind == "scalar" else _triangular_exponents)
+    if kind == "full":
+        return _triangular_passes(d)
     exponent_at = exponent(d, kind)
 
     def unrolled(block, c, factor, start, length, out):
