@@ -282,3 +282,71 @@ def nystrom(K: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """K̃_I = K Q_I K_I⁻¹ Q_Iᵀ Kᵀ, Q_I the columns of the identity in I."""
     Q = np.eye(len(K))[:, chosen]
     return K @ Q @ np.linalg.solve(Q.T @ K @ Q, Q.T @ K.T)
+
+
+# Mixtures: a Gaussian kernel over atoms N(c, S), in the coordinates of the data
+
+
+def covariances(mean: object) -> tuple[np.ndarray, np.ndarray]:
+    """(Σ, S): that of the kernel and (k, d, d) those of the atoms, before the mean's scale."""
+    d = mean.centers.shape[1]
+    back = np.eye(d) if mean.scale is None else np.linalg.inv(mean.scale)
+    S = np.zeros((len(mean.centers), d, d))
+    if mean.spreads is not None:
+        own = mean.spreads
+        S = own[:, None, None] * np.eye(d) if own.ndim == 1 else own
+    return mean.kernel.bandwidth**2 * back @ back.T, back @ S @ back.T
+
+
+def log_normal(u: np.ndarray, V: np.ndarray) -> float:
+    """log N(u; 0, V)."""
+    sign, log_det = np.linalg.slogdet(2 * np.pi * V)
+    assert sign > 0
+    return float(-0.5 * u @ np.linalg.solve(V, u) - 0.5 * log_det)
+
+
+def log_peak(V: np.ndarray) -> float:
+    """log N(0; 0, V)."""
+    return log_normal(np.zeros(len(V)), V)
+
+
+def mixture_log_terms(mean: object, Q: np.ndarray) -> np.ndarray:
+    """(q, k): log of what each atom adds at q, without its weight."""
+    kernel, own = covariances(mean)
+    unit = log_peak(kernel) if mean.space == "rkhs" else 0.0
+    return np.array(
+        [
+            [log_normal(q - c, kernel + S) - unit for c, S in zip(mean.centers, own, strict=True)]
+            for q in Q
+        ]
+    )
+
+
+def mixture_value(mean: object, Q: np.ndarray) -> np.ndarray:
+    return np.exp(mixture_log_terms(mean, Q)) @ mean.weights
+
+
+def mixture_gradient(mean: object, Q: np.ndarray) -> np.ndarray:
+    kernel, own = covariances(mean)
+    terms = np.exp(mixture_log_terms(mean, Q)) * mean.weights
+    slopes = [
+        np.linalg.solve(kernel + S, (c - Q).T).T for c, S in zip(mean.centers, own, strict=True)
+    ]
+    return np.einsum("qa,aqt->qt", terms, slopes)
+
+
+def mixture_inner(f: object, h: object) -> float:
+    """⟨f, h⟩ by all pairs: in L2 with both kernels, in the RKHS with the one they share."""
+    (kernel, own), (other, theirs) = covariances(f), covariances(h)
+    width = kernel + other if f.space == "l2" else kernel
+    unit = 0.0 if f.space == "l2" else log_peak(kernel)
+    total = 0.0
+    for a, c, S in zip(f.weights, f.centers, own, strict=True):
+        for b, e, T in zip(h.weights, h.centers, theirs, strict=True):
+            total += a * b * np.exp(log_normal(c - e, width + S + T) - unit)
+    return total
+
+
+def mixture_distance(f: object, h: object) -> float:
+    squared = mixture_inner(f, f) + mixture_inner(h, h) - 2 * mixture_inner(f, h)
+    return float(np.sqrt(max(squared, 0.0)))

@@ -24,11 +24,14 @@ READY = ("engines.open",)  # these are checked though an exception above covers 
 
 # How the package works inside: public by spelling, documented, but no example is asked for.
 INSIDE = {
+    "KernelMean.atoms_in",
     "KernelMean.cloud_for",
     "KernelMean.inner_in_units",
+    "KernelMean.loaded",
     "KernelMean.map",
     "KernelMean.map_queries",
     "KernelMean.pairing",
+    "KernelMean.restricted",
     "SparseKernelMean.packed",
     "SparseKernelMean.refit_on",
 }

@@ -10,12 +10,17 @@ from kernelmean import engines
 from kernelmean.engines import cpu, naive, optional_protocols, protocols
 from kernelmean.engines.parts.part import Operation, Part, Reduction
 from kernelmean.engines.parts.protocol import Question
+from kernelmean.kernels import Atoms
 
-REQUIRED = ("PointCloud", "Traversal", "Nearest", "Summary", "Distances")
+REQUIRED = ("PointCloud", "KernelSums", "Traversal", "Nearest", "Summary", "Distances")
 
 
 def members(protocol):
     return {name for name in vars(protocol) if not name.startswith("_")}
+
+
+def atoms_of_each_kind(X):
+    return [Atoms(X, np.ones(len(X))), Atoms(X, np.stack([np.eye(X.shape[1])] * len(X)))]
 
 
 def values(subject, X, w=None):
@@ -25,6 +30,7 @@ def values(subject, X, w=None):
     traversal.take(1)
     return {
         "PointCloud": [cloud],
+        "KernelSums": [subject.load_atoms(atoms) for atoms in atoms_of_each_kind(X)],
         "Traversal": [traversal],
         "Nearest": [cloud.nearest(X[:1])],
         "Summary": [cloud.summary],

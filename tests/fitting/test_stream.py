@@ -21,7 +21,7 @@ def batch(seed, n=200):
 
 @cache
 def fitted(seed, n=200, k=25, kernel=KERNEL):
-    return km.sparse_kernel_mean(batch(seed, n), kernel=kernel, k=k, random_state=0)
+    return km.sparse_kernel_mean(batch(seed, n), kernel=kernel, k=k, spread=None, random_state=0)
 
 
 def union(means):
@@ -218,3 +218,83 @@ def test_what_merges_have_cost_is_kept_in_the_file(tmp_path):
     assert again.merging_error_ > density.merging_error_ * 600 / 900
     assert not hasattr(density.fit(X), "merging_error_")
     assert density.mean_.merging_error is None
+
+
+# Means whose centres are atoms
+
+
+@cache
+def atoms_of(seed, kind="scalar", n=500, k=25):
+    return km.sparse_kernel_mean(
+        batch(seed, n),
+        kernel=km.Gaussian(0.3),
+        space="l2",
+        k=k,
+        selection="kmeans",
+        spread=kind,
+        random_state=0,
+    )
+
+
+@pytest.mark.parametrize("kind", ["scalar", "full"])
+def test_a_stream_of_atoms_is_as_good_as_a_fit_of_all(kind):
+    stream = km.MeanStream(k=25)
+    for seed in range(8):
+        stream = stream.add(atoms_of(seed, kind))
+    mean = stream.mean
+    assert (mean.k, mean.n_points) == (25, 4000)
+    assert mean.expansion.atoms.kind == kind
+    everything = np.concatenate([batch(seed, 500) for seed in range(8)])
+    whole = km.sparse_kernel_mean(
+        everything,
+        kernel=km.Gaussian(0.3),
+        space="l2",
+        k=25,
+        selection="kmeans",
+        spread=kind,
+        random_state=0,
+    )
+    errors = [each.certificate(everything, method="exact").error for each in (mean, whole)]
+    assert errors[0] < 1.2 * errors[1]
+    union = km.merge([atoms_of(seed, kind) for seed in range(8)], k=1000)
+    assert mean.distance(union) <= stream.error + 1e-7
+
+
+def test_a_stream_takes_the_kind_that_holds_all():
+    stream = km.MeanStream(k=20, constraint="simplex")
+    kinds = []
+    for seed, kind in enumerate([None, "scalar", "full", "scalar"]):
+        stream = stream.add(atoms_of(seed, kind))
+        kinds.append(stream.mean.expansion.atoms.kind)
+    assert kinds == [None, "scalar", "full", "full"]
+    assert stream.mean.is_density
+    assert stream.mean.weights.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("kind", ["scalar", "full"])
+def test_a_stream_of_atoms_is_saved_resumed_and_merged(tmp_path, kind):
+    stream = km.MeanStream(k=20)
+    for seed in range(3):
+        stream = stream.add(atoms_of(seed, kind))
+    stream.save(tmp_path / "stream.km")
+    again = km.MeanStream.load(tmp_path / "stream.km")
+    for one, other in zip(again.means, stream.means, strict=True):
+        np.testing.assert_array_equal(one.spreads, other.spreads)
+    np.testing.assert_array_equal(
+        again.add(atoms_of(3, kind)).mean.spreads, stream.add(atoms_of(3, kind)).mean.spreads
+    )
+    both = stream.merge(again)
+    assert both.mean.n_points == 3000
+    assert both.mean.distance(stream.mean) <= both.error + stream.error + 1e-7
+
+
+def test_a_density_of_atoms_goes_on_by_batches():
+    density = km.SparseKDE(bandwidth=0.3, k=25, spread="scalar", random_state=0)
+    for seed in range(4):
+        density.partial_fit(batch(seed, 500))
+    assert density.mean_.spreads.shape == (25,)
+    assert density.mean_.is_density
+    everything = np.concatenate([batch(seed, 500) for seed in range(4)])
+    whole = km.SparseKDE(bandwidth=0.3, k=25, spread="scalar", random_state=0).fit(everything)
+    held_out = batch(99, 2000)
+    assert np.mean(density.score_samples(held_out)) > np.mean(whole.score_samples(held_out)) - 0.02

@@ -117,8 +117,8 @@ class WeightedPoints:
         found = np.zeros((k, d, d))
         for a in np.flatnonzero(masses > 0.0):
             rows = order[ends[a - 1] if a else 0 : ends[a]]
-            offsets = self.X[rows] - means[a]
-            found[a] = (self.p[rows, None] * offsets).T @ offsets / masses[a]
+            offsets = np.sqrt(self.p[rows, None]) * (self.X[rows] - means[a])
+            found[a] = offsets.T @ offsets / masses[a]
         return found
 
 

@@ -22,7 +22,7 @@ from kernelmean.kernels import Atoms, SpreadKind
 from kernelmean.mean.gauge import Gauge
 from kernelmean.selection import OffData, Task
 from kernelmean.selection.auto import every_point_is_a_center, held, select
-from kernelmean.selection.cells import cell_atoms, path_of, trimmed_atoms
+from kernelmean.selection.cells import TooWideError, cell_atoms, path_of, trimmed_atoms
 from kernelmean.selection.contest import Contest
 from kernelmean.selection.criterion import Criterion, Entry, Selected
 from kernelmean.selection.greedy import MAX_ROWS_ALL_CANDIDATES
@@ -77,7 +77,10 @@ class AtomFit:
         points = self._points()
         if self._error(points) <= ERROR:
             return points
-        atoms = self._spread_only()._searched()
+        try:
+            atoms = self._spread_only()._searched()
+        except TooWideError:
+            return points
         rival = Entry.of(self.criterion, atoms)
         return atoms if self.criterion.prefers(rival, Entry.of(self.criterion, points)) else points
 
@@ -85,7 +88,10 @@ class AtomFit:
         """Atoms as many as reach the error, unless points explain other rows better."""
         if every_point_is_a_center(self.criterion.task):
             return self._points()
-        atoms = self._spread_only()._of_likeliest_kind()._searched()
+        try:
+            atoms = self._spread_only()._of_likeliest_kind()._searched()
+        except TooWideError:
+            return self._points()
         k = atoms.path.k
         criterion = held_out(self.criterion, max(k, self.rule.limit))
         trial = replace(self, criterion=criterion, weights=None, steps=0)
@@ -165,10 +171,17 @@ class AtomsOf:
         """The kind of spread that serves best."""
         if not self._auto or every_point_is_a_center(self._criterion.task):
             return self._of_selection()
+        if None not in self._fit.kinds:
+            return self._best_atoms(None)
+        points = refined_points(self._points, self._criterion, self._fit.steps, polish=True)
+        try:
+            return self._best_atoms(points)
+        except TooWideError:
+            return points
+
+    def _best_atoms(self, found: Selected | None) -> Selected:
+        """The best of the kinds of spread, or what was found before if that is better."""
         kinds = self._fit.kinds
-        found: Selected | None = None
-        if None in kinds:
-            found = refined_points(self._points, self._criterion, self._fit.steps, polish=True)
         if "scalar" in kinds:
             found = self._better(self._scalar, found)
         if "full" in kinds and (kinds == ("full",) or self._full_is_worth_it()):

@@ -29,7 +29,8 @@ def held_out(criterion: Criterion, centers: int) -> Criterion:
     offsets = rng.random(size) if size < cloud.summary.size else np.full(size, 0.5)
     rows = cloud.locate((np.arange(size) + offsets) / size)[rng.permutation(size)]
     judging = max(1, min(MAX_JUDGING_ROWS, round(JUDGING_SHARE * size)))
-    few = task.engine.load(cloud.rows(np.sort(rows[judging:])))
-    return replace(
-        criterion, task=replace(task, cloud=few), judges=cloud.rows(np.sort(rows[:judging]))
-    )
+    judged = np.unique(rows[:judging])
+    fitted = rows[judging:]
+    others = np.sort(fitted[~np.isin(fitted, judged)])  # a heavy row may be drawn for both
+    few = task.engine.load(cloud.rows(others if len(others) else np.sort(fitted)))
+    return replace(criterion, task=replace(task, cloud=few), judges=cloud.rows(judged))

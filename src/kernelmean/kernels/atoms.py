@@ -166,8 +166,9 @@ def _one(shares: Vector, atoms: Atoms) -> tuple[Vector, Any]:
     offsets = offsets - mean
     if atoms.kind == "full":
         assert atoms.spreads is not None
-        own = np.einsum("i,ijk->jk", shares, atoms.spreads)
-        return origin + mean, own + np.einsum("i,ij,ik->jk", shares, offsets, offsets)
+        S = np.einsum("i,ijk->jk", shares, atoms.spreads)
+        S += np.einsum("i,ij,ik->jk", shares, offsets, offsets)
+        return origin + mean, 0.5 * (S + S.T)  # symmetric to the last bit
     own = 0.0 if atoms.spreads is None else float(shares @ atoms.spreads)
     between = float(shares @ (offsets**2).sum(axis=1)) / atoms.dimension
     return origin + mean, own + between

@@ -21,7 +21,6 @@ from kernelmean.samples import Queries
 
 # Products of atoms up to which a distance is taken term by term: about a second's work.
 MAX_PRODUCTS = 2**25
-EVERY = slice(None)
 
 AnyQueries = TypeVar("AnyQueries", bound=Queries)
 
@@ -421,6 +420,7 @@ class KernelMean:
             if not np.array_equal(self.scale, other.scale):
                 turn = np.linalg.solve(self.scale.T, other.scale.T).T
                 spreads = turn @ spreads @ turn.T
+                spreads = 0.5 * (spreads + np.swapaxes(spreads, 1, 2))  # to the last bit
         return Atoms(centers, spreads)
 
     def restricted(self, rows: IntVector) -> KernelMean:
@@ -443,22 +443,22 @@ class KernelMean:
             spreads=None if self.spreads is None else self.spreads[rows],
         )
 
-    def loaded(self, engine: Engine, rows: IntVector | slice = EVERY) -> KernelSums:
+    def loaded(self, engine: Engine, rows: IntVector | None = None) -> KernelSums:
         """Some of the centres in an engine, in the coordinates of the kernel.
 
         Parameters
         ----------
         engine : Engine
             What is to sum over them.
-        rows : ndarray of int or slice
-            Which centres; all of them by default.
+        rows : ndarray of int or None, default=None
+            Which centres; None for all of them.
 
         Returns
         -------
         KernelSums
             The loaded centres.
         """
-        atoms = self.atoms[rows]
+        atoms = self.atoms if rows is None else self.atoms[rows]
         return engine.load(atoms.centers) if atoms.spreads is None else engine.load_atoms(atoms)
 
     @lazy

@@ -21,6 +21,7 @@ KNOWN_WORDS: dict[str, tuple[object, ...]] = {
     "solver": coefficients.SOLVERS,
     "stop_reason": ("tol", "k_max", "rank", "distinct", "fixed", "error"),
 }
+ROUNDING = 1e-9  # of the largest eigenvalue: as negative as that of a flat cell may be
 MALFORMED = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 
 
@@ -164,10 +165,14 @@ def _arrays(arrays: storage.Arrays) -> dict[str, Any]:
 
 
 def _check_spreads(spreads: Spreads | None) -> None:
-    """Variances are not negative; covariances are symmetric, with no negative variance."""
+    """Variances are not negative; covariances are symmetric, with no negative eigenvalue."""
     if spreads is None:
         return
-    variances = spreads if spreads.ndim == 1 else np.diagonal(spreads, axis1=1, axis2=2)
-    symmetric = spreads.ndim == 1 or np.array_equal(spreads, np.swapaxes(spreads, 1, 2))
-    if (variances < 0.0).any() or not symmetric:
+    if spreads.ndim == 1:
+        valid = bool((spreads >= 0.0).all())
+    else:
+        valid = np.array_equal(spreads, np.swapaxes(spreads, 1, 2))
+        eigenvalues = np.linalg.eigvalsh(spreads) if valid else np.empty((0, 1))
+        valid &= bool((eigenvalues[:, 0] >= -ROUNDING * np.abs(eigenvalues[:, -1])).all())
+    if not valid:
         raise ValueError("the spreads are no covariances")

@@ -14,12 +14,18 @@ from kernelmean.engines import PointCloud
 from kernelmean.kernels import Atoms, SpreadKind
 from kernelmean.kernels.atoms import variance
 from kernelmean.linalg.factor import Factor
+from kernelmean.linalg.gram import squared_norms
 from kernelmean.selection.base import Task
 from kernelmean.selection.kmeans import OffData
 
 TRIMMED = (
     0.3  # squared distance to the centre, in units of d·τ², up to which a point counts as near
 )
+LEAST_NORM = 1e-250  # of an atom, squared and in units of g(0): algebra needs some room below
+
+
+class TooWideError(ValueError):
+    """Atoms whose inner products do not fit a float."""
 
 
 def cell_atoms(cloud: PointCloud, centers: Points, kind: SpreadKind) -> Atoms:
@@ -52,7 +58,15 @@ def trimmed_atoms(task: Task, centers: Points, weights: Vector | None) -> Atoms:
 
 
 def path_of(task: Task, atoms: Atoms, name: str, reason: StopReason) -> Path:
-    """The atoms with their κ and their factor, in their order."""
+    """The atoms with their κ and their factor, in their order.
+
+    A ValueError where their inner products do not fit a float.
+    """
+    if squared_norms(task.radial, atoms).min() < LEAST_NORM:
+        raise TooWideError(
+            "the cells are so much wider than the kernel that inner products of their atoms "
+            f"underflow in {atoms.dimension} dimensions; use a larger bandwidth or spread=None."
+        )
     kappa = task.cloud.atom_sum(task.radial, atoms)
     factor = Factor(task.radial)
     factor.append(atoms, kappa)

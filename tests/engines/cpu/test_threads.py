@@ -5,6 +5,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import kernelmean as km
+from kernelmean.kernels import Atoms
 from tests.engines.cases import LEVELS, RADIALS, cloud, same_bits
 from tests.engines.cpu.seams import engines
 
@@ -30,11 +31,36 @@ def every_operation(engine, n, d):
         "means": nearest.means(),
         "draw": np.array(nearest.distances().draw(0.37)),
         "average": np.array(nearest.distances().mean(np.sqrt)),
+        "variances": nearest.variances(),
+        "covariances": nearest.covariances(),
         "mean": loaded.summary.mean,
         "std": loaded.summary.std,
         "covariance": loaded.summary.covariance,
         "quantiles": loaded.summary.quantiles(LEVELS),
     }
+
+
+def atom_operations(engine, kind, k, d):
+    """Sums over atoms at few queries and at many, and sums over a sample at atoms."""
+    rng = np.random.default_rng((k, d))
+    roots = 0.3 * rng.normal(size=(k, d, d)) if kind == "full" else np.zeros((k, 0, 0))
+    spreads = roots @ np.swapaxes(roots, 1, 2) if kind == "full" else rng.uniform(size=k)
+    atoms = Atoms(rng.normal(size=(k, d)), spreads)
+    X, few, w = cloud(70_000 if d == 3 else 9000, d)
+    many, v = rng.normal(size=(1500, d)), rng.uniform(size=k)
+    radial, decay = RADIALS["gaussian-rkhs"](d), RADIALS["gaussian-decay"](d)
+    loaded, points = engine.load_atoms(atoms), engine.load(X, w)
+    found = {}
+    for name, Q in {"few": few, "many": many, "far": 300.0 + many[:70]}.items():
+        found[f"sum at {name}"] = loaded.kernel_sum(radial, Q, v)
+        found[f"columns at {name}"] = loaded.kernel_sum(radial, Q, np.stack([v, -v], axis=1))
+        found[f"logarithms at {name}"] = loaded.log_kernel_sum(radial, Q, v)
+        moved = loaded.shift(decay, Q, v)
+        found[f"steps at {name}"] = np.column_stack([moved.log_value, moved.log_pull, moved.step])
+    found["atom_sum"] = points.atom_sum(radial, atoms[:2000])
+    found["atom_sum of few"] = points.atom_sum(radial, atoms[:7])
+    found["atom_moments"] = points.atom_moments(radial, atoms[:70])
+    return found
 
 
 def differing(actual, expected):
@@ -46,6 +72,14 @@ def test_no_operation_depends_on_the_number_of_threads(n, d):
     expected = every_operation(engines["cpu-1"], n, d)
     for name in ("cpu-2", "cpu-3", "cpu-5"):
         assert differing(every_operation(engines[name], n, d), expected) == [], name
+
+
+@pytest.mark.parametrize(("k", "d"), [(2500, 3), (600, 17)])
+@pytest.mark.parametrize("kind", ["scalar", "full"])
+def test_no_sum_over_atoms_depends_on_the_number_of_threads(kind, k, d):
+    expected = atom_operations(engines["cpu-1"], kind, k, d)
+    for name in ("cpu-2", "cpu-3", "cpu-5"):
+        assert differing(atom_operations(engines[name], kind, k, d), expected) == [], name
 
 
 @pytest.mark.parametrize(("n", "d"), [(90_000, 3), (8200, 17)])
