@@ -217,12 +217,16 @@ def test_the_gradient_of_the_log_density_is_its_difference_quotient(kernel, scal
         np.testing.assert_allclose(found[:, t], quotient, rtol=1e-5, atol=1e-7)
 
 
-def test_the_gradient_points_home_from_where_the_density_underflows():
-    fitted = km.SparseKDE(bandwidth=0.5, k=20, random_state=0).fit(cloud())
+@pytest.mark.parametrize("spread", [None, "scalar"])
+def test_the_gradient_points_home_from_where_the_density_underflows(spread):
+    """Far out the widest centre is all there is."""
+    fitted = km.SparseKDE(bandwidth=0.5, k=20, spread=spread, random_state=0).fit(cloud())
     far = np.array([[1e4, -2e4]])
     assert fitted.mean_(far)[0] == 0.0
     gradient = fitted.score_gradient(far)
-    np.testing.assert_allclose(gradient, (np.array([[1.0, 0.0]]) - far) / 0.25, rtol=1e-3)
+    widest = 0.0 if spread is None else fitted.mean_.spreads[fitted.mean_.weights > 0].max()
+    home = (np.array([[1.0, 0.0]]) - far) / (0.25 + widest)
+    np.testing.assert_allclose(gradient, home, rtol=1e-3)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -150,7 +150,8 @@ def mmd_test(
     sparse : bool, default=True
         False takes full means, every point a centre, in time O(n²·d).
     k : int, default=256
-        The number of common centres, drawn at random from the pooled sample.
+        The number of common centres, drawn at random from the pooled sample; they are points,
+        without spreads.
     bins : int, default=64
         About how many bins to permute, in all: up to twice as many, where that leaves fewer rows
         outside bins, and up to eight times where one sample is far larger. With fewer than ``2 *

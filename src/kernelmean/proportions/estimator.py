@@ -93,8 +93,8 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
     The search selects centres once and recomputes coefficients for each bandwidth. Halves of the
     training data take turns in making the means and in making 100 mixtures with Dirichlet
     proportions, whose truth is known; the mean ℓ1 error is minimised on a log grid, then by a
-    bounded scalar search. Fitting costs O(n·Σk·d), predicting O(n_new·Σk·d); memory O(n·d + k²), k
-    the largest of a class.
+    bounded scalar search. Spreads are fitted to the bandwidth that was found. Fitting costs
+    O(n·Σk·d), predicting O(n_new·Σk·d); memory O(n·d + k²), k the largest of a class.
 
     References
     ----------
