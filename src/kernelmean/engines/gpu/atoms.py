@@ -122,6 +122,9 @@ def atom_moments(sample: DeviceSample, radial: RadialFunction, atoms: Atoms) -> 
         f[met.rows, 0] += met.terms.sum(dim=1)
         f[met.rows, 1 : 1 + d] += weighted.sum(dim=1)
         f[met.rows, 1 + d :] += torch.bmm(weighted.mT, met.offsets).flatten(1)
+    products = f[:, 1 + d :].reshape(-1, d, d)
+    # A matrix product rounds the two triangles apart.
+    f[:, 1 + d :] = (0.5 * (products + products.mT)).flatten(1)
     return to_host(f)
 
 
