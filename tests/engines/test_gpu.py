@@ -237,6 +237,26 @@ def test_sums_over_atoms_keep_their_bound_wherever_a_query_is(device, precision,
 
 
 @pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("d", [1, 2, 5, 16, 17])
+def test_wide_atoms_far_away_keep_the_bound_of_single_precision(device, d, monkeypatch):
+    """Their coordinates are large, their distances in their own width are not; queries lie where
+    points and queries are rounded only once, and nothing is summed again in float64.
+    """
+    rng = np.random.default_rng(d)
+    k = 700
+    widths = 10.0 ** rng.uniform(0.0, 5.0, k)
+    centers = rng.normal(size=(k, d)) * widths[:, None] / math.sqrt(d)
+    atoms = Atoms(centers, widths**2)
+    radial = km.Gaussian(1.0).radial(d, "rkhs")
+    Q = rng.uniform(-0.6, 0.6, size=(50, d)) + np.median(centers, axis=0)
+    weights = np.exp(-atoms.blurred(1.0).log_heights)  # all atoms as high as points
+    expected = naive.load_atoms(atoms).kernel_sum(radial, Q, weights)
+    actual = engines.open("gpu", precision="float32", device=device).load_atoms(atoms)
+    monkeypatch.setattr("kernelmean.engines.gpu.double.Double.sums", None)
+    np.testing.assert_allclose(actual.kernel_sum(radial, Q, weights), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("precision", TOLERANCES)
 @pytest.mark.parametrize("kind", ATOM_KINDS)
 @pytest.mark.parametrize("d", [2, 18])

@@ -18,6 +18,7 @@ import numpy as np
 import torch
 
 from kernelmean import _checks
+from kernelmean._lazy import lazy
 from kernelmean._types import Vector
 
 Tensor: TypeAlias = torch.Tensor
@@ -112,6 +113,11 @@ class Frame(NamedTuple):
         """(d, n padded) in float32: y, rounded."""
         return self._filled(X, padding, self._coordinate)
 
+    def scaled(self, X: Tensor, factors: Tensor, padding: int = PADDING) -> Tensor:
+        """(d, n padded) in float32: y times the factor of each point (n,), rounded once."""
+        exact = factors.double()
+        return self._filled(X, padding, lambda X, t: exact * self._coordinate(X, t))
+
     def split(self, X: Tensor, padding: int = PADDING) -> tuple[Tensor, Tensor]:
         """y in two parts, (d, n padded) in float32 each: multiples of GRID, and the rest."""
         high = self._filled(X, padding, lambda X, t: (self._coordinate(X, t) / GRID).round() * GRID)
@@ -131,6 +137,36 @@ class Frame(NamedTuple):
             columns[t, :n] = coordinate(X, t)
         columns[:, n:] = columns[:, :1]
         return columns
+
+
+class Rounded:
+    """The points as float32 columns for one kernel."""
+
+    def __init__(self, frame: Frame, X: Tensor, roots: Tensor | None = None) -> None:
+        self.frame = frame
+        self._X = X
+        self._roots = roots  # (n,) the factors F of atoms, as float32 has them
+
+    @lazy
+    def columns(self) -> Tensor:
+        """Rounded, for the plain loop."""
+        return self.frame.columns(self._X)
+
+    @lazy
+    def mirrored(self) -> Tensor:
+        """−F_a c_a of atoms, rounded, for the plain loop in few dimensions."""
+        assert self._roots is not None, "there are atoms"
+        return self.frame.scaled(self._X, -self._roots)
+
+    @lazy
+    def split(self) -> tuple[Tensor, Tensor]:
+        """In two parts, for the careful one."""
+        return self.frame.split(self._X)
+
+    @lazy
+    def largest(self) -> float:
+        """The largest squared norm."""
+        return float((self.columns * self.columns).sum(dim=0).max())
 
 
 def middle(X: Tensor) -> Tensor:

@@ -16,6 +16,7 @@ from kernelmean.kernels.radials import Formula, RadialFunction, Table
 LOG2E = 1.4426950408889634  # log₂ e, which turns exp into a power of two
 DEPTH = 5.0  # |log g| up to which it is known to 1e-6 where it is a float32 number
 GRID = np.exp(np.arange(-14.0, 28.0, 0.05))  # values of s at which the steepness is looked at
+UNROLLED = 16  # coordinates up to which queries and points stay in registers
 OWN = 16.0  # s up to which a user's own profile is asked: beyond, it need not even be finite
 
 
@@ -27,6 +28,9 @@ class Factors(NamedTuple):
 
     values: Tensor  # (k padded,) the numbers F², or (k, d, d) upper triangular matrices F
     of_queries: bool = False  # whether the queries are the atoms, and not the points; numbers only
+    # Whether points come as −F_a c_a, and the numbers are F: one fused multiply-add, F_a q + (−F_a
+    # c_a), takes the place of a difference. Up to UNROLLED coordinates.
+    mirrored: bool = False
 
     @property
     def full(self) -> bool:

@@ -20,9 +20,9 @@ import numpy as np
 import torch
 
 from kernelmean._lazy import lazy
-from kernelmean.engines.gpu.arrays import PADDING, Frame, Tensor, middle, padded, spread
+from kernelmean.engines.gpu.arrays import PADDING, Frame, Rounded, Tensor, middle, padded, spread
 from kernelmean.engines.gpu.double import QUERIES, Between, Double, Evaluation, loops, weighed
-from kernelmean.engines.gpu.plan import DEPTH, Factors, Plan, trusted, unit_for
+from kernelmean.engines.gpu.plan import DEPTH, UNROLLED, Factors, Plan, trusted, unit_for
 from kernelmean.engines.gpu.points import DeviceSample
 from kernelmean.kernels import RadialFunction
 
@@ -31,7 +31,10 @@ from kernelmean.kernels import RadialFunction
 NEAR = 1.0
 PLAIN = 2.5  # |d log g/d log s| up to which the loops give g to 1e-6
 CAREFUL = 12.0  # |d log g/d log s| up to which the loops give g to 1e-6
-# the same two for atoms: s is rounded once more, and so is the factor it is multiplied by
+# The same two for atoms, whose s has two more errors of ε = 2⁻²⁴ of itself: F² is rounded, and so
+# is its product with r². The plain loop up to UNROLLED coordinates rounds f = √F² instead, which is
+# 2ε of s, and rounds c times this f. As q times it is exact in a fused multiply-add, f(q − c) has
+# an error of ε(f|q| + f|c| + f|q − c|) in a coordinate, f times that of q − c: a bound no worse.
 ATOM_PLAIN = 2.1
 ATOM_CAREFUL = 8.0
 EVEN = 16.0  # weights none of which is negative or so many times their mean are about equal
@@ -40,29 +43,6 @@ VANISHED = 1e-30
 COLUMNS = 2  # columns of weights per launch
 PRODUCTS = 32  # coordinates from which tensor cores pay
 REACH = 8.0  # rate·(|x|² + |q|²) up to which cancellation in |x|² + |q|² − 2x·q stays below 1e-6
-
-
-class Rounded:
-    """The points as float32 columns for one kernel."""
-
-    def __init__(self, frame: Frame, X: Tensor) -> None:
-        self.frame = frame
-        self._X = X
-
-    @lazy
-    def columns(self) -> Tensor:
-        """Rounded, for the plain loop."""
-        return self.frame.columns(self._X)
-
-    @lazy
-    def split(self) -> tuple[Tensor, Tensor]:
-        """In two parts, for the careful one."""
-        return self.frame.split(self._X)
-
-    @lazy
-    def largest(self) -> float:
-        """The largest squared norm."""
-        return float((self.columns * self.columns).sum(dim=0).max())
 
 
 class Found(NamedTuple):
@@ -156,7 +136,8 @@ class Single:
         unit = unit_for(radial)
         if unit not in self._kept:
             self._kept.clear()
-            self._kept[unit] = Rounded(Frame(self._middle, unit), self.sample.X)
+            roots = None if self._roots is None else self._roots.values[: len(self.sample.X)]
+            self._kept[unit] = Rounded(Frame(self._middle, unit), self.sample.X, roots)
         return self._kept[unit]
 
     def plan(self, radial: RadialFunction, frame: Frame) -> Plan:
@@ -177,6 +158,14 @@ class Single:
     def _factors(self) -> Factors | None:
         blur = self.exact.blur
         return None if blur is None else Factors(blur.factors.values.float())
+
+    @lazy
+    def _roots(self) -> Factors | None:
+        """F in the place of F², where the plain loop has points that come multiplied by it."""
+        blur = self.exact.blur
+        if blur is None or self.sample.X.shape[1] > UNROLLED:
+            return None
+        return Factors(torch.sqrt(blur.factors.values).float(), mirrored=True)
 
     @property
     def _steepness(self) -> tuple[float, float]:
@@ -206,10 +195,14 @@ class Single:
 
     def _plain(self, radial: RadialFunction, X: Rounded, W: Tensor, Q: Tensor) -> Tensor:
         """(c, q) from rounded queries (d, q padded)."""
-        points = X.columns
         n = len(self.sample.X)
         run = loops(W.device)
         plan = self.plan(radial, X.frame)
+        if self._roots is None:
+            points = X.columns
+        else:
+            points = X.mirrored
+            plan = plan._replace(factors=self._roots)
         if len(points) >= PRODUCTS and len(W) == 1:
             norms = (points * points).sum(dim=0), (Q * Q).sum(dim=0)
             if plan.rate * (X.largest + float(norms[1].max())) <= REACH:

@@ -186,6 +186,8 @@ def _stretched(plan: Plan, Q: Tensor, X: Tensor, cols: slice, rest: Rest | None 
     factors = plan.factors
     if factors is not None and factors.full:
         return full_distances(Q, X[:, cols], factors.values[cols])
+    if factors is not None and factors.mirrored:
+        return mirrored_distances(Q, X[:, cols], factors.values[cols])
     some = None if rest is None else (rest[0][:, cols], rest[1])
     return _shortened(plan, squared_distances(Q, X[:, cols], some), cols)
 
@@ -196,6 +198,17 @@ def _shortened(plan: Plan, r2: Tensor, cols: slice) -> Tensor:
         return r2
     numbers = plan.factors.values
     return r2 * (numbers[:, None] if plan.factors.of_queries else numbers[cols])
+
+
+def mirrored_distances(Q: Tensor, X: Tensor, F: Tensor) -> Tensor:
+    """(q, n): Σ(F_j q_i + x_j)² for float32 points x_j = −F_j c_j; float64 holds the products, so
+    that sums round as those of a fused multiply-add do.
+    """
+    total = torch.zeros((Q.shape[1], X.shape[1]), dtype=X.dtype, device=X.device)
+    for q, x in zip(Q.double(), X.double(), strict=True):
+        z = (F.double() * q[:, None] + x).to(X.dtype)
+        total += z * z
+    return total
 
 
 def full_distances(Q: Tensor, X: Tensor, F: Tensor) -> Tensor:

@@ -13,9 +13,11 @@ import triton.language as tl
 from triton.language.extra import libdevice
 
 from kernelmean.engines.gpu.triton_distances import (
+    MIRRORED,
     OF_QUERIES,
     TRIANGLES,
     careful_squares,
+    mirrored_squares,
     own_coordinates,
     shortened,
     squares,
@@ -135,6 +137,8 @@ def kernel_sums(X, XR, W, Q, QR, F, shift, out, sizes, stride, w_stride, q_strid
                 )
             elif FACTORS == TRIANGLES:
                 r2 = triangle_squares(X, F, held, stride, f_stride, cols, D, BQ, BX)
+            elif FACTORS == MIRRORED:
+                r2 = mirrored_squares(X, F, held, stride, cols, D, BQ, BX)
             else:
                 r2 = squares(X, Q, held, stride, q_stride, cols, rows, d, D, BQ, BX)
             r2 = shortened(r2, F, cols, own, FACTORS)

@@ -1,7 +1,7 @@
 """Squared distances of a tile of queries and a tile of points, as Triton compiles them.
 
 Atoms have factors F: numbers F² that shorten a squared distance, one for each point or for each
-query, or upper triangular matrices, one for each point.
+query; numbers F of points that come as −F c; or upper triangular matrices, one for each point.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ NO_FACTORS = tl.constexpr(0)
 OF_POINTS = tl.constexpr(1)
 OF_QUERIES = tl.constexpr(2)
 TRIANGLES = tl.constexpr(3)
+MIRRORED = tl.constexpr(4)
 
 
 @triton.jit
@@ -81,6 +82,21 @@ def careful_squares(X, XR, Q, QR, held, held_rest, stride, q_stride, cols, rows,
             r2 += z * z
             small += e * (2.0 * z + e)
     return tl.maximum(r2 + small, 0.0)
+
+
+@triton.jit
+def mirrored_squares(X, F, held, stride, cols,
+                     D: tl.constexpr, BQ: tl.constexpr, BX: tl.constexpr):  # fmt: skip
+    """F_j² ‖c_j − q_i‖² of points that come as −F_j c_j: as many operations as without factors.
+
+    The multiply-add is written out, since the bound of the error needs its product unrounded.
+    """
+    f = tl.load(F + cols)[None, :]
+    r2 = tl.zeros((BQ, BX), X.dtype.element_ty)
+    for t in tl.static_range(D):
+        z = tl.fma(held[t][:, None], f, tl.load(X + t * stride + cols)[None, :])
+        r2 += z * z
+    return r2
 
 
 @triton.jit

@@ -12,11 +12,16 @@ from kernelmean.engines.gpu import torch_loops
 from kernelmean.engines.gpu import triton_code as code
 from kernelmean.engines.gpu import triton_picks as picks
 from kernelmean.engines.gpu.arrays import PADDING, Rest, Tensor
-from kernelmean.engines.gpu.plan import Plan
+from kernelmean.engines.gpu.plan import UNROLLED, Factors, Plan
 from kernelmean.engines.gpu.triton_binding import bound_loop
-from kernelmean.engines.gpu.triton_distances import NO_FACTORS, OF_POINTS, OF_QUERIES, TRIANGLES
+from kernelmean.engines.gpu.triton_distances import (
+    MIRRORED,
+    NO_FACTORS,
+    OF_POINTS,
+    OF_QUERIES,
+    TRIANGLES,
+)
 
-UNROLLED = 16  # coordinates up to which queries and points stay in registers
 LONG = 128  # coordinates from which float32 squares are added in parts
 RESIDENT = (
     1 << 23
@@ -240,12 +245,18 @@ def _widths(plan: Plan, X: Tensor) -> Widths:
         return Widths(X, NO_FACTORS.value, X.stride(0), 0)
     F = plan.factors.values
     if not plan.factors.full:
-        kind = OF_QUERIES if plan.factors.of_queries else OF_POINTS
-        return Widths(F, kind.value, len(F), 0 if plan.factors.of_queries else 1)
+        return Widths(F, _kind(plan.factors), len(F), 0 if plan.factors.of_queries else 1)
     row, column = torch.triu_indices(len(X), len(X), device=X.device)
     triangles = torch.zeros((len(row), X.shape[1]), dtype=X.dtype, device=X.device)
     triangles[:, : len(F)] = F[:, row, column].T
     return Widths(triangles, TRIANGLES.value, triangles.stride(0), len(row))
+
+
+def _kind(numbers: Factors) -> int:
+    """Which of the kinds of numbers."""
+    if numbers.mirrored:
+        return int(MIRRORED.value)
+    return int(OF_QUERIES.value if numbers.of_queries else OF_POINTS.value)
 
 
 def _too_many(plan: Plan, d: int) -> bool:
