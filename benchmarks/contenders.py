@@ -96,8 +96,9 @@ def steps(k: int) -> int:
     return STEPS if k <= FEW else FEWER_STEPS
 
 
-def own(case: Case, constraint: str, refine: int) -> Timed:
+def own(case: Case, constraint: str, refine: int, spread: str | None = "auto") -> Timed:
     options = {
+        "spread": spread,
         "kernel": case.ours,
         "space": case.space,
         "k": case.k,

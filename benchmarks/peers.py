@@ -95,7 +95,7 @@ def compared(case: Case, exact: Exact, extra: dict[str, float], own_weights: boo
         for label, steps in (("auto", 0), ("refine", contenders.steps(case.k))):
             if steps == 0 or case.kernel == "gaussian":
                 fit = contenders.own(case, constraint, steps)
-                cell["error"][label] = exact.errors(fit.result.centers, [fit.result.weights])[0]
+                cell["error"][label] = exact.error_of(fit.result)
                 cell["time"][label] = fit.seconds
                 cell.setdefault("chose", fit.result.selection)
                 extra["kernelmean"] += fit.extra

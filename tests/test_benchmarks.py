@@ -23,8 +23,13 @@ def sample() -> np.ndarray:
 def test_the_evaluator_agrees_with_the_exact_certificate(sample, kernel, space, d):
     case = contenders.Case(sample[:, :d], kernel, 0.7, space, 25)
     mean = contenders.own(case, "simplex", 0).result
-    (error,) = Exact(case.X, kernel, case.length, space).errors(mean.centers, [mean.weights])
-    assert error == pytest.approx(mean.certificate(case.X, method="exact").relative_error, rel=1e-8)
+    error = Exact(case.X, kernel, case.length, space).error_of(mean)
+    assert error == pytest.approx(mean.certificate(case.X, method="exact").relative_error, rel=1e-7)
+    points = contenders.own(case, "simplex", 0, spread=None).result
+    (error,) = Exact(case.X, kernel, case.length, space).errors(points.centers, [points.weights])
+    assert error == pytest.approx(
+        points.certificate(case.X, method="exact").relative_error, rel=1e-8
+    )
 
 
 def test_extended_precision_sees_below_the_floor_of_float64(sample):

@@ -400,7 +400,7 @@ def test_greedy_order_leaves_duplicates_to_the_end():
 
 def test_automatic_k_is_kept_and_given_rows_move():
     X = banana()
-    auto = {"kernel": km.Gaussian(0.6), "tol": 1e-4, "random_state": 0}
+    auto = {"kernel": km.Gaussian(0.6), "tol": 1e-4, "random_state": 0, "spread": None}
     start, moved = km.sparse_kernel_mean(X, **auto), km.sparse_kernel_mean(X, refine=5, **auto)
     assert (moved.k, moved.stop_reason) == (start.k, start.stop_reason)
     given_rows = km.sparse_kernel_mean(

@@ -25,6 +25,9 @@ class CountingEngine:
         self.loads += len(points) == self.rows
         return km.engines.open("cpu").load(points, weights)
 
+    def load_atoms(self, atoms):
+        return km.engines.open("cpu").load_atoms(atoms)
+
 
 PATHS = {
     "sparse_kernel_mean": lambda engine: km.sparse_kernel_mean(X, k=20, engine=engine),

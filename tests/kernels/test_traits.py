@@ -485,7 +485,7 @@ def test_centres_move_unasked_where_the_slope_is_reliable(kernel, expected):
     choice = SimpleNamespace(path=SimpleNamespace(k=10, indices=None))
     summary = SimpleNamespace(size=100.0)
     task = SimpleNamespace(cloud=SimpleNamespace(summary=summary), density=False)
-    assert worth_polishing(choice, SimpleNamespace(task=task), kernel) is expected
+    assert worth_polishing(choice, SimpleNamespace(task=task, kernel=kernel)) is expected
 
 
 def test_a_toy_fits_as_its_twin_does():

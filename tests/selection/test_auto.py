@@ -24,15 +24,20 @@ SIGMA = 0.5
 
 
 def fitted(X, selection="auto", seed=0, **options):
+    """Points: how atoms are chosen is tested beside their fit."""
     return km.sparse_kernel_mean(
-        X, **{"bandwidth": SIGMA, "selection": selection, "random_state": seed, **options}
+        X,
+        **{"bandwidth": SIGMA, "selection": selection, "random_state": seed, "spread": None}
+        | options,
     )
 
 
 def density(X, selection="auto", seed=0, **options):
     """Judged by likelihood, as SparseKDE and KL are."""
     return sparse_density(
-        X, **{"bandwidth": SIGMA, "selection": selection, "random_state": seed, **options}
+        X,
+        **{"bandwidth": SIGMA, "selection": selection, "random_state": seed, "spread": None}
+        | options,
     )
 
 

@@ -16,7 +16,7 @@ from kernelmean.coefficients import (
     full_refinement,
 )
 from kernelmean.fitting.holdout import held_out
-from kernelmean.fitting.refine import free_or_exact, refined_points
+from kernelmean.fitting.refine import free_or_exact, refined_points, rows_to_refine_on
 from kernelmean.fitting.spreads import Kinds
 from kernelmean.kernels import Atoms, SpreadKind
 from kernelmean.mean.gauge import Gauge
@@ -287,7 +287,7 @@ class AtomsOf:
     def _descended(self, atoms: Atoms, steps: int) -> atom_refinement.Moved | None:
         task = self._criterion.task
         solve = free_or_exact(self._criterion)
-        rng = task.streams.of("refining rows")
+        rng = rows_to_refine_on(task)
         if atoms.kind == "full":
             return full_refinement.refine(
                 task.cloud, task.radial, solve, task.engine, atoms, steps, rng

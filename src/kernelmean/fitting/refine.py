@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from kernelmean import coefficients
 from kernelmean._types import Vector
 from kernelmean.coefficients import Path, refinement
 from kernelmean.kernels import Slope
 from kernelmean.linalg.factor import Factor
-from kernelmean.selection import OffData
+from kernelmean.selection import OffData, Task
 from kernelmean.selection.auto import Criterion, Selected
 from kernelmean.selection.greedy import MAX_ROWS_ALL_CANDIDATES
 
@@ -56,6 +58,11 @@ def free_or_exact(criterion: Criterion) -> refinement.Solve:
     return solve
 
 
+def rows_to_refine_on(task: Task) -> np.random.Generator:
+    """Draws the rows that the early steps look at, the same for points and atoms."""
+    return task.streams.of("refining rows")
+
+
 def refined(choice: Selected, criterion: Criterion, slope: Slope, iterations: int) -> Selected:
     """The choice after so many steps along ``slope``.
 
@@ -65,9 +72,8 @@ def refined(choice: Selected, criterion: Criterion, slope: Slope, iterations: in
     path, alpha = choice
     task = criterion.task
     objective = refinement.Objective(task.cloud, task.radial, slope, free_or_exact(criterion))
-    factor = refinement.refine(
-        objective, task.engine, path.centers, iterations, task.streams.of("refining rows")
-    )
+    rng = rows_to_refine_on(task)
+    factor = refinement.refine(objective, task.engine, path.centers, iterations, rng)
     if factor is None:
         return choice
     if iterations > POLISH:

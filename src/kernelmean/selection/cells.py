@@ -49,10 +49,12 @@ def trimmed_atoms(task: Task, centers: Points, weights: Vector | None) -> Atoms:
     cloud = task.cloud
     reach = TRIMMED * cloud.summary.dimension * variance(task.radial)
     near = cloud.nearest(centers).distances().values() <= reach
-    rows = cloud.rows(np.arange(cloud.summary.count))[near]
-    if not len(rows):
+    if not near.any():
         return Atoms(centers, np.zeros(len(centers)))
-    part = task.engine.load(rows, None if weights is None else weights[near])
+    part = cloud
+    if not near.all():
+        rows = cloud.rows(np.flatnonzero(near))
+        part = task.engine.load(rows, None if weights is None else weights[near])
     nearest = part.nearest(centers)
     return Atoms(nearest.means(), nearest.variances())
 
