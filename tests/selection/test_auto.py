@@ -12,7 +12,6 @@ import kernelmean as km
 from kernelmean import engines
 from kernelmean._random import Streams
 from kernelmean.cli.demo import clustered_points
-from kernelmean.fitting import fit as fitting
 from kernelmean.fitting import refine as refining
 from kernelmean.fitting.fit import sparse_density
 from kernelmean.linalg.factor import Factor
@@ -151,7 +150,7 @@ def test_centroids_that_win_are_polished(constraint, monkeypatch):
     options = {"k": 30, "constraint": constraint}
     polished = fitted(X, **options)
     assert polished.selection.endswith("+refined")
-    monkeypatch.setattr(fitting, "worth_polishing", lambda *_: False)
+    monkeypatch.setattr(refining, "worth_polishing", lambda *_: False)
     assert objective(polished) < objective(fitted(X, **options))
 
 
