@@ -106,10 +106,16 @@ def with_k_open() -> Cells:
 def _mean(case: Case, judge: Exact, constraint: str | None, k: int | str, seed: int) -> Fitted:
     start = time.perf_counter()
     mean = km.sparse_kernel_mean(
-        case.X, kernel=case.ours, space=case.space, k=k, constraint=constraint, random_state=seed
+        case.X,
+        kernel=case.ours,
+        space=case.space,
+        k=k,
+        constraint=constraint,
+        spread=None,  # the list is one of points
+        random_state=seed,
     )
     spent = time.perf_counter() - start
-    return Fitted(judge.errors(mean.centers, [mean.weights])[0], mean.selection, mean.k, spent)
+    return Fitted(judge.error_of(mean), mean.selection, mean.k, spent)
 
 
 def densities() -> Cells:
@@ -150,7 +156,7 @@ def _tail_density(d: int, kind: str, k: int | str) -> Fitted:
 
 
 def _density(X: np.ndarray, Q: np.ndarray, k: int | str, bandwidth: float | str) -> Fitted:
-    options = {"bandwidth": bandwidth, "random_state": 0}
+    options = {"bandwidth": bandwidth, "random_state": 0, "spread": None}
     known = sparse_density(X, selection="kcenter", **options).k if k == "auto" else k
     start = time.perf_counter()
     mean = sparse_density(X, k=known, **options)

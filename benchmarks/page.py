@@ -23,12 +23,13 @@ from benchmarks.measuring import Row, table
 ROUNDING = 1e-6  # errors of peers below this are rounding
 CLOSE, EQUAL = 1.05, 1.0005
 OURS = ("auto", "refine")
+BEFORE = "points"  # "auto" with spread=None: what it was before centres had spreads
 MARK = {True: "", False: " ✗", None: ""}
 
 
 def best_peer(cell: dict) -> tuple[str, float]:
     """The peer of least error; coreax's own weights count where they were better."""
-    errors = {name: error for name, error in cell["error"].items() if name not in OURS}
+    errors = {name: error for name, error in cell["error"].items() if name not in (*OURS, BEFORE)}
     if "own" in cell:
         errors[HERDING] = min(errors[HERDING], cell["own"][0])
     name = min(errors, key=lambda name: errors[name])
@@ -215,7 +216,7 @@ def by_contender(cells: list[dict]) -> str:
         "| contender | " + " | ".join(f"{k}, {w}" for k, w in groups) + " | best peer in |",
         "| --- |" + " ---: |" * 5,
     ]
-    for name in (*OURS, *PEERS):
+    for name in (*OURS, BEFORE, *PEERS):
         entries = []
         for group in groups:
             found = [
@@ -224,7 +225,11 @@ def by_contender(cells: list[dict]) -> str:
                 if (c["kernel"], c["weights"]) == group and name in c["error"]
             ]
             entries.append(f"{np.exp(np.mean(np.log(found))):.2f}" if found else "–")
-        wins = "" if name in OURS else str(sum(best_peer(cell)[0] == name for cell in judged))
+        wins = (
+            ""
+            if name in (*OURS, BEFORE)
+            else str(sum(best_peer(cell)[0] == name for cell in judged))
+        )
         lines.append(f"| {name} | " + " | ".join(entries) + f" | {wins} |")
     return "\n".join(lines) + "\n"
 
@@ -238,7 +243,7 @@ def times(cells: list[dict]) -> str:
         "| --- |" + " ---: |" * len(sizes),
     ]
     for weights in ("signed", "simplex"):
-        for name in (*OURS, *PEERS):
+        for name in (*OURS, BEFORE, *PEERS):
             mine = [
                 c
                 for c in cells
@@ -272,6 +277,13 @@ def own_weights(cells: list[dict]) -> str:
     return "\n".join(lines) + "\n"
 
 
+# What to say of figures that were measured before centres had spreads.
+POINTS_ONLY = (
+    "In this run **auto** and **refine** had points as centres (`spread=None`); what spreads add "
+    "to them is on [a page of its own](spreads.md)."
+)
+
+
 def render(results: dict) -> str:
     """The page."""
     cells = results["cells"]
@@ -296,6 +308,7 @@ def render(results: dict) -> str:
         "![Error against k](benchmarks.png)",
         "## Error at equal k",
         HOW,
+        "" if any(BEFORE in cell["error"] for cell in cells) else POINTS_ONLY,
         "### Goals\n\n| goal | met in | worst miss |\n| --- | ---: | --- |\n" + "\n".join(goals),
         "### Contenders\n\nGeometric mean of error ÷ error of the best peer.\n\n"
         + by_contender(cells),
@@ -333,7 +346,7 @@ half the median distance (wide, up to k = 512); Laplacian with the same half-max
 mixture is normal in five dimensions, the heavy mixture Student's t(3) in two.
 
 - **auto**: `sparse_kernel_mean(X, k=k)`; **refine**: the same with `refine={STEPS}`, beyond
-  {FEW} centres `refine={FEWER_STEPS}`, for the Gaussian.
+  {FEW} centres `refine={FEWER_STEPS}`, for the Gaussian. **points**: as auto, with `spread=None`.
 - **coreax**: `KernelHerding` and `RPCholesky`, jitted, in float64 (its default, float32, is
   somewhat faster and leaves its weights few digits). Its kernels are the inner product of the
   space, but for the Laplacian in L2 with even d, where it has none and gets the Matérn kernel of
@@ -399,8 +412,8 @@ def _panel(ax, cells: list[dict]) -> None:
     """One line for each contender; ours above the others."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
-    styles = {"auto": ("C3", "o-", 1.8), "refine": ("k", "s-", 1.8)}
-    for number, contender in enumerate((*PEERS, *OURS)):
+    styles = {"auto": ("C3", "o-", 1.8), "refine": ("k", "s-", 1.8), BEFORE: ("C3", "--", 1.0)}
+    for number, contender in enumerate((*PEERS, BEFORE, *OURS)):
         points = sorted(
             (c["k"], max(c["error"][contender], 1e-9)) for c in cells if contender in c["error"]
         )

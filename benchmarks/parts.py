@@ -249,7 +249,7 @@ def _beside(
     best = contenders.clock(lambda: case.optimal(peer.result, "signed"))
     spent = [peer.seconds + best.seconds, *(fit.seconds for fit in ours)]
     errors = exact.errors(peer.result, [best.result])
-    errors += [exact.errors(fit.result.centers, [fit.result.weights])[0] for fit in ours]
+    errors += [exact.error_of(fit.result) for fit in ours]
     words = (
         f"{who} {s:.3f} s, error {e:.1e}"
         for who, s, e in zip(("peer", "auto", "refined"), spent, errors, strict=True)

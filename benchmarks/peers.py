@@ -21,6 +21,7 @@ from benchmarks import contenders, datasets, page, parts
 from benchmarks.contenders import CONSTRAINTS, HERDING, Case
 from benchmarks.exact import Exact
 from benchmarks.measuring import machine
+from benchmarks.page import BEFORE
 
 POINTS = 4096  # a power of four, which goodpoints thins to; all pairs are still cheap
 # k = ⌊n/2^m⌋: 32 … 1024 in the RKHS, 64 and 256 in L2; all sets at some k before any set at the
@@ -97,8 +98,13 @@ def compared(case: Case, exact: Exact, extra: dict[str, float], own_weights: boo
                 fit = contenders.own(case, constraint, steps)
                 cell["error"][label] = exact.error_of(fit.result)
                 cell["time"][label] = fit.seconds
-                cell.setdefault("chose", fit.result.selection)
+                kind = fit.result.expansion.atoms.kind or "points"
+                cell.setdefault("chose", f"{fit.result.selection}, {kind}")
                 extra["kernelmean"] += fit.extra
+        if case.kernel == "gaussian":
+            fit = contenders.own(case, constraint, 0, spread=None)
+            cell["error"][BEFORE] = exact.error_of(fit.result)
+            cell["time"][BEFORE] = fit.seconds
     for name, chosen in contenders.peers(case):
         if isinstance(chosen, Exception):
             for cell in cells.values():

@@ -119,12 +119,13 @@ def errors(kernel: str, constraint: str | None) -> list[str]:
 
 def _errors(case: Case, exact: Exact, constraint: str | None) -> Iterator[str]:
     options = {"kernel": case.ours, "k": case.k, "constraint": constraint, "random_state": 0}
+    options["spread"] = None  # this page is about points; docs/spreads.md about atoms
     ways = {name: (name, 0) for name in NAMED} | {"auto": ("auto", 0), "refine": ("auto", STEPS)}
     means = {
         way: km.sparse_kernel_mean(case.X, selection=s, refine=steps, **options)
         for way, (s, steps) in ways.items()
     }
-    found = {way: exact.errors(mean.centers, [mean.weights])[0] for way, mean in means.items()}
+    found = {way: exact.error_of(mean) for way, mean in means.items()}
     least = min(found[name] for name in NAMED)
     yield from (
         f"**{e:.1e}**" if way in NAMED and e == least else f"{e:.1e}" for way, e in found.items()
