@@ -15,7 +15,7 @@ step costs one sum over all pairs with 2 + d columns and one k × k factorisatio
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -35,11 +35,18 @@ from kernelmean.linalg.gram import log_gram, squared_norms
 TINY = float(np.finfo(np.float64).tiny)
 
 
+class MomentSource(Protocol):
+    """What atoms are to stand for: the points of a cloud, or a sum over atoms itself."""
+
+    def atom_moments(self, radial: RadialFunction, atoms: Atoms) -> Matrix:
+        """(k, 2 + d): the mean over the source of G_a(x) times 1, u and ‖u‖², u = x − c_a."""
+
+
 @dataclass(frozen=True)
 class AtomObjective:
-    """E(c, q) on the points of a cloud; ``solve`` gives the best α of a factor."""
+    """E(c, q) for what the atoms stand for; ``solve`` gives the best α of a factor."""
 
-    cloud: PointCloud
+    source: MomentSource
     radial: RadialFunction
     solve: Solve
 
@@ -55,7 +62,7 @@ class AtomObjective:
 
     def at(self, atoms: Atoms, guess: Vector | None = None) -> AtomState | None:
         """E and its gradient; None where float64 cannot tell."""
-        moments = self.cloud.atom_moments(self.radial, atoms)
+        moments = self.source.atom_moments(self.radial, atoms)
         K = np.exp(log_gram(self.radial, atoms, atoms))
         factor = Factor(
             self.radial, lambda _, new, jitter: (np.empty((len(new), 0)), cholesky(K, jitter))
@@ -171,7 +178,9 @@ class AtomState:
 
 
 def refine(
-    objective: AtomObjective,
+    cloud: PointCloud,
+    radial: RadialFunction,
+    solve: Solve,
     engine: Engine,
     atoms: Atoms,
     iterations: int,
@@ -181,8 +190,8 @@ def refine(
     memory = Memory()
     end: AtomState | None = None
     moved = atoms
-    for cloud, steps in stages(objective.cloud, engine, iterations, rng):
-        stage = replace(objective, cloud=cloud)
+    for few, steps in stages(cloud, engine, iterations, rng):
+        stage = AtomObjective(few, radial, solve)
         start = stage.at(moved)
         if start is None:
             return None

@@ -110,6 +110,7 @@ class AtomFit:
         return replace(self, kinds=tuple(kind for kind in self.kinds if kind is not None))
 
     def task_of(self, k: int) -> Task:
+        """The task of exactly k centres."""
         return replace(self.criterion.task, limit=k, fixed=True)
 
     @property
@@ -292,5 +293,6 @@ class AtomsOf:
             return full_refinement.refine(
                 task.cloud, task.radial, solve, task.engine, atoms, steps, rng
             )
-        objective = atom_refinement.AtomObjective(task.cloud, task.radial, solve)
-        return atom_refinement.refine(objective, task.engine, atoms, steps, rng)
+        return atom_refinement.refine(
+            task.cloud, task.radial, solve, task.engine, atoms, steps, rng
+        )

@@ -9,7 +9,6 @@ c_a + (V/W)(c_b − c_a) and the variance v_b V/W.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -18,7 +17,6 @@ from kernelmean import coefficients
 from kernelmean._types import Constraint, Matrix, Vector
 from kernelmean.coefficients.atom_refinement import AtomObjective, by_share
 from kernelmean.coefficients.descent import Memory, minimise
-from kernelmean.engines import PointCloud
 from kernelmean.kernels import Atoms, RadialFunction
 from kernelmean.kernels.atoms import variance
 from kernelmean.linalg.factor import Factor
@@ -76,8 +74,7 @@ def moved(target: Target, atoms: Atoms, steps: int) -> Factor | None:
     """
     if atoms.kind != "scalar":
         return None
-    # The descent asks the points for their moments about atoms, and for nothing else.
-    objective = AtomObjective(cast("PointCloud", target), target.radial, target.solve)
+    objective = AtomObjective(target, target.radial, target.solve)
     start = objective.at(atoms)
     return None if start is None else by_share(minimise(objective, start, steps, Memory()))
 
