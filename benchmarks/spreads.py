@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from kernelmean.cli.demo import clustered_points
 from kernelmean.fitting.fit import sparse_density
 
 IN_RANGE = (0.005, 0.5)  # relative errors of points at which cells are compared
+ROUNDING = 1e-8  # relative errors below this are rounding
 TUNED_ON = ("lakes", "mixture", "cover", "heavy mixture", "waveform")  # the others only report
 MOST_REFINED = 130  # centres, with refinement on both sides
 LARGE = ("skin", "flights", "lakes", "mixture", "heavy mixture")
@@ -36,7 +37,8 @@ SIGMAS = (0.25, 0.35, 0.5, 0.7, 1.0)  # of Scott's bandwidth: the likeliest at h
 BATCH, BATCHES, STREAM_ATOMS = 10_000, 100, 500
 
 
-class Cell(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Cell:
     """One cell with its exact errors."""
 
     data: str
@@ -78,7 +80,7 @@ def cells() -> list[Cell]:
             cell = Cell(name, case, width, weights, exact, math.nan)
             error = exact.error_of(fitted(cell, None))
             if IN_RANGE[0] <= error <= IN_RANGE[1]:
-                found.append(cell._replace(points=error))
+                found.append(replace(cell, points=error))
     return found
 
 
@@ -101,15 +103,13 @@ def geometric(ratios: list[float]) -> float:
     return math.exp(float(np.mean(np.log(ratios)))) if ratios else math.nan
 
 
-def _row(case: str, ratios: list[float], goal: str) -> Row:
+def _row(case: str, ratios: dict[Cell, float], goal: str) -> Row:
     if not ratios:
         return Row(case, None, goal, "no cells")
-    return Row(
-        case,
-        geometric(ratios),
-        goal,
-        f"{len(ratios)} cells, from {min(ratios):.2f} to {max(ratios):.2f}",
-    )
+    worst = max(ratios, key=lambda cell: ratios[cell])
+    where = f"{worst.data}, {worst.width}, {worst.case.space}, {worst.weights}, k = {worst.case.k}"
+    detail = f"{len(ratios)} cells, {min(ratios.values()):.2f} to {ratios[worst]:.2f} ({where})"
+    return Row(case, geometric(list(ratios.values())), goal, detail)
 
 
 def beside_points() -> list[Row]:
@@ -126,38 +126,39 @@ def beside_points() -> list[Row]:
         kinds[kind] = kinds.get(kind, 0) + 1
         equal = min(len(cell.case.X), numbers(mean) // (mean.dimension + 1))
         theirs = cell.exact.error_of(fitted(cell, None, k=equal)) if equal > mean.k else cell.points
+        theirs = max(theirs, ROUNDING)
         ratios["equal"][cell] = ratios["auto"][cell] * cell.points / theirs
     auto = ratios["auto"]
-    narrow = [
-        auto[c]
-        for c in auto
+    narrow = {
+        c: ratio
+        for c, ratio in auto.items()
         if c.weights == "simplex" and c.width == "narrow" and c.case.X.shape[1] <= 5
-    ]
+    }
     chosen = ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items()))
     rows = [
         _row("auto, simplex weights, narrow, d ≤ 5", narrow, "≤ 0.35"),
-        _row("auto, all", list(auto.values()), "≤ 0.45, none above 0.9"),
-        _row("scalar alone", list(ratios["scalar"].values()), "–"),
-        _row("full alone", list(ratios["full"].values()), "–"),
-        _row("auto ÷ points at equal numbers", list(ratios["equal"].values()), "none above 1.05"),
+        _row("auto, all", auto, "≤ 0.45, none above 0.9"),
+        _row("scalar alone", ratios["scalar"], "–"),
+        _row("full alone", ratios["full"], "–"),
+        _row("auto ÷ points at equal numbers", ratios["equal"], "none above 1.05"),
         Row("kinds that auto chose", None, "–", chosen),
     ]
     for title, some in (("tuned on", True), ("not tuned on", False)):
-        part = [auto[c] for c in auto if (c.data in TUNED_ON) == some]
+        part = {c: ratio for c, ratio in auto.items() if (c.data in TUNED_ON) == some}
         rows.append(_row(f"auto, sets {title}", part, "–"))
     names = sorted({c.data for c in auto})
-    own = [_row(f"auto, {name}", [auto[c] for c in auto if c.data == name], "–") for name in names]
-    return rows + own
+    by_set = {name: {c: r for c, r in auto.items() if c.data == name} for name in names}
+    return rows + [_row(f"auto, {name}", part, "–") for name, part in by_set.items()]
 
 
 def with_refinement() -> list[Row]:
     """The same with refinement on both sides."""
-    ratios = []
+    ratios = {}
     for cell in cells():
         if cell.case.k <= MOST_REFINED:
             steps = contenders.steps(cell.case.k)
             errors = [cell.exact.error_of(fitted(cell, spread, steps)) for spread in ("auto", None)]
-            ratios.append(errors[0] / errors[1])
+            ratios[cell] = errors[0] / max(errors[1], ROUNDING)
     return [_row(f"auto, refined ÷ points, refined (k ≤ {MOST_REFINED})", ratios, "≤ 0.5")]
 
 

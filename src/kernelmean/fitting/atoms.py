@@ -260,7 +260,8 @@ class AtomsOf:
         """Whether so few full atoms as store the same numbers are better than scalar ones."""
         d = self._criterion.task.cloud.summary.dimension
         fewer = 2 * self._k // (d + 1)  # k(d + 2) numbers at (d + 1)(d + 2)/2 each
-        if d < LEAST_FULL_DIMENSION or fewer < 1:
+        everything = self._criterion.task.cloud.summary.size  # points, at d + 1 numbers each
+        if d < LEAST_FULL_DIMENSION or fewer < 1 or self._k * (d + 2) >= 2 * everything:
             return False
         rival = AtomsOf(replace(self._fit, kinds=("full",)), fewer).best()
         return self._better(rival, self._scalar) is rival
