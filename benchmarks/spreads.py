@@ -1,10 +1,10 @@
 """Centres with a width of their own beside points: ``python -m benchmarks.spreads [tables]``.
 
-Points (``spread=None``) are what "auto" was before centres had spreads. "cells" and "refined" are
-the Gaussian cells of the table beside the peers (``benchmarks.peers``) in which the relative error
-of points lies between 0.005 and 0.5: ratios of errors at equal k, by the exact error of
-``benchmarks.exact``. "large" are samples of full size, "likelihood" held-out log-densities,
-"streams" means of batches that were merged, "cost" times.
+Points (`spread=None`) are what "auto" was before centres had spreads. The first two tables are the
+Gaussian cells of the table beside the peers (`benchmarks/peers.py`), 4096 rows of each set, in
+which the relative error of points lies between 0.005 and 0.5: ratios of errors, by the exact error
+of `benchmarks/exact.py`; figures are geometric means. Large samples have weights on the simplex, in
+L2 at Scott's bandwidth, and spectral certificates; log-densities are sparse − full, in nats.
 """
 
 from __future__ import annotations

@@ -33,8 +33,13 @@ FEWEST_ATOMS = 16  # that the search for their number begins with
 # the peers: 0.36 after 3 steps (12 cells above 0.9), 0.28 after 10 (none), 0.25 after 20.
 POLISH_ATOMS = 10  # steps by which "auto" moves and widens atoms of a small sample
 MAX_K_POLISH = 640  # atoms up to which their algebra takes no longer than the choice itself
+POLISH_MANY_ATOMS = 5  # steps for more atoms than that, up to
+MAX_K_SOME_POLISH = 1280  # atoms, whose algebra takes tenths of a second a step
 MAX_FULL_ALGEBRA = 2e8  # k²d³: operations up to which a step of full atoms takes tenths of a second
 LEAST_FULL_DIMENSION = 5  # coordinates: in fewer, scalar spreads do as well at equal numbers
+# Points that store as many numbers as k full atoms, as a share of the sample: with more of them,
+# points near exactness win (cover, 10-D, wide kernel: 0.95 of their error at 0.19, 1.8 at 0.38).
+MAX_FULL_SHARE = 0.3
 PROBE_ATOMS = 128  # with which the kind of spread of a density is found where their number is open
 CLOSE_ENOUGH = 1.1  # ratio of the least number of atoms to the number found
 
@@ -225,7 +230,7 @@ class AtomsOf:
     def _small(self) -> bool:
         """Whether steps cost little, and the error is what counts."""
         task = self._criterion.task
-        few = task.cloud.summary.size <= MAX_ROWS_ALL_CANDIDATES and self._k <= MAX_K_POLISH
+        few = task.cloud.summary.size <= MAX_ROWS_ALL_CANDIDATES and self._k <= MAX_K_SOME_POLISH
         return few and not task.density
 
     @lazy
@@ -254,14 +259,17 @@ class AtomsOf:
 
     @property
     def _steps(self) -> int:
-        return max(self._fit.steps, POLISH_ATOMS) if self._small else self._fit.steps
+        if not self._small:
+            return self._fit.steps
+        return max(self._fit.steps, POLISH_ATOMS if self._k <= MAX_K_POLISH else POLISH_MANY_ATOMS)
 
     def _full_is_worth_it(self) -> bool:
         """Whether so few full atoms as store the same numbers are better than scalar ones."""
         d = self._criterion.task.cloud.summary.dimension
         fewer = 2 * self._k // (d + 1)  # k(d + 2) numbers at (d + 1)(d + 2)/2 each
-        everything = self._criterion.task.cloud.summary.size  # points, at d + 1 numbers each
-        if d < LEAST_FULL_DIMENSION or fewer < 1 or self._k * (d + 2) >= 2 * everything:
+        points = 0.5 * self._k * (d + 2)  # of d + 1 numbers each, that store as many
+        n = self._criterion.task.cloud.summary.size
+        if d < LEAST_FULL_DIMENSION or fewer < 1 or points > MAX_FULL_SHARE * n:
             return False
         rival = AtomsOf(replace(self._fit, kinds=("full",)), fewer).best()
         return self._better(rival, self._scalar) is rival
