@@ -311,8 +311,10 @@ TABLES = {
 }
 INTRODUCTION = f"""Written by `make bench`. [What a spread is](theory/spreads.md).
 
-{__doc__.split(chr(10), 2)[2].strip()} The number of steps and the dimension from which full
-spreads are tried were found on {", ".join(TUNED_ON)} and checked on the others."""
+{__doc__.split(chr(10), 2)[2].strip()}
+
+The constants behind "auto" were found on {", ".join(TUNED_ON)}, the
+trimming of cells also on image; the other sets only report."""
 
 if __name__ == "__main__":
     run("Centres with a width, beside points", INTRODUCTION, TABLES)
