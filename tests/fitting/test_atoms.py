@@ -153,6 +153,32 @@ def test_many_coordinates_at_the_rule_of_the_data():
     assert (mean.log(X[:20] + 1e3) < logs).all()
 
 
+@pytest.mark.filterwarnings("ignore:the simplex weights are optimal only to")  # norms of 1e-100
+def test_a_density_too_wide_on_all_rows_falls_back_to_points():
+    """The kind is chosen on held-out rows, where it may just fit."""
+    X = np.random.default_rng(0).normal(size=(150, 784))
+    mean = sparse_density(X, bandwidth=0.5416666666666667, k=10, random_state=0)
+    assert np.isfinite(mean.log(X)).all()
+
+
+def test_the_search_goes_on_where_few_cells_are_too_wide():
+    rng = np.random.default_rng(0)
+    clusters = 2 * rng.normal(size=(30, 1, 784))
+    X = (clusters + 0.1 * rng.normal(size=(30, 20, 784))).reshape(-1, 784)
+    mean = km.sparse_kernel_mean(X, bandwidth=1.0, spread="scalar", random_state=0)
+    assert mean.k > 16
+
+
+def test_fewer_atoms_than_asked_for_say_why():
+    X = np.round(np.random.default_rng(0).normal(size=(400, 2)))
+    distinct = len(np.unique(X, axis=0))
+    for selection in ("auto", "kcenter", "kmeans"):
+        mean = km.sparse_kernel_mean(
+            X, bandwidth=0.3, k=60, selection=selection, spread="scalar", random_state=0
+        )
+        assert (mean.k, mean.stop_reason) == (distinct, "distinct")
+
+
 # --- the choice of "auto"
 
 
@@ -197,6 +223,15 @@ def test_a_density_is_chosen_by_rows_it_was_not_fitted_to():
     }
     assert scores["full"] > max(scores[None], scores["scalar"])
     assert kind(sparse_density(X, **options)) == "full"
+
+
+@pytest.mark.parametrize("weight", [None, 3.0, 10.0, 50.0])
+def test_equal_weights_choose_what_none_choose(weight):
+    X = np.random.default_rng(0).normal(size=(1500, 4))
+    w = None if weight is None else np.full(1500, weight)
+    assert (
+        kind(sparse_density(X, bandwidth=0.25, k=200, sample_weight=w, random_state=0)) == "scalar"
+    )
 
 
 def test_as_many_centres_as_points_are_points():

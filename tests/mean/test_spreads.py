@@ -536,3 +536,24 @@ def test_a_stored_covariance_may_be_singular(tmp_path, kind):
     mean = fitted(kind, X, 7)
     mean.save(tmp_path / "mean.km")
     np.testing.assert_array_equal(km.load(tmp_path / "mean.km").spreads, mean.spreads)
+
+
+def test_a_refit_knows_what_atoms_may_not_have():
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    mean = km.sparse_kernel_mean(
+        X, bandwidth=0.5, k=8, selection="kmeans", spread="scalar", random_state=0
+    )
+    assert mean.refit(X, bandwidth=0.6).nearest_bound is None
+    with pytest.raises(ValueError, match="spreads, which need a Gaussian kernel"):
+        mean.refit(X, kernel="laplacian")
+
+
+def test_points_beside_covariances_need_no_matrix_each():
+    """The full mean of many points in many coordinates, by what the atoms make of each point."""
+    X = np.random.default_rng(0).normal(size=(300, 30))
+    mean = km.sparse_kernel_mean(
+        X, bandwidth=2.0, k=5, selection="kmeans", spread="full", space="l2", random_state=0
+    )
+    full = km.kernel_mean(X, kernel=mean.kernel, space="l2")
+    assert mean.distance(full) == pytest.approx(mean.certificate(X, method="exact").error, rel=1e-9)
+    assert full.distance(mean) == pytest.approx(mean.distance(full), rel=1e-12)

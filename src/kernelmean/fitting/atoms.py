@@ -36,7 +36,8 @@ MAX_K_POLISH = 640  # atoms up to which their algebra takes no longer than the c
 POLISH_MANY_ATOMS = 5  # steps for more atoms than that, up to
 MAX_K_SOME_POLISH = 1280  # atoms, whose algebra takes tenths of a second a step
 MAX_FULL_ALGEBRA = 2e8  # k²d³: operations up to which a step of full atoms takes tenths of a second
-LEAST_FULL_DIMENSION = 5  # coordinates: in fewer, scalar spreads do as well at equal numbers
+# Coordinates: in fewer, scalar spreads did as well at equal numbers on the sets beside the peers.
+LEAST_FULL_DIMENSION = 5
 # Points that store as many numbers as k full atoms, as a share of the sample: with more of them,
 # points near exactness win (cover, 10-D, wide kernel: 0.95 of their error at 0.19, 1.8 at 0.38).
 MAX_FULL_SHARE = 0.3
@@ -68,19 +69,26 @@ class AtomFit:
     def at(self, k: int) -> Selected:
         """The best with k atoms; for a density, the kind is the one that explains other rows."""
         fit = replace(self, kinds=(self._likeliest(k),)) if self.density else self
-        return AtomsOf(fit, k).best()
+        try:
+            return AtomsOf(fit, k).best()
+        except TooWideError:
+            if None not in self.kinds:
+                raise
+            return AtomsOf(replace(self, kinds=(None,)), k).best()
 
     def _likeliest(self, k: int) -> SpreadKind | None:
         """The kind of spread whose density of some rows is the likeliest at others."""
         if len(self.kinds) == 1 or every_point_is_a_center(self.task_of(k)):
             return self.kinds[0]
-        trial = replace(self, criterion=held_out(self.criterion, k), weights=None, steps=0)
+        criterion = held_out(self.criterion, k)
+        few = criterion.task.cloud.summary.count <= k  # all of them would be centres
+        trial = replace(self, criterion=self.criterion if few else criterion, weights=None, steps=0)
         return AtomsOf(trial, k).best().path.atoms.kind
 
     def _mean_of_open_size(self) -> Selected:
         """Points, as many as their own rule asks for, unless they end above the error."""
         points = self._points()
-        if self._error(points) <= ERROR:
+        if self._enough(points):
             return points
         try:
             atoms = self._spread_only()._searched()
@@ -93,14 +101,14 @@ class AtomFit:
         """Atoms as many as reach the error, unless points explain other rows better."""
         if every_point_is_a_center(self.criterion.task):
             return self._points()
+        criterion = held_out(self.criterion, self.rule.limit)
+        trial = replace(self, criterion=criterion, weights=None, steps=0)
         try:
             atoms = self._spread_only()._of_likeliest_kind()._searched()
+            kind = atoms.path.atoms.kind
+            rival = AtomsOf(replace(trial, kinds=(kind,)), atoms.path.k).best()
         except TooWideError:
             return self._points()
-        k = atoms.path.k
-        criterion = held_out(self.criterion, max(k, self.rule.limit))
-        trial = replace(self, criterion=criterion, weights=None, steps=0)
-        rival = AtomsOf(replace(trial, kinds=(atoms.path.atoms.kind,)), k).best()
         points = trial._points()
         preferred = criterion.prefers(Entry.of(criterion, rival), Entry.of(criterion, points))
         return atoms if preferred else self._points()
@@ -128,9 +136,8 @@ class AtomFit:
         selected = select("auto", self.criterion, self.rule, self.progress)
         return refined_points(selected, self.criterion, self.steps, polish=True)
 
-    def _error(self, selected: Selected) -> float:
-        found = self.gauge.relative_error(selected.path.factor, selected.weights)
-        return found.value + 2.0 * found.standard_error
+    def _enough(self, selected: Selected) -> bool:
+        return self.gauge.relative_error(selected.path.factor, selected.weights).at_most(ERROR)
 
     def _searched(self) -> Selected:
         """As few atoms as reach the error, or the most that may be.
@@ -141,23 +148,30 @@ class AtomFit:
         limit = min(self.rule.limit, max(1, int(self.criterion.task.cloud.summary.size)))
         low = 0
         k = min(FEWEST_ATOMS, limit)
-        found = self.at(k)
-        while self._error(found) > ERROR and k < limit:
+        while (found := self._reaching(k, last=k == limit)) is None and k < limit:
             low = k
             k = min(2 * k, limit)
-            found = self.at(k)
-        if self._error(found) > ERROR:
-            return _because(found, "k_max")
+        if found is None:
+            return _because(self.at(k), "k_max")
         while k > CLOSE_ENOUGH * max(low, 1) and k > low + 1:
-            middle = round(np.sqrt(max(low, 1) * k))
-            middle = min(max(middle, low + 1), k - 1)
-            trial = self.at(middle)
-            if self._error(trial) > ERROR:
+            middle = min(max(round(np.sqrt(max(low, 1) * k)), low + 1), k - 1)
+            trial = self._reaching(middle)
+            if trial is None:
                 low = middle
             else:
                 k = middle
                 found = trial
         return _because(found, "error")
+
+    def _reaching(self, k: int, last: bool = False) -> Selected | None:
+        """k atoms if they reach the error; None if not, as where their cells are still too wide."""
+        try:
+            found = self.at(k)
+        except TooWideError:
+            if last:
+                raise
+            return None
+        return found if self._enough(found) else None
 
 
 def _because(selected: Selected, reason: StopReason) -> Selected:
@@ -275,7 +289,8 @@ class AtomsOf:
         return self._better(rival, self._scalar) is rival
 
     def _solved(self, atoms: Atoms, name: str) -> Selected:
-        path = path_of(self._criterion.task, atoms, name, "fixed")
+        reason: StopReason = "distinct" if len(atoms) < self._k else "fixed"
+        path = path_of(self._criterion.task, atoms, name, reason)
         self._fit.progress.advance(path.k, self._fit.rule.limit)
         return Selected(path, self._criterion.weights(path.factor, path.k))
 

@@ -94,8 +94,9 @@ def sparse_kernel_mean(
         variance per coordinate. "full": a Gaussian N(c, S) with their covariance. The kernel must
         then be Gaussian. Selected rows move to the means of their cells, ``indices`` and ``bound``
         are None, and the ``certificate`` says the error. "auto" takes, for a Gaussian kernel with
-        ``selection="auto"``, whichever of the three has the least error, and "full" only where it
-        has it at an equal number of stored numbers too; otherwise points.
+        ``selection="auto"``, whichever of the three has the least error; "full" is tried from five
+        coordinates on, and taken only where it wins at equal numbers stored too. Otherwise it
+        takes points.
     constraint : {'simplex', 'simplex-projection', 'sum-to-one'} or None, default=None
         The constraint on the weights. "simplex" finds the exact optimum over α ≥ 0, Σα = 1;
         "simplex-projection" projects onto that set, as [1]_ does.

@@ -19,7 +19,8 @@ JUDGING_SHARE = 0.2  # of the rows that take part, at most
 def held_out(criterion: Criterion, centers: int) -> Criterion:
     """The same criterion on some of the rows, judged by others.
 
-    They are drawn by weight, as many as tell kinds of spread with so many centres apart.
+    Rows are drawn by weight, as many as tell kinds of spread with so many centres apart; one that
+    is drawn several times counts as often, on the side that it falls to.
     """
     task = criterion.task
     cloud = task.cloud
@@ -27,10 +28,17 @@ def held_out(criterion: Criterion, centers: int) -> Criterion:
     wanted = max(DRAFT_ROWS, DRAFT_ROWS_PER_CENTER * centers) + MAX_JUDGING_ROWS
     size = min(wanted, max(2, int(cloud.summary.size)))
     offsets = rng.random(size) if size < cloud.summary.size else np.full(size, 0.5)
-    rows = cloud.locate((np.arange(size) + offsets) / size)[rng.permutation(size)]
-    judging = max(1, min(MAX_JUDGING_ROWS, round(JUDGING_SHARE * size)))
-    judged = np.unique(rows[:judging])
-    fitted = rows[judging:]
-    others = np.sort(fitted[~np.isin(fitted, judged)])  # a heavy row may be drawn for both
-    few = task.engine.load(cloud.rows(others if len(others) else np.sort(fitted)))
-    return replace(criterion, task=replace(task, cloud=few), judges=cloud.rows(judged))
+    drawn = cloud.locate((np.arange(size) + offsets) / size)
+    rows, counts = np.unique(drawn, return_counts=True)
+    order = rng.permutation(len(rows))
+    mass = np.cumsum(counts[order])
+    judging = max(1, min(MAX_JUDGING_ROWS, int(np.sum(mass <= JUDGING_SHARE * size))))
+    judged = np.sort(order[:judging])
+    fitted = np.sort(order[judging:])
+    few = task.engine.load(cloud.rows(rows[fitted]), counts[fitted].astype(np.float64))
+    return replace(
+        criterion,
+        task=replace(task, cloud=few),
+        judges=cloud.rows(rows[judged]),
+        judge_weights=counts[judged].astype(np.float64),
+    )

@@ -34,6 +34,10 @@ def log_gram(radial: RadialFunction, A: Atoms, B: Atoms) -> Matrix:
 
     With scalar spreads V = (τ² + s_a² + s_b²)I.
     """
+    if B.spreads is None and A.kind == "full":  # no matrix for every point
+        return np.ascontiguousarray(A.blurred(variance(radial)).log_values(B.centers).T)
+    if A.spreads is None and B.kind == "full":
+        return B.blurred(variance(radial)).log_values(A.centers)
     if "full" in (A.kind, B.kind):
         from kernelmean.compiled.atoms import log_products  # Numba, which the rest does without
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import numpy as np
@@ -35,6 +36,10 @@ def minimise(L: Matrix, y: Vector, guess: Vector | None = None) -> Vector:
     """
     from kernelmean.linalg import active_set
 
+    unit = _unit(L)
+    if unit != 1.0:
+        L = L / unit
+        y = y / unit
     try:
         alpha = active_set.minimise(L, y, guess)
         if _relative_gap(L, y, alpha) <= GAP_TOLERANCE:
@@ -48,6 +53,16 @@ def minimise(L: Matrix, y: Vector, guess: Vector | None = None) -> Vector:
             f"the simplex weights are optimal only to a relative gap of {gap:.0e}.", stacklevel=2
         )
     return alpha
+
+
+def _unit(L: Matrix) -> float:
+    """The power of two next below the least norm √K_aa, which is one for points.
+
+    In hundreds of dimensions atoms have norms of 1e-50 and less, and of different size; those of
+    least norm carry the minimum, and tolerances are meant for numbers of order one.
+    """
+    least = float(np.sqrt(np.einsum("ij,ij->i", L, L).min()))
+    return math.ldexp(1.0, math.frexp(least)[1] - 1) if least > 0.0 else 1.0
 
 
 def nonnegative_least_squares(L: Matrix, y: Vector) -> Vector:

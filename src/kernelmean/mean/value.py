@@ -85,7 +85,7 @@ class SparseKernelMean:
     incoherence : float
         ν = g(cover).
     kappa : ndarray of shape (k,)
-        κ_a = Σ_j p_j g(‖c_a − x_j‖).
+        κ_a = Σ_j p_j g(‖c_a − x_j‖); for atoms the mean of that over the atom.
     indicator : ndarray of shape (k,)
         E_1, …, E_k, with err² = ‖z̄‖² + E.
     jitter : float
@@ -517,7 +517,13 @@ class SparseKernelMean:
                 )
             return self._solved(self.kappa, self.kernel, wanted, self.nearest_bound)
         data = self._load(X, sample_weight)
-        return self.refit_on(data, self._other_kernel(kernel, bandwidth, data.cloud), wanted)
+        new = self._other_kernel(kernel, bandwidth, data.cloud)
+        if self.spreads is not None and not new.traits.spreads:
+            raise ValueError(
+                f"the centres have spreads, which need a Gaussian kernel, not {new}: fit again "
+                "with spread=None."
+            )
+        return self.refit_on(data, new, wanted)
 
     @property
     def bound(self) -> float | None:
@@ -718,7 +724,8 @@ class SparseKernelMean:
             nested=self.nested and found is not None and _is_farthest_first(cloud, found),
             center_mass=mass,
         )
-        bound = certificates.nearest_bound(distances, radial)
+        points = self.spreads is None
+        bound = certificates.nearest_bound(distances, radial) if points else None
         return fresh._solved(kappa, kernel, constraint, bound)
 
     def _load(self, X: ArrayLike | Sample, sample_weight: ArrayLike | None) -> LoadedSample:

@@ -48,6 +48,7 @@ class Criterion:
     kernel: Kernel
     space: Space
     judges: Points | None = None  # rows whose log-density decides; by default some of the sample's
+    judge_weights: Vector | None = None  # of these rows
 
     def weights(self, factor: Factor, k: int) -> Vector:
         """α on the first k centres."""
@@ -72,7 +73,9 @@ class Criterion:
         if not self.task.density:
             return rival.indicator < least and rival.objective < least
         with np.errstate(invalid="ignore"):  # both may exclude a row
-            gain = float((rival.log_density - best.log_density).mean())
+            gain = float(
+                np.average(rival.log_density - best.log_density, weights=self.judge_weights)
+            )
         return rival.objective < least if abs(gain) <= LIKELIHOOD_MARGIN else gain > 0.0
 
     @property
