@@ -115,6 +115,8 @@ def test_an_unknown_spread_is_named():
         ValueError, match="unknown spread 'diagonal'; choose from 'auto', None, 'scalar', 'full'"
     ):
         km.sparse_kernel_mean(blobs(50, 2), spread="diagonal")
+    with pytest.raises(ValueError, match="unknown spread 'diagonal'"):
+        km.mmd(blobs(50, 2), blobs(50, 2), spread="diagonal", sparse=False)
 
 
 def test_covariances_that_would_not_fit_memory_are_refused(monkeypatch):

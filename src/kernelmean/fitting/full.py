@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelmean import _checks, kernels
 from kernelmean._types import ArrayLike, Space
 from kernelmean.engines import Engine
 from kernelmean.fitting.prepare import checked_sample, engine_name, prepare
@@ -67,7 +66,7 @@ def kernel_mean(
 
 def full_mean(sample: WeightedSample, settings: FitSettings) -> KernelMean:
     """The full mean of a checked sample; of the settings, kernel, scale and space matter."""
-    _checks.choice(settings.space, "space", kernels.SPACES)
+    settings.check_names()
     prepared = prepare(sample, settings)
     n = len(sample)
     w = sample.weights
