@@ -313,8 +313,10 @@ INTRODUCTION = f"""Written by `make bench`. [What a spread is](theory/spreads.md
 
 {__doc__.split(chr(10), 2)[2].strip()}
 
-The constants behind "auto" were found on {", ".join(TUNED_ON)}, the
-trimming of cells also on image; the other sets only report."""
+The starts and the descent were found on {", ".join(TUNED_ON)}, the trimming
+of cells also on image. The number of steps, the dimension from which full spreads are tried and the
+share of the sample up to which they are were read off the first table itself: no set of it is
+wholly unseen."""
 
 if __name__ == "__main__":
     run("Centres with a width, beside points", INTRODUCTION, TABLES)

@@ -15,6 +15,7 @@ step costs one sum over all pairs with 2 + d columns and one k × k factorisatio
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -33,6 +34,49 @@ from kernelmean.linalg.factor import Factor, cholesky, product
 from kernelmean.linalg.gram import log_gram, squared_norms
 
 TINY = float(np.finfo(np.float64).tiny)
+
+
+def unit_of(radial: RadialFunction) -> float:
+    """The power of two next above τ, exact to divide by."""
+    return math.ldexp(1.0, math.frexp(math.sqrt(variance(radial)))[1])
+
+
+def with_weights(
+    radial: RadialFunction,
+    solve: Solve,
+    atoms: Atoms,
+    kappa: Vector,
+    K: Matrix,
+    guess: Vector | None,
+) -> tuple[Factor, Vector] | None:
+    """The factor of atoms whose K is known, and their best weights; None where there is none."""
+    factor = Factor(radial, lambda _, new, jitter: (np.empty((len(new), 0)), cholesky(K, jitter)))
+    try:
+        factor.append(atoms, kappa)
+        return factor, solve(factor, guess)
+    except LinAlgError:
+        return None
+
+
+def curvatures(alpha: Vector, K: Matrix) -> Vector:
+    """α_a²K_aa, and a share of their mean that rises with the overlap with another atom.
+
+    The second derivatives of E are multiples of it where atoms hardly overlap, and less where they
+    do.
+    """
+    norms = np.sqrt(np.maximum(np.diagonal(K), TINY))
+    cosines = K / norms[:, None] / norms
+    np.fill_diagonal(cosines, 0.0)
+    squares = (alpha * norms) ** 2
+    share = ALONE_SHARE + COINCIDENT_SHARE * cosines.max(axis=1) ** 2
+    found: Vector = squares + share * squares.mean()
+    return found
+
+
+def newton_step(descent: Matrix, metric: Matrix, longest: Callable[[Matrix], float]) -> Matrix:
+    """Newton's step by the metric alone, cut to a safe length."""
+    step: Matrix = descent / metric
+    return step * min(1.0, FIRST_STEP_RADII / max(longest(step), TINY))
 
 
 class MomentSource(Protocol):
@@ -57,21 +101,17 @@ class AtomObjective:
 
     @lazy
     def unit(self) -> float:
-        """The power of two next above τ: centres are in units of it."""
-        return math.ldexp(1.0, math.frexp(math.sqrt(self.variance))[1])
+        """Centres are in units of it."""
+        return unit_of(self.radial)
 
     def at(self, atoms: Atoms, guess: Vector | None = None) -> AtomState | None:
         """E and its gradient; None where float64 cannot tell."""
         moments = self.source.atom_moments(self.radial, atoms)
         K = np.exp(log_gram(self.radial, atoms, atoms))
-        factor = Factor(
-            self.radial, lambda _, new, jitter: (np.empty((len(new), 0)), cholesky(K, jitter))
-        )
-        try:
-            factor.append(atoms, moments[:, 0].copy())
-            alpha = self.solve(factor, guess)
-        except LinAlgError:
+        solved = with_weights(self.radial, self.solve, atoms, moments[:, 0].copy(), K, guess)
+        if solved is None:
             return None
+        factor, alpha = solved
         gradient = self._gradient(atoms, alpha, moments, K)
         value = factor.value(alpha)
         if not (np.isfinite(value) and np.isfinite(gradient).all()):
@@ -111,16 +151,12 @@ class AtomObjective:
     def _metric(self, atoms: Atoms, alpha: Vector, K: Matrix) -> Matrix:
         """The diagonal of the Hessian where atoms hardly overlap, and more where they do.
 
-        With W = τ² + 2v and A_a = α_a²K_aa it is 2A/W in each coordinate of c, and dA(V/W)² in q.
+        With W = τ² + 2v and A of :func:`curvatures` it is 2A/W in each coordinate of c, and
+        dA(V/W)² in q.
         """
         assert atoms.spreads is not None
         W = self.variance + 2.0 * atoms.spreads
-        norms = np.sqrt(np.maximum(np.diagonal(K), TINY))
-        cosines = K / norms[:, None] / norms
-        np.fill_diagonal(cosines, 0.0)
-        squares = (alpha * norms) ** 2
-        share = ALONE_SHARE + COINCIDENT_SHARE * cosines.max(axis=1) ** 2
-        A = squares + share * squares.mean()
+        A = curvatures(alpha, K)
         d = atoms.dimension
         of_centers = np.repeat((2.0 * A * (self.unit**2 / W))[:, None], d, axis=1)
         return np.column_stack([of_centers, d * A * ((self.variance + atoms.spreads) / W) ** 2])
@@ -164,8 +200,7 @@ class AtomState:
 
     def first_step(self, descent: Matrix) -> Matrix:
         """Newton's step by the metric alone, cut to a safe length."""
-        step = descent / self.metric
-        return step * min(1.0, FIRST_STEP_RADII / max(self.longest(step), TINY))
+        return newton_step(descent, self.metric, self.longest)
 
     def free(self, x: Matrix) -> Matrix:
         """x without q of the atoms that are points and would become narrower still."""

@@ -8,21 +8,24 @@ diagonal of the Hessian says most.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import LinAlgError
 
 from kernelmean._lazy import lazy
 from kernelmean._types import Matrix, Vector
-from kernelmean.coefficients.atom_refinement import TINY
-from kernelmean.coefficients.descent import FIRST_STEP_RADII, Memory, minimise, stages
-from kernelmean.coefficients.refinement import ALONE_SHARE, COINCIDENT_SHARE, Solve
+from kernelmean.coefficients.atom_refinement import (
+    curvatures,
+    newton_step,
+    unit_of,
+    with_weights,
+)
+from kernelmean.coefficients.descent import Memory, minimise, stages
+from kernelmean.coefficients.refinement import Solve
 from kernelmean.engines import Engine, PointCloud
 from kernelmean.kernels import Atoms, RadialFunction, Spreads
 from kernelmean.kernels.atoms import variance
-from kernelmean.linalg.factor import Factor, cholesky
+from kernelmean.linalg.factor import Factor
 from kernelmean.linalg.gram import gram
 
 # Least eigenvalue of S at the start, so that flat directions can grow: B = 0 has no slope.
@@ -48,22 +51,18 @@ class FullObjective:
 
     @lazy
     def unit(self) -> float:
-        """The power of two next above τ: all variables are in units of it."""
-        return math.ldexp(1.0, math.frexp(math.sqrt(self.variance))[1])
+        """All variables are in units of it."""
+        return unit_of(self.radial)
 
     def at(self, variables: Matrix, guess: Vector | None = None) -> FullState | None:
         """E and its gradient; None where float64 cannot tell."""
         atoms = self.atoms(variables)
         moments = self.cloud.atom_moments(self.radial, atoms)
         K = gram(self.radial, atoms, atoms)
-        factor = Factor(
-            self.radial, lambda _, new, jitter: (np.empty((len(new), 0)), cholesky(K, jitter))
-        )
-        try:
-            factor.append(atoms, moments[:, 0].copy())
-            alpha = self.solve(factor, guess)
-        except LinAlgError:
+        solved = with_weights(self.radial, self.solve, atoms, moments[:, 0].copy(), K, guess)
+        if solved is None:
             return None
+        factor, alpha = solved
         gradient = self._gradient(variables, atoms, alpha, moments, K)
         value = factor.value(alpha)
         if not (np.isfinite(value) and np.isfinite(gradient).all()):
@@ -113,12 +112,7 @@ class FullObjective:
         B = self._roots(variables)
         k, d, _ = B.shape
         t2 = self.variance / self.unit**2
-        norms = np.sqrt(np.maximum(np.diagonal(K), TINY))
-        cosines = K / norms[:, None] / norms
-        np.fill_diagonal(cosines, 0.0)
-        squares = (alpha * norms) ** 2
-        share = ALONE_SHARE + COINCIDENT_SHARE * cosines.max(axis=1) ** 2
-        A = 2.0 * (squares + share * squares.mean())
+        A = 2.0 * curvatures(alpha, K)
         s = (B**2).sum(axis=2)  # the diagonal of BBᵀ
         W = t2 + 2.0 * s
         of_centers = np.einsum("aij,aj->ai", self.frames**2, 1.0 / W)
@@ -152,8 +146,7 @@ class FullState:
 
     def first_step(self, descent: Matrix) -> Matrix:
         """Newton's step by the metric alone, cut to a safe length."""
-        step: Matrix = descent / self.metric
-        return step * min(1.0, FIRST_STEP_RADII / max(self.longest(step), TINY))
+        return newton_step(descent, self.metric, self.longest)
 
     def free(self, x: Matrix) -> Matrix:
         """All of x: there are no bounds."""

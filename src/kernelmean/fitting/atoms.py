@@ -29,8 +29,8 @@ from kernelmean.selection.greedy import MAX_ROWS_ALL_CANDIDATES
 
 ERROR = 0.01  # relative error that is enough where the number of atoms is open
 FEWEST_ATOMS = 16  # that the search for their number begins with
-# Errors of "auto" as a multiple of those of points, over the 182 Gaussian cells of the table beside
-# the peers: 0.36 after 3 steps (12 cells above 0.9), 0.28 after 10 (none), 0.25 after 20.
+# The first steps gain most; after ten no Gaussian cell of ``benchmarks.spreads`` is above 0.9 of
+# the error of points.
 POLISH_ATOMS = 10  # steps by which "auto" moves and widens atoms of a small sample
 MAX_K_POLISH = 640  # atoms up to which their algebra takes no longer than the choice itself
 POLISH_MANY_ATOMS = 5  # steps for more atoms than that, up to
@@ -39,7 +39,7 @@ MAX_FULL_ALGEBRA = 2e8  # k²d³: operations up to which a step of full atoms ta
 # Coordinates: in fewer, scalar spreads did as well at equal numbers on the sets beside the peers.
 LEAST_FULL_DIMENSION = 5
 # Points that store as many numbers as k full atoms, as a share of the sample: with more of them,
-# points near exactness win (cover, 10-D, wide kernel: 0.95 of their error at 0.19, 1.8 at 0.38).
+# points are near exactness and win at equal numbers (``benchmarks.spreads``; seen first on cover).
 MAX_FULL_SHARE = 0.3
 PROBE_ATOMS = 128  # with which the kind of spread of a density is found where their number is open
 CLOSE_ENOUGH = 1.1  # ratio of the least number of atoms to the number found
@@ -136,7 +136,10 @@ class AtomFit:
         selected = select("auto", self.criterion, self.rule, self.progress)
         return refined_points(selected, self.criterion, self.steps, polish=True)
 
-    def _enough(self, selected: Selected) -> bool:
+    def _enough(self, selected: Selected | None) -> bool:
+        """Whether an estimate of the error, with two standard errors to spare, is low enough."""
+        if selected is None:
+            return False
         return self.gauge.relative_error(selected.path.factor, selected.weights).at_most(ERROR)
 
     def _searched(self) -> Selected:
@@ -148,30 +151,32 @@ class AtomFit:
         limit = min(self.rule.limit, max(1, int(self.criterion.task.cloud.summary.size)))
         low = 0
         k = min(FEWEST_ATOMS, limit)
-        while (found := self._reaching(k, last=k == limit)) is None and k < limit:
+        found = self._tried(k, last=k == limit)
+        while not self._enough(found) and k < limit:
             low = k
             k = min(2 * k, limit)
-        if found is None:
-            return _because(self.at(k), "k_max")
+            found = self._tried(k, last=k == limit)
+        assert found is not None
+        if not self._enough(found):
+            return _because(found, "k_max")
         while k > CLOSE_ENOUGH * max(low, 1) and k > low + 1:
             middle = min(max(round(np.sqrt(max(low, 1) * k)), low + 1), k - 1)
-            trial = self._reaching(middle)
-            if trial is None:
-                low = middle
-            else:
+            trial = self._tried(middle)
+            if trial is not None and self._enough(trial):
                 k = middle
                 found = trial
+            else:
+                low = middle
         return _because(found, "error")
 
-    def _reaching(self, k: int, last: bool = False) -> Selected | None:
-        """k atoms if they reach the error; None if not, as where their cells are still too wide."""
+    def _tried(self, k: int, last: bool = False) -> Selected | None:
+        """The best with k atoms; None where their cells are too wide and more atoms may follow."""
         try:
-            found = self.at(k)
+            return self.at(k)
         except TooWideError:
             if last:
                 raise
             return None
-        return found if self._enough(found) else None
 
 
 def _because(selected: Selected, reason: StopReason) -> Selected:
