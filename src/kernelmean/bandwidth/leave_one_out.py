@@ -30,14 +30,16 @@ CANCELLED_SHARE = 1e-6
 LOG_SIGMA_PRECISION = 0.01  # absolute, at which Brent's method ends
 
 
-def likelihood(cloud: PointCloud, start: float, rng: np.random.Generator) -> float:
-    """argmax over σ of Σ_i p_i log f_{σ,−i}(x_i).
+def likelihood(
+    cloud: PointCloud, start: float, rng: np.random.Generator, left_aside: float = 0.0
+) -> float:
+    """argmax over σ of Σ_i p_i log f_{σ,−i}(x_i), but for a share of the rows of least density.
 
     The search goes by octaves down from 4·start, then by Brent's method about the best.
     """
     if not (math.isfinite(start) and start > 0.0):
         return start  # no spread: nothing to search
-    fine = LeftOut.of(cloud, _row_count(cloud), rng)
+    fine = replace(LeftOut.of(cloud, _row_count(cloud), rng), left_aside=left_aside)
     coarse = fine.first(COARSE_SHARE)
     best = 2
     best_value = -math.inf
@@ -68,6 +70,7 @@ class LeftOut:
     cloud: PointCloud
     rows: Points
     masses: Vector  # P_i, the weight of all points equal to row i
+    left_aside: float = 0.0  # share of the rows, those of least density, that do not count
 
     @classmethod
     def of(cls, cloud: PointCloud, count: int, rng: np.random.Generator) -> LeftOut:
@@ -101,7 +104,9 @@ class LeftOut:
         if lost.any():
             value[lost] = self.cloud.log_kernel_sum(formula.times(apart), self.rows[lost])
         value -= np.log1p(-self.masses)
-        return float(np.mean(value)) + kernel.log_density_constant(d)
+        aside = int(self.left_aside * len(value))
+        counted = np.sort(value)[aside:] if aside else value
+        return float(np.mean(counted)) + kernel.log_density_constant(d)
 
 
 def _row_count(cloud: PointCloud) -> int:

@@ -11,12 +11,13 @@ from kernelmean.engines import Engine, PointCloud
 from kernelmean.kernels import Kernel
 
 DEFAULT_RULE = "scott"
+OWN_SCALE = (DEFAULT_RULE, "auto")  # defaults, which leave a kernel its own scale
 
 
 def resolve_kernel(kernel: Any, scale: Any, cloud: PointCloud) -> Kernel:
     """A kernel as it is; a name with its own length, or with a rule that reads the data."""
     if isinstance(kernel, Kernel):
-        if not (isinstance(scale, str) and scale == DEFAULT_RULE):
+        if not (isinstance(scale, str) and scale in OWN_SCALE):
             raise ValueError(
                 f"{kernel} carries its own scale: give either a kernel instance, or a name and "
                 f"bandwidth={scale!r}."

@@ -106,9 +106,9 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         *,
         priors: ArrayLike | None = None,
-        bandwidth: float | str = "scott",
+        bandwidth: float | str = "auto",
         kernel: Any = "gaussian",
-        scale: Any = None,
+        scale: Any = "auto",
         k: int | str = "auto",
         k_max: int | None = None,
         tol: float = 1e-10,
@@ -116,6 +116,7 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         selection: Any = "auto",
         refine: int = 0,
         spread: str | None = "auto",
+        target: str = "auto",
         sparse: bool = True,
         engine: Any = "cpu",
         random_state: RandomState = None,
@@ -132,6 +133,7 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.selection = selection
         self.refine = refine
         self.spread = spread
+        self.target = target
         self.sparse = sparse
         self.engine = engine
         self.random_state = random_state

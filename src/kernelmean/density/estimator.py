@@ -21,6 +21,7 @@ from kernelmean.density.fitting import (
     like,
     memory_of,
 )
+from kernelmean.density.likelihood import is_by_likelihood
 from kernelmean.density.mixture import gaussian_mixture, mean_log_density
 from kernelmean.density.quantiles import evenly_spread_rows, log_quantiles
 from kernelmean.fitting.full import full_mean
@@ -52,14 +53,17 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    bandwidth : float or str, default='scott'
+    bandwidth : float or str, default='auto'
         The kernel's own length, or a rule that follows the data's scale: "scott", "silverman",
-        "iqr", "median", "mode", "likelihood"; also "jaakkola" where ``fit`` is given labels.
+        "iqr", "median", "mode", "likelihood"; also "jaakkola" where ``fit`` is given labels. "auto"
+        leaves it to the likelihood of rows that are left out: see ``target``.
     kernel : str or Kernel, default='gaussian'
         "gaussian", "laplacian" (or "exponential"), "cauchy", or a kernel such as ``km.Student(3,
         1.0)``.
-    scale : {'std', 'cov'}, array-like of shape (d, d) or None, default=None
-        A linear map that is applied to the data first; log-densities carry its Jacobian.
+    scale : {'auto', 'std', 'cov'}, array-like of shape (d, d) or None, default='auto'
+        A linear map that is applied to the data first; log-densities carry its Jacobian. "auto"
+        divides each coordinate by its width, measured by quantiles: neither foreign units nor a
+        few gross outliers change anything. None leaves the data as they are.
     k : int or 'auto', default='auto'
         The number of centres.
     k_max : int or None, default=None
@@ -76,6 +80,14 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         Whether centres have a width of their own, as in :func:`sparse_kernel_mean`. None: they are
         points. "scalar" and "full": they are small Gaussians in the place of the points near them,
         round or of any shape. "auto": whichever does best, where the kernel is a Gaussian.
+    target : {'auto', 'kde', 'likelihood'}, default='auto'
+        What the density is to be near to. "kde": the kernel density estimate of all points, of
+        which it is a sparse copy with a certificate. "likelihood": the density that the points come
+        from. Its atoms are then fitted by EM, their number and how freely their covariances vary by
+        rows that are held out, and ``mean_.estimated_error`` is None: there is no kernel mean to be
+        near to. Only for a Gaussian kernel; a bandwidth that is given is the least width of an
+        atom. "auto" is "likelihood", unless a bandwidth, another kernel, ``selection``, ``refine``,
+        ``spread=None`` or ``sparse=False`` ask for a kernel density estimate.
     sparse : bool, default=True
         False keeps every point as a centre: the exact kernel density estimate, by the same fast
         sums.
@@ -95,7 +107,12 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
     mean_ : SparseKernelMean or KernelMean
         The fitted density; the latter with ``sparse=False``.
     bandwidth_ : float
-        The length of the fitted kernel (σ, γ, √β).
+        The length of the fitted kernel (σ, γ, √β); the least width of an atom where ``target_`` is
+        "likelihood".
+    scale_ : ndarray of shape (d, d) or None
+        The linear map before the kernel.
+    target_ : {'kde', 'likelihood'}
+        What the density was fitted to be near to.
     log_quantiles_ : ndarray of shape (1001,)
         The quantiles of the log-density of the training points, at levels 0, 0.001, …, 1.
     merging_error_ : float
@@ -137,9 +154,9 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        bandwidth: float | str = "scott",
+        bandwidth: float | str = "auto",
         kernel: Any = "gaussian",
-        scale: Any = None,
+        scale: Any = "auto",
         k: int | str = "auto",
         k_max: int | None = None,
         tol: float = 1e-10,
@@ -147,6 +164,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         selection: Any = "auto",
         refine: int = 0,
         spread: str | None = "auto",
+        target: str = "auto",
         sparse: bool = True,
         engine: Any = "cpu",
         random_state: RandomState = None,
@@ -162,6 +180,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.selection = selection
         self.refine = refine
         self.spread = spread
+        self.target = target
         self.sparse = sparse
         self.engine = engine
         self.random_state = random_state
@@ -554,7 +573,8 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
                 f"{os.fspath(path)} holds a kernel mean that is no density; use km.load(path)."
             )
         kind = mean.expansion.atoms.kind
-        fitted = cls(kernel=mean.kernel, scale=mean.scale, k=mean.k, spread=kind)
+        target = "likelihood" if is_by_likelihood(mean) else "kde"
+        fitted = cls(kernel=mean.kernel, scale=mean.scale, k=mean.k, spread=kind, target=target)
         fitted.n_features_in_ = mean.dimension
         if mean.columns is not None:
             fitted.feature_names_in_ = np.array(mean.columns, dtype=object)
@@ -608,6 +628,8 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
             self.merging_error_ = fitted.merging_error
         self.mean_ = fitted
         self.bandwidth_ = fitted.kernel.length
+        self.scale_ = fitted.scale
+        self.target_ = "likelihood" if is_by_likelihood(fitted) else "kde"
         self.log_quantiles_ = log_quantiles
         return self
 

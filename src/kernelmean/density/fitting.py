@@ -15,6 +15,8 @@ from kernelmean._random import Streams
 from kernelmean._types import ArrayLike, Points, Vector
 from kernelmean.bandwidth import LABELLED_RULE
 from kernelmean.bandwidth.resolve import DEFAULT_RULE, labelled_kernel
+from kernelmean.density.likelihood import fit_by_likelihood
+from kernelmean.density.targets import target_of
 from kernelmean.fitting import spreads
 from kernelmean.fitting.fit import fit_prepared
 from kernelmean.fitting.prepare import Prepared, prepare
@@ -52,6 +54,8 @@ def fit_density(
     do no better with centres of their own; refined centres do, and so do centres with spreads,
     since a spread is chosen by what it achieves at a bandwidth.
     """
+    if settings.target == "likelihood":
+        return fit_by_likelihood(sample, settings, streams)
     settings.check_names()
     prepared = prepare(sample, settings)
     size = prepared.data.cloud.summary.size
@@ -132,7 +136,8 @@ def like(settings: FitSettings, density: Density) -> FitSettings:
 
 def density_settings(estimator: Any) -> FitSettings:
     """The parameters of an estimator that say how a density is fitted."""
-    return FitSettings.density(**{name: getattr(estimator, name) for name in PARAMETERS})
+    given = {name: getattr(estimator, name) for name in PARAMETERS}
+    return FitSettings.density(**given, target=target_of(estimator))
 
 
 def fit_settings(estimator: Any, sample: WeightedSample, y: ArrayLike | None) -> FitSettings:

@@ -174,6 +174,7 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         weights = estimators.weights(sample_weight, len(sample))
         own = self.get_params(deep=False)
         del own["contamination"]
+        own["target"] = "kde"
         if isinstance(self.bandwidth, str) and self.bandwidth == "auto":
             low = sample.dimension <= LOW_DIMENSION or not isinstance(self.kernel, str)
             own["bandwidth"] = DEFAULT_RULE if low else "iqr"

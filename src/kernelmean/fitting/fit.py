@@ -247,7 +247,7 @@ def _mean(selected: Selected, prepared: Prepared, settings: FitSettings) -> Spar
         n_points=data.cloud.summary.size,
         constraint=settings.constraint,
         solver=settings.solver,
-        engine=engine_name(settings.engine, prepared),
+        engine=engine_name(settings.engine, data),
         selection=path.source.name,
         **path_facts(path, data.cloud, data.engine),
     )

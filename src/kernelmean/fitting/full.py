@@ -77,5 +77,5 @@ def full_mean(sample: WeightedSample, settings: FitSettings) -> KernelMean:
         settings.space,
         prepared.data.scale,
         prepared.data.cloud.summary.size,
-        engine_name(settings.engine, prepared),
+        engine_name(settings.engine, prepared.data),
     )

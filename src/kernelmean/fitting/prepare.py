@@ -36,15 +36,20 @@ def checked_sample(
 
 
 def prepare(sample: WeightedSample, settings: FitSettings) -> Prepared:
-    """Find the scale, map, load once, and find the kernel in the mapped coordinates."""
+    """Load, and find the kernel in the mapped coordinates."""
+    data = loaded(sample, settings)
+    return Prepared(data, resolve_kernel(settings.kernel, settings.bandwidth, data.cloud))
+
+
+def loaded(sample: WeightedSample, settings: FitSettings) -> LoadedSample:
+    """Find the scale, map, and load once."""
     work = 3.0 * len(sample) ** 1.5  # kernel values of a fit with 3√n centres
     engine = engines.choose(settings.engine, work, sample.sample.on_device)
     scale = settings.scale
     matrix = None if scale is None else scaling.resolve(scale, sample.summary)
-    data = LoadedSample.of(sample, engine, matrix)
-    return Prepared(data, resolve_kernel(settings.kernel, settings.bandwidth, data.cloud))
+    return LoadedSample.of(sample, engine, matrix)
 
 
-def engine_name(asked: str | Engine, prepared: Prepared) -> str | Engine:
+def engine_name(asked: str | Engine, data: LoadedSample) -> str | Engine:
     """What a fitted mean says of its engine: that which ran, where the choice was left to us."""
-    return prepared.data.engine.name if asked == "auto" else asked
+    return data.engine.name if asked == "auto" else asked

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -41,6 +41,7 @@ class FitSettings:
     constraint: Constraint = None
     solver: Solver = "cholesky"
     engine: str | Engine = "cpu"
+    target: Literal["kde", "likelihood"] = "kde"  # what a density is to be near to
     by_likelihood: bool = False  # "auto" compares the mean log-density of rows, not the error
 
     @classmethod

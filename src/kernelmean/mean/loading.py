@@ -19,7 +19,7 @@ KNOWN_WORDS: dict[str, tuple[object, ...]] = {
     "space": kernels.SPACES,
     "constraint": coefficients.CONSTRAINTS,
     "solver": coefficients.SOLVERS,
-    "stop_reason": ("tol", "k_max", "rank", "distinct", "fixed", "error"),
+    "stop_reason": ("tol", "k_max", "rank", "distinct", "fixed", "error", "likelihood"),
 }
 ROUNDING = 1e-9  # of the largest eigenvalue: as negative as that of a flat cell may be
 MALFORMED = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
@@ -161,7 +161,7 @@ def _arrays(arrays: storage.Arrays) -> dict[str, Any]:
             raise ValueError(f"array {name!r} is not finite")
     _check_spreads(arrays.get("spreads"))
     indices: IntVector | None = arrays["indices"].astype(np.intp) if "indices" in arrays else None
-    return {"scale": None, **arrays, "indices": indices}
+    return {"scale": None, "kappa": None, "indicator": None, **arrays, "indices": indices}
 
 
 def _check_spreads(spreads: Spreads | None) -> None:

@@ -84,13 +84,14 @@ class SparseKernelMean:
         The largest distance of a point to its nearest centre.
     incoherence : float
         ν = g(cover).
-    kappa : ndarray of shape (k,)
-        κ_a = Σ_j p_j g(‖c_a − x_j‖); for atoms the mean of that over the atom.
-    indicator : ndarray of shape (k,)
-        E_1, …, E_k, with err² = ‖z̄‖² + E.
+    kappa : ndarray of shape (k,) or None
+        κ_a = Σ_j p_j g(‖c_a − x_j‖); for atoms the mean of that over the atom. None for a density
+        that was fitted by likelihood: there is no kernel mean that it would be near to.
+    indicator : ndarray of shape (k,) or None
+        E_1, …, E_k, with err² = ‖z̄‖² + E; None where ``kappa`` is.
     jitter : float
         What was added to the diagonal of the k × k matrix so that its Cholesky factor exists.
-    stop_reason : {'tol', 'k_max', 'rank', 'distinct', 'fixed', 'error'}
+    stop_reason : {'tol', 'k_max', 'rank', 'distinct', 'fixed', 'error', 'likelihood'}
         Why no further centre was taken; "error": the estimated relative error is at most 1 %.
     n_points : float
         The number n of points; for a weighted sample the sum of its weights, or Kish's effective
@@ -161,8 +162,8 @@ class SparseKernelMean:
     radii: Vector  # (k,) distance of each centre to the earlier ones
     cover: float  # largest distance of a point to its nearest centre
     incoherence: float  # ν = g(cover)
-    kappa: Vector  # (k,) κ_a = Σ_j p_j g(‖c_a − x_j‖)
-    indicator: Vector  # (k,) E_1..E_k; err² = ‖z̄‖² + E
+    kappa: Vector | None  # (k,) κ_a = Σ_j p_j g(‖c_a − x_j‖)
+    indicator: Vector | None  # (k,) E_1..E_k; err² = ‖z̄‖² + E
     jitter: float
     stop_reason: StopReason
     n_points: float  # n; Σw or Kish's effective size for a weighted sample
@@ -456,7 +457,8 @@ class SparseKernelMean:
             center_mass=None if self.center_mass is None else self.center_mass[:m],
             stop_reason="fixed",
         )
-        return short._solved(self.kappa[:m], self.kernel, self.constraint, nearest_bound=None)
+        kappa = self._required_kappa("truncate")[:m]
+        return short._solved(kappa, self.kernel, self.constraint, nearest_bound=None)
 
     def refit(
         self,
@@ -515,7 +517,8 @@ class SparseKernelMean:
                 raise ValueError(
                     "a new kernel or bandwidth changes κ: give the data, refit(X, ...)."
                 )
-            return self._solved(self.kappa, self.kernel, wanted, self.nearest_bound)
+            kappa = self._required_kappa("refit")
+            return self._solved(kappa, self.kernel, wanted, self.nearest_bound)
         data = self._load(X, sample_weight)
         new = self._other_kernel(kernel, bandwidth, data.cloud)
         if self.spreads is not None and not new.traits.spreads:
@@ -727,6 +730,15 @@ class SparseKernelMean:
         points = self.spreads is None
         bound = certificates.nearest_bound(distances, radial) if points else None
         return fresh._solved(kappa, kernel, constraint, bound)
+
+    def _required_kappa(self, method: str) -> Vector:
+        """κ, or a ValueError where no kernel mean was approximated."""
+        if self.kappa is None:
+            raise ValueError(
+                f"this density was fitted by likelihood and is near to no kernel mean: {method} "
+                "needs one; fit again with other settings, or with target='kde'."
+            )
+        return self.kappa
 
     def _load(self, X: ArrayLike | Sample, sample_weight: ArrayLike | None) -> LoadedSample:
         """The data in the coordinates of the kernel."""

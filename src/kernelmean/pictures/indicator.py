@@ -41,6 +41,11 @@ def indicator_curve(mean: KernelMean | SparseKernelMean) -> IndicatorCurve:
             "a full kernel mean has no indicator: every point is a centre; fit with sparse=True."
         )
     E = mean.indicator
+    if E is None:
+        raise TypeError(
+            "a density that was fitted by likelihood has no indicator: it is near to no kernel "
+            "mean; fit with target='kde'."
+        )
     left_over = np.full(len(E), np.nan)
     gained = E[0] - E[-1]
     if gained > 0.0:

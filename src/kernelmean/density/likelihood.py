@@ -1,0 +1,175 @@
+"""The density of k atoms that explains other rows best, in the place of a copy of a kernel density.
+
+The atoms come from EM (:mod:`kernelmean.mixtures`). They are centres with a width of their own:
+component N(c_a, V_a) is the centre c_a with the spread S_a = V_a − σ²I under a Gaussian kernel of
+bandwidth σ, the narrowest width of all components.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernelmean import _checks
+from kernelmean._random import Streams
+from kernelmean._types import Vector
+from kernelmean.bandwidth import resolution
+from kernelmean.bandwidth.resolve import resolve_kernel
+from kernelmean.engines.arrays import ArraySummary, WeightedPoints
+from kernelmean.fitting.prepare import engine_name, loaded
+from kernelmean.fitting.settings import FEWEST_DENSITY_CENTERS, FitSettings, default_limit
+from kernelmean.fitting.spreads import full_fits
+from kernelmean.kernels import Gaussian, Kernel
+from kernelmean.mean import scaling
+from kernelmean.mean.expansion import AnyMean
+from kernelmean.mean.loaded import LoadedSample
+from kernelmean.mean.value import SparseKernelMean
+from kernelmean.mixtures import Gaussians, Limits, Rows, likeliest
+from kernelmean.mixtures.gaussians import Shape, feature_count
+from kernelmean.mixtures.rows import drawn
+from kernelmean.samples import WeightedSample
+
+SELECTION = "likelihood"  # what the mean says of how its centres were found
+MAX_SEARCH_ROWS = 20_000  # on which the number of components is searched for
+# Rows × components × features in a step of EM on all rows: about a second on two cores.
+MAX_LAST_WORK = 1e10
+LEAST_WIDTH = 0.005  # of a component, in units of Scott's bandwidth
+MAX_FULL_DIMENSION = 100  # coordinates up to which covariances are matrices
+
+
+def fit_by_likelihood(
+    sample: WeightedSample, settings: FitSettings, streams: Streams
+) -> SparseKernelMean:
+    """The mixture of Gaussians that is the likeliest at held-out rows, as a sparse mean."""
+    settings.check_names()
+    data = loaded(sample, settings)
+    if not (data.cloud.summary.std > 0).any():
+        raise ValueError(
+            "there is no spread in the data (all points equal, or one point only): no density "
+            "follows from them; give a bandwidth, and target='kde'."
+        )
+    size = data.cloud.summary.size
+    limit = settings.k_max
+    if limit is None:
+        limit = max(default_limit(size), FEWEST_DENSITY_CENTERS)
+    rule = settings.stopping(size)
+    shape = _shape(settings, sample.sample.dimension, rule.k or limit)
+    atoms = min(float(rule.k or limit), size)
+    fit = LikelihoodFit(data, settings, Limits(rule.k, _checks.count(limit, "k_max"), shape), atoms)
+    return fit.mean(streams)
+
+
+def is_by_likelihood(density: AnyMean) -> bool:
+    """Whether a density was fitted by likelihood, and is near to no kernel mean."""
+    return isinstance(density, SparseKernelMean) and density.kappa is None
+
+
+@dataclass(frozen=True, eq=False)
+class LikelihoodFit:
+    """What the fit works on."""
+
+    data: LoadedSample
+    settings: FitSettings
+    limits: Limits
+    most_atoms: float
+
+    def mean(self, streams: Streams) -> SparseKernelMean:
+        """Draw the rows, find the mixture, and write it as a mean."""
+        rng = streams.of("likelihood rows")
+        some = self._drawn(MAX_SEARCH_ROWS, rng)
+        every = some if len(some) < MAX_SEARCH_ROWS else self._drawn(self._most_rows, rng)
+        # Medians, because moments about a mean that a gross outlier has moved lose their digits.
+        origin: Vector = np.median(some.points, axis=0)
+        kernel = self._given_kernel()
+        floor = _floor(some) if kernel is None else np.full(some.dimension, kernel.length**2)
+        engine = self.data.engine
+        found = likeliest(
+            some.about(origin), every.about(origin), floor, self.limits, engine, streams
+        )
+        return self._written(found.mixture, origin, kernel)
+
+    def _drawn(self, most: int, rng: np.random.Generator) -> Rows:
+        return drawn(self.data.cloud, self.data.sample.weights, most, rng)
+
+    @property
+    def _most_rows(self) -> int:
+        d = self.data.sample.sample.dimension
+        width = self.most_atoms * feature_count(d, self.limits.shape)
+        return max(MAX_SEARCH_ROWS, int(MAX_LAST_WORK / width))
+
+    def _given_kernel(self) -> Kernel | None:
+        """The kernel whose bandwidth the user has given, by a number, a rule or a kernel."""
+        own = isinstance(self.settings.kernel, Kernel)
+        if not own and self.settings.bandwidth == "auto":
+            return None
+        return resolve_kernel(self.settings.kernel, self.settings.bandwidth, self.data.cloud)
+
+    def _written(
+        self, mixture: Gaussians, origin: Vector, kernel: Kernel | None
+    ) -> SparseKernelMean:
+        """S_a = V_a − σ²I, the heaviest atom first."""
+        order = np.argsort(-mixture.weights, kind="stable")
+        if kernel is None:
+            kernel = Gaussian(float(np.sqrt(mixture.least_variance())))
+        spreads = _without(mixture.covariances[order], kernel.length**2)
+        data = self.data
+        means = mixture.means[order] + origin
+        nearest = data.cloud.nearest(means).distances()
+        k = len(mixture)
+        reason = "fixed" if self.limits.k == k else "distinct" if self.limits.k else "likelihood"
+        return SparseKernelMean(
+            centers=data.original(means, None),
+            spreads=spreads,
+            weights=mixture.weights[order],
+            kernel=kernel,
+            space="l2",
+            scale=data.scale,
+            indices=None,
+            n_points=data.cloud.summary.size,
+            constraint="simplex",
+            solver=self.settings.solver,
+            engine=engine_name(self.settings.engine, data),
+            selection=SELECTION,
+            radii=np.full(k, np.inf),
+            cover=nearest.cover,
+            incoherence=0.0,
+            kappa=None,
+            indicator=None,
+            jitter=0.0,
+            stop_reason=reason,
+        )
+
+
+def _shape(settings: FitSettings, d: int, k: int) -> Shape:
+    """Whether covariances are matrices; numbers in many dimensions, or where they are asked for."""
+    if settings.spread == "auto":
+        return "full" if d <= MAX_FULL_DIMENSION and full_fits(k, d) else "scalar"
+    if settings.spread == "full" and not full_fits(k, d):
+        raise ValueError(
+            f"spread='full' would hold {k} covariances of {d} × {d} numbers, more than fits "
+            "memory; use spread='scalar'."
+        )
+    return "scalar" if settings.spread == "scalar" else "full"
+
+
+def _floor(rows: Rows) -> Vector:
+    """(d,) the least variance of a component: by the width of the column and by its resolution.
+
+    Columns are measured by quantiles: neither outliers nor units change it.
+    """
+    summary = ArraySummary(WeightedPoints(rows.points, rows.masses))
+    d = rows.dimension
+    scott = rows.size ** (-1.0 / (d + 4)) * scaling.robust_widths(summary)
+    floor: Vector = np.maximum(
+        (LEAST_WIDTH * scott) ** 2, resolution.rounding_variances(rows.points)
+    )
+    return floor
+
+
+def _without(covariances: np.ndarray, variance: float) -> np.ndarray:
+    """V − σ²I, symmetric to the last bit and nowhere negative where V is a number."""
+    if covariances.ndim == 1:
+        return np.maximum(covariances - variance, 0.0)
+    spreads = covariances - variance * np.eye(covariances.shape[1])
+    return 0.5 * (spreads + np.swapaxes(spreads, 1, 2))

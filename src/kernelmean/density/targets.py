@@ -1,0 +1,53 @@
+"""What a density is to be near to: a kernel density estimate, or the truth that rows come from."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from kernelmean import _checks
+from kernelmean.kernels import Gaussian, Kernel, family
+
+TARGETS = ("auto", "kde", "likelihood")
+
+
+def target_of(estimator: Any) -> Literal["kde", "likelihood"]:
+    """The target that an estimator's parameters ask for.
+
+    "auto" is "likelihood" where nothing asks for a kernel density estimate: no bandwidth of one's
+    own, no other kernel, no selection, refinement or error, no point centres, no full density.
+    """
+    asked = _checks.choice(estimator.target, "target", TARGETS)
+    if asked == "kde":
+        return "kde"
+    objection = _objection(estimator)
+    if asked == "likelihood":
+        if objection is not None:
+            raise ValueError(
+                f"target='likelihood' fits a mixture of Gaussians by EM, which {objection}; leave "
+                "that out, or use target='kde'."
+            )
+        return "likelihood"
+    open_bandwidth = isinstance(estimator.bandwidth, str) and estimator.bandwidth == "auto"
+    named = isinstance(estimator.kernel, str)
+    return "likelihood" if open_bandwidth and named and objection is None else "kde"
+
+
+def _objection(estimator: Any) -> str | None:
+    """What of an estimator's parameters no fit by likelihood can heed, as half a sentence."""
+    if not _is_gaussian(estimator.kernel):
+        return f"needs a Gaussian kernel, not {estimator.kernel}"
+    if not estimator.sparse:
+        return "has no full density, but sparse=False asks for it"
+    if estimator.spread is None:
+        return "has no point centres, but spread=None asks for them"
+    if not (isinstance(estimator.selection, str) and estimator.selection == "auto"):
+        return f"selects no centres, but selection={estimator.selection!r} asks for that"
+    if estimator.refine:
+        return f"moves its centres by itself, but refine={estimator.refine!r} asks for steps"
+    return None
+
+
+def _is_gaussian(kernel: Any) -> bool:
+    if isinstance(kernel, Kernel):
+        return isinstance(kernel, Gaussian)
+    return isinstance(kernel, str) and isinstance(family(kernel), Gaussian)

@@ -1,0 +1,12 @@
+"""Gaussian mixtures by likelihood: the density of k atoms that explains other rows best.
+
+A sparse copy of a kernel density estimate is as good as that estimate. A mixture whose atoms are
+fitted by likelihood is often better: each atom has a covariance of its own, wide where rows are
+few and narrow where they lie close.
+"""
+
+from kernelmean.mixtures.gaussians import Gaussians
+from kernelmean.mixtures.rows import Rows
+from kernelmean.mixtures.search import Found, Limits, likeliest
+
+__all__ = ["Found", "Gaussians", "Limits", "Rows", "likeliest"]

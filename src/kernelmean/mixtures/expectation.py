@@ -1,0 +1,105 @@
+"""EM: rows are shared out among components, and components fitted to their shares, by turns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelmean._types import Matrix, Vector
+from kernelmean.mixtures.gaussians import Gaussians, Shape, blocks, features, moments
+from kernelmean.mixtures.rows import Rows
+
+LEAST_MASS = 0.5  # points; a component that stands for fewer is dropped
+LEAST_GAIN = 1e-4  # nats per point and step: with less, the climb is over
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """What is known of covariances before a row is seen.
+
+    Parameters
+    ----------
+    floor : ndarray of shape (d,)
+        Variances that are added to each covariance: no component is narrower.
+    strength : float
+        For how many points the common covariance W of all components counts in each of them.
+    """
+
+    floor: Vector
+    strength: float
+
+    def covariances(
+        self, masses: Vector, scatters: NDArray[np.float64], size: float
+    ) -> NDArray[np.float64]:
+        """V_a = (Σ_j r_ja u uᵀ + ν·W)/(N_a + ν) + floor, u = x_j − c_a.
+
+        W is the pooled scatter within components over n; for d + 1 points more, its diagonal: a
+        sample of fewer points than coordinates has no other full covariance.
+        """
+        nu = self.strength
+        pooled = scatters.sum(axis=0) / size
+        if scatters.ndim == 1:
+            return (scatters + nu * pooled) / (masses + nu) + float(self.floor.mean())
+        d = len(self.floor)
+        W = (size * pooled + (d + 1) * np.diag(np.diag(pooled))) / (size + d + 1)
+        V = (scatters + nu * W) / (masses + nu)[:, None, None] + np.diag(self.floor)
+        return _positive(V, float(self.floor.min()))
+
+
+def climb(rows: Rows, start: Matrix, prior: Prior, shape: Shape, steps: int) -> Gaussians:
+    """The mixture after so many steps of EM from (k, F) sums of features."""
+    sums = start
+    before = -np.inf
+    for _ in range(steps):
+        found = fitted(sums, rows, prior)
+        sums, value = shared_out(rows, found, shape)
+        if value - before < LEAST_GAIN:
+            break
+        before = value
+    return fitted(sums, rows, prior)
+
+
+def fitted(sums: Matrix, rows: Rows, prior: Prior) -> Gaussians:
+    """M step: each component has the mass, the mean and the covariance of its share."""
+    kept = sums[sums[:, -1] > min(LEAST_MASS, 0.5 * float(sums[:, -1].max()))]
+    masses, means, scatters = moments(kept, rows.dimension)
+    covariances = prior.covariances(masses, scatters, float(masses.sum()))
+    return Gaussians(masses / masses.sum(), means, covariances)
+
+
+def shared_out(rows: Rows, mixture: Gaussians, shape: Shape) -> tuple[Matrix, float]:
+    """E step: (k, F) Σ_j m_j r_ja ψ(x_j), r_ja = w_a N_a(x_j)/Σ_b w_b N_b(x_j), and the mean
+    log-density of the rows.
+    """
+    theta = mixture.coefficients()
+    sums = np.zeros((len(mixture), len(theta)))
+    value = 0.0
+    for some in blocks(len(rows), len(theta) + len(mixture)):
+        psi = features(rows.points[some], shape)
+        masses = rows.masses[some]
+        shares = psi @ theta
+        top = shares.max(axis=1)
+        shares -= top[:, None]
+        np.exp(shares, out=shares)
+        total = shares.sum(axis=1)
+        shares *= (masses / total)[:, None]
+        sums += shares.T @ psi
+        value += float(masses @ (top + np.log(total)))
+    return sums, value / rows.size
+
+
+def _positive(covariances: NDArray[np.float64], least: float) -> NDArray[np.float64]:
+    """The same where all are positive definite; else with eigenvalues of at least ``least``.
+
+    Rows far from the origin leave a small scatter of rounding, of either sign.
+    """
+    try:
+        np.linalg.cholesky(covariances)
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(covariances)
+        floor = np.maximum(least, 1e-12 * values[:, -1:])
+        raised = vectors * np.maximum(values, floor)[:, None, :]
+        return np.asarray(raised @ np.swapaxes(vectors, 1, 2))
+    return covariances

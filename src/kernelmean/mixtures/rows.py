@@ -1,0 +1,66 @@
+"""The rows that a mixture is fitted to, and how they are divided to judge it by others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernelmean._types import IntVector, Points, Vector
+from kernelmean.engines import PointCloud
+
+FOLDS = 5
+MAX_ROWS_ALL_FOLDS = 2000  # with more, one fifth judges what the others fit; with fewer, each does
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows with the number of points that each stands for."""
+
+    points: Points
+    masses: Vector
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __getitem__(self, some: IntVector) -> Rows:
+        return Rows(self.points[some], self.masses[some])
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates."""
+        return int(self.points.shape[1])
+
+    @property
+    def size(self) -> float:
+        """The number of points that they stand for."""
+        return float(self.masses.sum())
+
+    def about(self, origin: Vector) -> Rows:
+        """The same rows with another origin."""
+        return Rows(self.points - origin, self.masses)
+
+    def folds(self, rng: np.random.Generator) -> list[tuple[IntVector, IntVector]]:
+        """Pairs of rows to fit on and rows to judge by."""
+        parts = np.array_split(rng.permutation(len(self)), min(FOLDS, len(self)))
+        few = len(self) <= MAX_ROWS_ALL_FOLDS
+        return [
+            (np.sort(np.concatenate([p for p in parts if p is not judged])), np.sort(judged))
+            for judged in (parts if few else parts[:1])
+        ]
+
+
+def drawn(cloud: PointCloud, weights: Vector | None, most: int, rng: np.random.Generator) -> Rows:
+    """Every row of a cloud, or ``most`` of them spread evenly over the weight.
+
+    Integer weights are repeated rows, to the last bit; other weights are masses. ``weights`` are
+    those of the cloud's rows.
+    """
+    size = cloud.summary.size
+    if weights is not None and not cloud.summary.counted and cloud.summary.count <= most:
+        points = cloud.rows(np.arange(cloud.summary.count))
+        return Rows(points, weights * (size / weights.sum()))
+    count = int(size) if cloud.summary.counted and size <= most else most
+    offsets = np.full(count, 0.5) if count == size else rng.random(count)
+    points = cloud.rows(cloud.locate((np.arange(count) + offsets) / count))
+    return Rows(points, np.full(count, size / count))

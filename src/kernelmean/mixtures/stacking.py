@@ -1,0 +1,71 @@
+"""Several mixtures as one: the shares by which they explain held-out rows best.
+
+A mixture of mixtures is a mixture. Its shares are found by EM on the densities that each gives to
+rows it has not seen [1]: none is chosen, and what one of them gets wrong the others dampen.
+
+[1] P. Smyth and D. Wolpert, "Linearly combining density estimators via stacking", Machine Learning
+36, 1999.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernelmean._types import IntVector, Matrix, Vector
+
+ROUNDS = 200  # of EM, for shares that are used
+DRAFT_ROUNDS = 40  # for shares that only rank
+
+
+class Stack:
+    """Mixtures that are judged by the log-densities of held-out rows.
+
+    Parameters
+    ----------
+    logs : ndarray of shape (rows, mixtures)
+        The log-density that each mixture gives to each held-out row.
+    masses : ndarray of shape (rows,)
+        How much each row counts.
+    """
+
+    def __init__(self, logs: Matrix, masses: Vector) -> None:
+        self._top = logs.max(axis=1)
+        self._densities = np.exp(logs - self._top[:, None])
+        self._p = masses / masses.sum()
+
+    def shares(self, among: IntVector | None = None, rounds: int = ROUNDS) -> Vector:
+        """(mixtures,) shares that sum to one, zero for those that are not ``among`` the mixtures.
+
+        s_m ← Σ_j p_j s_m f_m(x_j) / Σ_l s_l f_l(x_j).
+        """
+        count = self._densities.shape[1]
+        members = np.arange(count) if among is None else among
+        f = self._densities[:, members]
+        s = np.full(len(members), 1.0 / len(members))
+        for _ in range(rounds):
+            total = f @ s
+            seen = total > 0.0  # a row that no member explains says nothing of their shares
+            s = s * ((self._p[seen] / total[seen]) @ f[seen])
+            s /= s.sum()
+        shares = np.zeros(count)
+        shares[members] = s
+        return shares
+
+    def value(self, shares: Vector) -> float:
+        """Σ_j p_j log Σ_m s_m f_m(x_j)."""
+        with np.errstate(divide="ignore"):
+            return float(self._p @ (self._top + np.log(self._densities @ shares)))
+
+    def few(self, sizes: Vector, most: int, atoms: float) -> Vector:
+        """The shares of at most so many mixtures with at most so many atoms in all.
+
+        The one that is missed least goes first; where atoms are too many, least for its atoms.
+        """
+        members = np.arange(len(sizes))
+        shares = self.shares(rounds=DRAFT_ROUNDS)
+        while len(members) > 1 and (len(members) > most or sizes[members].sum() > atoms):
+            dear = sizes[members].sum() > atoms
+            missed = shares[members] / (np.sqrt(sizes[members]) if dear else 1.0)
+            members = np.delete(members, int(np.argmin(missed)))
+            shares = self.shares(members, DRAFT_ROUNDS)
+        return self.shares(members)

@@ -1,0 +1,65 @@
+"""Where EM begins: cells of centroids, or one component for each row."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from scipy.special import logsumexp
+
+from kernelmean._types import Matrix, Vector
+from kernelmean.engines import PointCloud
+from kernelmean.mixtures.gaussians import Gaussians, Shape
+from kernelmean.mixtures.rows import Rows
+from kernelmean.selection.kmeans import lloyd
+from kernelmean.selection.listed import Listed, d2_draws
+
+LLOYD_ITERATIONS = 10
+# Bandwidths that are tried for one component per row, as multiples of Scott's.
+FACTORS = 2.0 ** np.arange(-4.0, 2.25, 0.25)
+
+
+def cells(cloud: PointCloud, size: float, k: int, shape: Shape, rng: np.random.Generator) -> Matrix:
+    """(k, F) sums of features over the cells of k centroids; ``size`` points in all."""
+    seeds = Listed("kmeans++", cloud, d2_draws(cloud, rng)).take(k).points
+    nearest = cloud.nearest(lloyd(cloud, seeds, LLOYD_ITERATIONS))
+    shares = nearest.masses()
+    kept = shares > 0.0
+    masses = size * shares[kept]
+    means = nearest.means()[kept]
+    d = means.shape[1]
+    if shape == "scalar":
+        second = d * nearest.variances()[kept] + (means**2).sum(axis=1)
+        squares = second[:, None]
+    else:
+        s, t = np.triu_indices(d)
+        products = nearest.covariances()[kept] + means[:, :, None] * means[:, None, :]
+        squares = products[:, s, t]
+    ones = np.ones((len(means), 1))
+    return masses[:, None] * np.concatenate([squares, means, ones], axis=1)
+
+
+def each_row(rows: Rows, floor: Vector) -> Gaussians:
+    """A component for each row, all with the covariance h²Σ + floor: a kernel density estimate.
+
+    Σ is the covariance of the rows and for d + 1 rows more its diagonal, h the bandwidth of most
+    likelihood when each row is left out with its copies.
+    """
+    n = len(rows)
+    d = rows.dimension
+    w = rows.masses / rows.size
+    centred = rows.points - w @ rows.points
+    covariance = (centred.T * w) @ centred
+    V = (n * covariance + (d + 1) * np.diag(np.diag(covariance))) / (n + d + 1) + np.diag(floor)
+    whitened = np.linalg.solve(np.linalg.cholesky(V), rows.points.T).T
+    squared = cdist(whitened, whitened, "sqeuclidean")
+    apart = np.where(squared > 0.0, 0.0, -np.inf)
+    if not np.isfinite(apart).any():
+        return Gaussians(w, rows.points, np.broadcast_to(V, (n, d, d)).copy())
+    scott = n ** (-1.0 / (d + 4))
+
+    def left_out(h: float) -> float:
+        logs = logsumexp(apart - 0.5 * squared / h**2, axis=1, b=w[None])
+        return float(w @ np.where(np.isfinite(logs), logs, 0.0)) - d * float(np.log(h))
+
+    h = max(FACTORS * scott, key=left_out)
+    return Gaussians(w, rows.points, np.repeat((h**2 * V + np.diag(floor))[None], n, axis=0))
