@@ -11,6 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KernelDensity
 
 import kernelmean as km
+from benchmarks.datasets import round_mixture as mixture
 from benchmarks.measuring import DATA, Row, run, seconds
 
 SETS = (
@@ -26,15 +27,6 @@ SETS = (
     "twonorm",
     "waveform",
 )
-
-
-def mixture(n: int, d: int, seed: int) -> np.ndarray:
-    """Six round Gaussians of different size; ``seed`` draws the points, not the mixture."""
-    shape = np.random.default_rng(1)
-    centers, sizes = 2 * shape.normal(size=(6, d)), shape.uniform(0.3, 1.0, 6)
-    rng = np.random.default_rng(seed)
-    part = rng.integers(6, size=n)
-    return centers[part] + sizes[part, None] * rng.normal(size=(n, d))
 
 
 def held_out() -> list[Row]:

