@@ -188,12 +188,13 @@ def degenerate(split: Split, found: dict[str, Any]) -> dict[str, str]:
     whose held-out likelihood rises by a twentieth of a nat when the floor that keeps covariances
     regular falls to its thousandth. Other digits, or another floor, would give any likelihood.
     """
-    sigma, mixed = found["exact"]["sigma"], found["mixture"]
+    coarsest, mixed = steps(split.train).max() / 2, found["mixture"]
     reasons = {}
-    if sigma <= WIDEST / 2 ** (OCTAVES / 2):
+    for name in ("exact", "Scott"):
+        if found[name]["sigma"] < coarsest:
+            reasons[name] = "the kernel fits between neighbouring values of a column"
+    if found["exact"]["sigma"] <= WIDEST / 2 ** (OCTAVES / 2):
         reasons["exact"] = "the cross-validated bandwidth tends to 0"
-    elif np.any(sigma < steps(split.train) / 2):
-        reasons["exact"] = "the cross-validated kernel fits between neighbouring values"
     if mixed["gain of a lower floor"] > DEGENERATE:
         reasons["mixture"] = "components of the mixture are as flat as their floor"
     elif mixed["narrow share"] > DEGENERATE:

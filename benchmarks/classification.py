@@ -38,7 +38,7 @@ OURS, EXACT = "ours", "exact"
 CLASSIFIERS: dict[str, Callable[[int], Any]] = {
     OURS: lambda seed: km.SparseKDEClassifier(random_state=seed),
     EXACT: lambda seed: km.SparseKDEClassifier(sparse=False, bandwidth="scott", scale=None),
-    "QDA": lambda seed: QuadraticDiscriminantAnalysis(reg_param=1e-3),
+    "QDA": lambda seed: QuadraticDiscriminantAnalysis(solver="eigen", shrinkage="auto"),
     "naive Bayes": lambda seed: GaussianNB(),
     "5 neighbours": lambda seed: KNeighborsClassifier(),
 }

@@ -59,10 +59,12 @@ def compare(name: str, split: Split, cache: Path = baselines.CACHE) -> Compared:
         f"± {error:.3f} to {best}; ours {ours.mean():.2f}, {_scores(others)}; "
         f"k = {fitted.mean_.k}, fit {spent:.1f} s, mixture {others['mixture']['fit seconds']:.1f} s"
     )
-    if others["diverges"]:
-        sound = [each for each in baselines.CONTESTANTS if each not in others["degenerate"]]
+    sound = [each for each in baselines.CONTESTANTS if each not in others["degenerate"]]
+    if others["diverges"] and sound:
         rival, lower = baselines.best(others, sound)
-        detail = f"{others['diverges']}; {np.mean(ours - lower):+.3f} to {rival}; {detail}"
+        detail = f"{np.mean(ours - lower):+.3f} to {rival}, the best that is not; {detail}"
+    if others["diverges"]:
+        detail = f"{others['diverges']}; {detail}"
     return Compared(name, split.train.shape, float(gain.mean()), error, detail, others["diverges"])
 
 

