@@ -217,11 +217,14 @@ def test_the_exact_contestant_is_the_density_it_says(split):
     )
 
 
-def test_the_chosen_bandwidth_is_the_best_of_the_folds(split):
-    sigma, score = baselines.best_sigma(split.train)
-    sigmas, scores = baselines._cross_validated(split.train, baselines.WIDEST, baselines.OCTAVES)
-    assert score == pytest.approx(scores.max())
-    assert sigma == pytest.approx(sigmas[np.argmax(scores)])
+@pytest.mark.parametrize("scale", ["std", "cov"])
+def test_the_chosen_bandwidth_is_the_best_of_the_folds(split, scale):
+    chosen = baselines.best_sigma(split.train, scale)
+    sigmas, scores = baselines._cross_validated(
+        split.train, scale, baselines.WIDEST, baselines.OCTAVES
+    )
+    assert chosen.score == pytest.approx(scores.max())
+    assert chosen.sigma == pytest.approx(sigmas[np.argmax(scores)])
 
 
 def test_contestants_are_computed_once(split, tmp_path, monkeypatch):
