@@ -38,7 +38,7 @@ OURS, EXACT = "ours", "exact"
 CLASSIFIERS: dict[str, Callable[[int], Any]] = {
     OURS: lambda seed: km.SparseKDEClassifier(random_state=seed),
     EXACT: lambda seed: km.SparseKDEClassifier(sparse=False, bandwidth="scott", scale=None),
-    "QDA": lambda seed: QuadraticDiscriminantAnalysis(solver="eigen", shrinkage="auto"),
+    "QDA": lambda seed: QuadraticDiscriminantAnalysis(solver="eigen", shrinkage=0.01),
     "naive Bayes": lambda seed: GaussianNB(),
     "5 neighbours": lambda seed: KNeighborsClassifier(),
 }
