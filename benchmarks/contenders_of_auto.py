@@ -30,7 +30,7 @@ import numpy as np
 import kernelmean as km
 from benchmarks import datasets, peers
 from benchmarks.contenders import CONSTRAINTS, Case
-from benchmarks.density import mixture
+from benchmarks.datasets import round_mixture as mixture
 from benchmarks.exact import Exact
 from benchmarks.measuring import DATA
 from kernelmean.fitting import fit

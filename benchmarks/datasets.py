@@ -52,6 +52,15 @@ def _mixture(name: str, n: int, rng: np.random.Generator) -> np.ndarray:
     return centers[part] + sizes[part, None] * noise
 
 
+def round_mixture(n: int, d: int, seed: int) -> np.ndarray:
+    """Six round Gaussians of different size; ``seed`` draws the points, not the mixture."""
+    shape = np.random.default_rng(1)
+    centers, sizes = 2 * shape.normal(size=(6, d)), shape.uniform(0.3, 1.0, 6)
+    rng = np.random.default_rng(seed)
+    part = rng.integers(6, size=n)
+    return centers[part] + sizes[part, None] * rng.normal(size=(n, d))
+
+
 def _transformed(name: str, rng: np.random.Generator) -> np.ndarray:
     """The first sample of flow cytometry on its usual scale, and of what is large some rows to
     begin with.

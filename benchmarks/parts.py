@@ -14,7 +14,7 @@ from scipy.spatial.distance import cdist
 
 import kernelmean as km
 from benchmarks import contenders, datasets
-from benchmarks.density import mixture
+from benchmarks.datasets import round_mixture as mixture
 from benchmarks.exact import Exact
 from benchmarks.measuring import Row, seconds
 from benchmarks.speed import fpsample_seconds, normal, one_pass_per_center

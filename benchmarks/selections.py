@@ -16,7 +16,7 @@ import numpy as np
 import kernelmean as km
 from benchmarks.contenders import Case
 from benchmarks.datasets import bandwidths, load, present
-from benchmarks.density import mixture
+from benchmarks.datasets import round_mixture as mixture
 from benchmarks.exact import Exact
 from benchmarks.measuring import Row, machine, seconds, table
 from kernelmean import engines
