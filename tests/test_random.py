@@ -89,8 +89,13 @@ CONSUMERS = {
     },
     "open k": lambda seed: km.sparse_kernel_mean(X, random_state=seed),
     "density": lambda seed: km.SparseKDE(random_state=seed).fit(X).partial_fit(Y),
-    "large density": lambda seed: km.SparseKDE(random_state=seed, k=1100).fit(LARGE),
-    "large density, open k": lambda seed: km.SparseKDE(random_state=seed, k_max=30).fit(LARGE),
+    "copy of a density": lambda seed: km.SparseKDE(random_state=seed, target="kde").fit(X),
+    "large density": lambda seed: km.SparseKDE(
+        random_state=seed, k=1100, bandwidth="scott", target="kde"
+    ).fit(LARGE),
+    "large density, open k": lambda seed: km.SparseKDE(
+        random_state=seed, k_max=30, bandwidth="scott", target="kde"
+    ).fit(LARGE),
     "refined": lambda seed: km.sparse_kernel_mean(
         LARGE, selection="kcenter", k=5, refine=4, random_state=seed
     ),
@@ -103,6 +108,7 @@ CONSUMERS = {
     ),
     "median": lambda seed: km.bandwidth.median(X, random_state=seed),
     "likelihood": lambda seed: km.bandwidth.likelihood(X, random_state=seed),
+    "auto": lambda seed: km.bandwidth.auto(X, random_state=seed),
     "jaakkola": lambda seed: km.bandwidth.jaakkola(X, LABELS, random_state=seed),
     "classifier": lambda seed: km.SparseKDEClassifier(random_state=seed).fit(X, LABELS),
     "detector": lambda seed: km.SparseKDEOutlierDetector(random_state=seed).fit(X),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -82,10 +83,11 @@ def test_priors_are_shares_weights_or_given():
 
 def test_bandwidths_are_per_class_by_rule_or_common():
     X, y = classes()
-    per_class = km.SparseKDEClassifier(k=5, random_state=0).fit(X, y)
+    rule = partial(km.SparseKDEClassifier, scale=None, k=5, random_state=0)
+    per_class = rule(bandwidth="scott").fit(X, y)
     for c, mean in zip("abc", per_class.means_, strict=True):
         assert mean.kernel == km.Gaussian(km.bandwidth.scott(X[y == c]))
-    common = km.SparseKDEClassifier(bandwidth="jaakkola", k=5, random_state=0).fit(X, y)
+    common = rule(bandwidth="jaakkola").fit(X, y)
     assert {mean.kernel for mean in common.means_} == {km.Gaussian(km.bandwidth.jaakkola(X, y))}
 
 

@@ -86,7 +86,7 @@ def test_quadrature_by_boxes_agrees():
 def test_it_integrates_to_one_in_five_dimensions(kernel):
     """∫f = E_q[f/q] for draws from a wide t density q."""
     X = cloud(400, 5)
-    fitted = km.SparseKDE(kernel=kernel, k=40, random_state=0).fit(X)
+    fitted = km.SparseKDE(bandwidth="scott", kernel=kernel, k=40, random_state=0).fit(X)
     wide = km.KernelMean(X.mean(axis=0)[None], np.ones(1), km.Student(5.0, 25.0), "l2", None, 1)
     rng = np.random.default_rng(1)
     Q = wide.centers + wide.kernel.sample(200_000, 5, rng)
@@ -99,7 +99,9 @@ def test_it_integrates_to_one_in_five_dimensions(kernel):
 def test_log_densities_are_normalised_in_784_dimensions(kernel):
     rng = np.random.default_rng(2)
     X, Q = rng.normal(size=(60, 784)), rng.normal(size=(5, 784)) * 3
-    fitted = km.SparseKDE(kernel=kernel, scale="std", k=20, random_state=0).fit(X)
+    fitted = km.SparseKDE(
+        bandwidth="scott", kernel=kernel, scale="std", k=20, random_state=0, spread=None
+    ).fit(X)
     A, mean = np.diag(fitted.mean_.scale), fitted.mean_
     r2 = (((Q[:, None] - mean.centers[None]) * A) ** 2).sum(axis=2)
     constant = mean.kernel.log_density_constant(784) + np.log(A).sum()
@@ -139,8 +141,9 @@ def test_with_weights_forced_to_one_over_n_a_sparse_mean_is_scikit_learns():
 def test_the_sparse_density_comes_near_the_exact_one():
     X = cloud(4000)
     Q = cloud(1000, seed=5)
-    exact = km.SparseKDE(sparse=False).fit(X).score_samples(Q)
-    sparse = km.SparseKDE(k_max=189, random_state=0).fit(X)
+    rule = {"bandwidth": "scott", "scale": None}
+    exact = km.SparseKDE(sparse=False, **rule).fit(X).score_samples(Q)
+    sparse = km.SparseKDE(k_max=189, random_state=0, **rule).fit(X)
     assert abs(np.mean(sparse.score_samples(Q) - exact)) < 0.01
 
 
@@ -165,7 +168,7 @@ def test_a_length_is_the_kernels_own_and_a_rule_follows_the_data():
     assert km.SparseKDE(bandwidth=0.3, kernel="cauchy", k=5).fit(X).bandwidth_ == pytest.approx(0.3)
     for rule in ("scott", "silverman", "iqr", "median", "mode", "likelihood"):
         small, large = (
-            km.SparseKDE(bandwidth=rule, k=5, random_state=0).fit(X * s).bandwidth_
+            km.SparseKDE(bandwidth=rule, scale=None, k=5, random_state=0).fit(X * s).bandwidth_
             for s in (1.0, 1e3)
         )
         assert large == pytest.approx(1e3 * small, rel=1e-3)
@@ -416,7 +419,7 @@ def test_what_is_remembered_changes_no_result(selections, tmp_path):
 
 def test_other_data_weights_seeds_and_settings_are_selected_anew(selections, tmp_path):
     X = cloud()
-    kde = partial(km.SparseKDE, memory=str(tmp_path))
+    kde = partial(km.SparseKDE, memory=str(tmp_path), bandwidth="scott", scale=None)
     kde(k=9, random_state=0).fit(X)
     changed = X.copy()
     changed[7, 1] += 1e-9
@@ -457,7 +460,7 @@ def test_inputs_are_not_modified():
 
 def test_a_model_file_holds_quantiles_and_names_and_no_data(tmp_path):
     frame = pd.DataFrame(cloud(), columns=["a", "b"])
-    fitted = km.SparseKDE(k=20, scale="std", random_state=0).fit(frame)
+    fitted = km.SparseKDE(k=20, scale="std", target="kde", random_state=0).fit(frame)
     fitted.save(tmp_path / "density.km")
     back = km.SparseKDE.load(tmp_path / "density.km")
     np.testing.assert_array_equal(back.score_samples(frame), fitted.score_samples(frame))

@@ -484,6 +484,11 @@ def _auto(cloud: PointCloud, streams: Streams) -> float:
     return max(found, float(np.sqrt(resolution.rounding_variances(rows).mean())))
 
 
+def require_spread(rule: str, summary: Summary) -> None:
+    """Raise a ValueError where all points are equal."""
+    _positive(rule, float(summary.std.max()))
+
+
 def _positive(rule: str, sigma: float) -> float:
     if not (np.isfinite(sigma) and sigma > 0):
         raise ValueError(

@@ -10,6 +10,7 @@ import numpy as np
 
 from kernelmean._types import Points, Vector
 
+LEAST_TIED = 0.1  # share of the rows whose value repeats: with fewer, a column has no steps
 LEAST_STEP = 1e-9  # of a column's range; closer values are one value, but for rounding
 
 
@@ -18,7 +19,7 @@ def steps(X: Points) -> Vector:
 
     The smallest distance of all values would be that of two values without any step between them;
     the smallest among values that repeat is far too large where few of them do. A column in which
-    no value repeats has a step of 0.
+    few values repeat, such as a few equal outliers, has a step of 0.
     """
     return np.array([_step(column) for column in X.T])
 
@@ -31,7 +32,8 @@ def rounding_variances(X: Points) -> Vector:
 
 def _step(column: Vector) -> float:
     values, counts = np.unique(column, return_counts=True)
-    if len(values) < 2 or counts.max() == 1:
+    tied = float(counts[counts > 1].sum())
+    if len(values) < 2 or tied < LEAST_TIED * len(column):
         return 0.0
     gaps = np.diff(values)
     to_others = np.minimum(np.append(np.inf, gaps), np.append(gaps, np.inf))

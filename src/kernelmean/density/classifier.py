@@ -26,14 +26,16 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     priors : array-like of shape (classes,) or None, default=None
         The class priors in the order of ``classes_``; by default the (weighted) share of each
         class.
-    bandwidth : float or str, default='scott'
+    bandwidth : float or str, default='auto'
         A number for all classes, a rule that is applied to each class, or "jaakkola", which finds
-        one bandwidth from the labels.
+        one bandwidth from the labels. "auto" leaves it to the likelihood of rows that are left out,
+        as in :class:`SparseKDE`.
     kernel : str or Kernel, default='gaussian'
         "gaussian", "laplacian" (or "exponential"), "cauchy", or a kernel such as ``km.Student(3,
         1.0)``.
-    scale : {'std', 'cov'}, array-like of shape (d, d) or None, default=None
-        A linear map that is applied to the data first, common to all classes.
+    scale : {'auto', 'std', 'cov'}, array-like of shape (d, d) or None, default='auto'
+        A linear map that is applied to the data first, common to all classes. "auto" divides each
+        coordinate by its width, measured by quantiles, unless a bandwidth or a kernel is given.
     k : int or 'auto', default='auto'
         The number of centres.
     k_max : int or None, default=None
@@ -50,6 +52,9 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Whether centres have a width of their own, as in :func:`sparse_kernel_mean`. None: they are
         points. "scalar" and "full": they are small Gaussians in the place of the points near them,
         round or of any shape. "auto": whichever does best, where the kernel is a Gaussian.
+    target : {'auto', 'kde', 'likelihood'}, default='auto'
+        Whether the densities are sparse copies of kernel density estimates or fitted by likelihood,
+        as in :class:`SparseKDE`.
     sparse : bool, default=True
         False keeps every point as a centre: the exact kernel density estimate, by the same fast
         sums.

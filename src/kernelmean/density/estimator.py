@@ -63,7 +63,8 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
     scale : {'auto', 'std', 'cov'}, array-like of shape (d, d) or None, default='auto'
         A linear map that is applied to the data first; log-densities carry its Jacobian. "auto"
         divides each coordinate by its width, measured by quantiles: neither foreign units nor a
-        few gross outliers change anything. None leaves the data as they are.
+        few gross outliers change anything. With a bandwidth or a kernel of one's own, which is in
+        the units of the data, "auto" leaves these as they are, as None always does.
     k : int or 'auto', default='auto'
         The number of centres.
     k_max : int or None, default=None

@@ -21,6 +21,7 @@ from kernelmean.fitting import spreads
 from kernelmean.fitting.fit import fit_prepared
 from kernelmean.fitting.prepare import Prepared, prepare
 from kernelmean.fitting.settings import FEWEST_DENSITY_CENTERS, FitSettings, default_limit
+from kernelmean.kernels import Kernel
 from kernelmean.mean import scaling
 from kernelmean.mean.expansion import KernelMean
 from kernelmean.mean.value import SparseKernelMean
@@ -137,7 +138,19 @@ def like(settings: FitSettings, density: Density) -> FitSettings:
 def density_settings(estimator: Any) -> FitSettings:
     """The parameters of an estimator that say how a density is fitted."""
     given = {name: getattr(estimator, name) for name in PARAMETERS}
+    if in_own_units(estimator.kernel, estimator.bandwidth) and is_auto(estimator.scale):
+        given["scale"] = None
     return FitSettings.density(**given, target=target_of(estimator))
+
+
+def is_auto(scale: Any) -> bool:
+    """Whether the scale is left to us."""
+    return isinstance(scale, str) and scale == "auto"
+
+
+def in_own_units(kernel: Any, width: Any) -> bool:
+    """Whether a length is given, which is one in the coordinates that the data have."""
+    return isinstance(kernel, Kernel) or not isinstance(width, str)
 
 
 def fit_settings(estimator: Any, sample: WeightedSample, y: ArrayLike | None) -> FitSettings:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernelmean import _checks
+from kernelmean import _checks, bandwidth
 from kernelmean._random import Streams
-from kernelmean._types import Vector
+from kernelmean._types import StopReason, Vector
 from kernelmean.bandwidth import resolution
 from kernelmean.bandwidth.resolve import resolve_kernel
 from kernelmean.engines.arrays import ArraySummary, WeightedPoints
@@ -25,8 +25,9 @@ from kernelmean.mean import scaling
 from kernelmean.mean.expansion import AnyMean
 from kernelmean.mean.loaded import LoadedSample
 from kernelmean.mean.value import SparseKernelMean
-from kernelmean.mixtures import Gaussians, Limits, Rows, likeliest
+from kernelmean.mixtures import Found, Gaussians, Limits, Rows, likeliest
 from kernelmean.mixtures.gaussians import Shape, feature_count
+from kernelmean.mixtures.novelty import novelty, without_gross
 from kernelmean.mixtures.rows import drawn
 from kernelmean.samples import WeightedSample
 
@@ -44,11 +45,6 @@ def fit_by_likelihood(
     """The mixture of Gaussians that is the likeliest at held-out rows, as a sparse mean."""
     settings.check_names()
     data = loaded(sample, settings)
-    if not (data.cloud.summary.std > 0).any():
-        raise ValueError(
-            "there is no spread in the data (all points equal, or one point only): no density "
-            "follows from them; give a bandwidth, and target='kde'."
-        )
     size = data.cloud.summary.size
     limit = settings.k_max
     if limit is None:
@@ -81,13 +77,34 @@ class LikelihoodFit:
         every = some if len(some) < MAX_SEARCH_ROWS else self._drawn(self._most_rows, rng)
         # Medians, because moments about a mean that a gross outlier has moved lose their digits.
         origin: Vector = np.median(some.points, axis=0)
+        some = some.about(origin)
+        every = every.about(origin)
+        widths = _widths(some)
         kernel = self._given_kernel()
-        floor = _floor(some) if kernel is None else np.full(some.dimension, kernel.length**2)
-        engine = self.data.engine
-        found = likeliest(
-            some.about(origin), every.about(origin), floor, self.limits, engine, streams
-        )
+        floor = np.full(some.dimension, kernel.length**2) if kernel else _floor(some, widths)
+        found = self._found(some, every, widths, floor, streams)
+        if kernel is None:
+            # No covariance is narrower than the floor, but for rounding.
+            least = max(found.mixture.least_variance(), float(floor.min()))
+            kernel = Gaussian(float(np.sqrt(least)))
         return self._written(found.mixture, origin, kernel)
+
+    def _found(
+        self, some: Rows, every: Rows, widths: Vector, floor: Vector, streams: Streams
+    ) -> Found:
+        """Without gross rows where k is open; k atoms that were asked for have to do for all."""
+        limits = self.limits
+        engine = self.data.engine
+        if limits.k is not None:
+            return likeliest(some, every, floor, limits, engine, streams)
+        kept = without_gross(every, widths)
+        wide = novelty(every, kept, widths, limits.shape)
+        left = limits.k_max - len(wide.mixture)
+        if left < 1:
+            return likeliest(some, every, floor, limits, engine, streams)
+        rows = without_gross(some, widths)
+        fewer = limits._replace(k_max=left)
+        return likeliest(rows, kept, floor, fewer, engine, streams, wide)
 
     def _drawn(self, most: int, rng: np.random.Generator) -> Rows:
         return drawn(self.data.cloud, self.data.sample.weights, most, rng)
@@ -102,22 +119,21 @@ class LikelihoodFit:
         """The kernel whose bandwidth the user has given, by a number, a rule or a kernel."""
         own = isinstance(self.settings.kernel, Kernel)
         if not own and self.settings.bandwidth == "auto":
+            bandwidth.require_spread("auto", self.data.cloud.summary)
             return None
         return resolve_kernel(self.settings.kernel, self.settings.bandwidth, self.data.cloud)
 
-    def _written(
-        self, mixture: Gaussians, origin: Vector, kernel: Kernel | None
-    ) -> SparseKernelMean:
+    def _written(self, mixture: Gaussians, origin: Vector, kernel: Kernel) -> SparseKernelMean:
         """S_a = V_a − σ²I, the heaviest atom first."""
         order = np.argsort(-mixture.weights, kind="stable")
-        if kernel is None:
-            kernel = Gaussian(float(np.sqrt(mixture.least_variance())))
         spreads = _without(mixture.covariances[order], kernel.length**2)
         data = self.data
         means = mixture.means[order] + origin
         nearest = data.cloud.nearest(means).distances()
         k = len(mixture)
-        reason = "fixed" if self.limits.k == k else "distinct" if self.limits.k else "likelihood"
+        reason: StopReason = "likelihood"
+        if self.limits.k is not None:
+            reason = "fixed" if self.limits.k == k else "distinct"
         return SparseKernelMean(
             centers=data.original(means, None),
             spreads=spreads,
@@ -153,14 +169,14 @@ def _shape(settings: FitSettings, d: int, k: int) -> Shape:
     return "scalar" if settings.spread == "scalar" else "full"
 
 
-def _floor(rows: Rows) -> Vector:
-    """(d,) the least variance of a component: by the width of the column and by its resolution.
+def _widths(rows: Rows) -> Vector:
+    """(d,) the widths of the columns by quantiles: neither outliers nor units change them."""
+    return scaling.robust_widths(ArraySummary(WeightedPoints(rows.points, rows.masses)))
 
-    Columns are measured by quantiles: neither outliers nor units change it.
-    """
-    summary = ArraySummary(WeightedPoints(rows.points, rows.masses))
-    d = rows.dimension
-    scott = rows.size ** (-1.0 / (d + 4)) * scaling.robust_widths(summary)
+
+def _floor(rows: Rows, widths: Vector) -> Vector:
+    """(d,) the least variance of a component: by the width of the column and by its resolution."""
+    scott = rows.size ** (-1.0 / (rows.dimension + 4)) * widths
     floor: Vector = np.maximum(
         (LEAST_WIDTH * scott) ** 2, resolution.rounding_variances(rows.points)
     )

@@ -41,7 +41,8 @@ class Prior:
         nu = self.strength
         pooled = scatters.sum(axis=0) / size
         if scatters.ndim == 1:
-            return (scatters + nu * pooled) / (masses + nu) + float(self.floor.mean())
+            v: NDArray[np.float64] = (scatters + nu * pooled) / (masses + nu)
+            return v + float(self.floor.mean())
         d = len(self.floor)
         W = (size * pooled + (d + 1) * np.diag(np.diag(pooled))) / (size + d + 1)
         V = (scatters + nu * W) / (masses + nu)[:, None, None] + np.diag(self.floor)
@@ -53,25 +54,26 @@ def climb(rows: Rows, start: Matrix, prior: Prior, shape: Shape, steps: int) -> 
     sums = start
     before = -np.inf
     for _ in range(steps):
-        found = fitted(sums, rows, prior)
+        found = fitted(sums, rows.dimension, prior, shape)
         sums, value = shared_out(rows, found, shape)
         if value - before < LEAST_GAIN:
             break
         before = value
-    return fitted(sums, rows, prior)
+    return fitted(sums, rows.dimension, prior, shape)
 
 
-def fitted(sums: Matrix, rows: Rows, prior: Prior) -> Gaussians:
+def fitted(sums: Matrix, d: int, prior: Prior, shape: Shape) -> Gaussians:
     """M step: each component has the mass, the mean and the covariance of its share."""
     kept = sums[sums[:, -1] > min(LEAST_MASS, 0.5 * float(sums[:, -1].max()))]
-    masses, means, scatters = moments(kept, rows.dimension)
+    masses, means, scatters = moments(kept, d, shape)
     covariances = prior.covariances(masses, scatters, float(masses.sum()))
     return Gaussians(masses / masses.sum(), means, covariances)
 
 
 def shared_out(rows: Rows, mixture: Gaussians, shape: Shape) -> tuple[Matrix, float]:
-    """E step: (k, F) Σ_j m_j r_ja ψ(x_j), r_ja = w_a N_a(x_j)/Σ_b w_b N_b(x_j), and the mean
-    log-density of the rows.
+    """E step: (k, F) Σ_j m_j r_ja ψ(x_j), and the mean log-density of the rows.
+
+    r_ja = w_a N_a(x_j)/Σ_b w_b N_b(x_j) is the share of component a in row j.
     """
     theta = mixture.coefficients()
     sums = np.zeros((len(mixture), len(theta)))

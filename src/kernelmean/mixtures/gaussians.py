@@ -108,7 +108,7 @@ def feature_count(d: int, shape: Shape) -> int:
     return d + 2 if shape == "scalar" else d * (d + 1) // 2 + d + 1
 
 
-def moments(sums: Matrix, d: int) -> Moments:
+def moments(sums: Matrix, d: int, shape: Shape) -> Moments:
     """The moments that (k, F) sums Σ_j m_j r_ja ψ(x_j) hold, about the means.
 
     Rows lie about the origin, so that Σxxᵀ − N·ccᵀ keeps its digits.
@@ -116,7 +116,7 @@ def moments(sums: Matrix, d: int) -> Moments:
     masses = sums[:, -1]
     means = sums[:, -d - 1 : -1] / masses[:, None]
     squares = sums[:, : -d - 1]
-    if squares.shape[1] == 1:
+    if shape == "scalar":
         scatter = (squares[:, 0] - masses * (means**2).sum(axis=1)) / d
         return Moments(masses, means, np.maximum(scatter, 0.0))
     full = np.empty((len(sums), d, d))

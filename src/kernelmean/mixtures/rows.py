@@ -41,7 +41,10 @@ class Rows:
         return Rows(self.points - origin, self.masses)
 
     def folds(self, rng: np.random.Generator) -> list[tuple[IntVector, IntVector]]:
-        """Pairs of rows to fit on and rows to judge by."""
+        """Pairs of rows to fit on and rows to judge by; a single row has to do both."""
+        if len(self) == 1:
+            alone = np.zeros(1, dtype=np.intp)
+            return [(alone, alone)]
         parts = np.array_split(rng.permutation(len(self)), min(FOLDS, len(self)))
         few = len(self) <= MAX_ROWS_ALL_FOLDS
         return [

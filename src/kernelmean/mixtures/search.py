@@ -14,20 +14,20 @@ from kernelmean._random import Streams
 from kernelmean._types import Vector
 from kernelmean.engines import Engine, PointCloud, thread_count
 from kernelmean.mixtures import starts
-from kernelmean.mixtures.expectation import Prior, climb, shared_out
+from kernelmean.mixtures.expectation import Prior, climb
 from kernelmean.mixtures.gaussians import Gaussians, Shape, feature_count, joined
+from kernelmean.mixtures.novelty import Novelty
 from kernelmean.mixtures.rows import Rows
 from kernelmean.mixtures.stacking import DRAFT_ROUNDS, Stack
 
-SEARCH_STEPS = 15  # of EM for each trial
-LAST_STEPS = 10  # of EM on all rows, from what a trial has reached
+STEPS = 10  # of EM for each mixture
 STARTS = 2  # k-means++ starts of each number of components
 LEAST_ROWS = 4  # per component
 LEAST_GAIN = 0.005  # nats, by which more components must improve the stack
 WITHOUT_GAIN = 2  # doublings in a row that end the search
 MOST_MEMBERS = 8  # of a stack
 MAX_ROWS_EACH = 600  # up to which a component for each row is tried
-MAX_STEP_WORK = 1e9  # rows × components × features in a step of EM
+MAX_STEP_WORK = 5e8  # rows × components × features in a step of EM
 
 
 class Trial(NamedTuple):
@@ -65,40 +65,58 @@ class Fold:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """Trials on the folds of some rows."""
+    """Trials on the folds of some rows.
+
+    Each is judged with the wide components beside it that it will have, if any.
+    """
 
     folds: list[Fold]
     floor: Vector
     shape: Shape
     streams: Streams
     threads: int
-    kept: dict[Trial, list[Gaussians]] = field(default_factory=dict)  # one for each fold
+    novelty: Novelty | None
     logs: dict[Trial, Vector] = field(default_factory=dict)  # of all judging rows
 
     def run(self, trials: list[Trial]) -> None:
         """Fit and judge, several at a time: each is a function of its own arguments."""
         with _blas.one_thread(), ThreadPoolExecutor(self.threads) as pool:
-            made = list(pool.map(self._fit, trials))
-        for trial, mixtures in zip(trials, made, strict=True):
-            self.kept[trial] = mixtures
-            judged = zip(mixtures, self.folds, strict=True)
-            self.logs[trial] = np.concatenate(
-                [mixture.log_density(fold.judges.points) for mixture, fold in judged]
-            )
+            made = list(pool.map(self._on_folds, trials))
+        self.logs.update(zip(trials, made, strict=True))
 
-    def _fit(self, trial: Trial) -> list[Gaussians]:
-        return [self._on(fold, i, trial) for i, fold in enumerate(self.folds)]
+    def _on_folds(self, trial: Trial) -> Vector:
+        """The log-densities of all judging rows."""
+        return np.concatenate(
+            [
+                self.whole([self.fit(fold, i, trial)], np.ones(1)).log_density(fold.judges.points)
+                for i, fold in enumerate(self.folds)
+            ]
+        )
 
-    def _on(self, fold: Fold, number: int, trial: Trial) -> Gaussians:
+    def fit(self, fold: Fold, number: int, trial: Trial) -> Gaussians:
+        """The mixture of a trial on the rows of a fold, which has a number of its own."""
         if trial.k == 0:
             return starts.each_row(fold.rows, self.floor)
         rng = self.streams.of("likelihood starts", number, trial.k, trial.start)
         sums = starts.cells(fold.cloud, fold.rows.size, trial.k, self.shape, rng)
-        return climb(fold.rows, sums, self.prior(trial), self.shape, SEARCH_STEPS)
+        return climb(fold.rows, sums, Prior(self.floor, trial.strength), self.shape, STEPS)
 
-    def prior(self, trial: Trial) -> Prior:
-        """The floor, and the strength of the trial."""
-        return Prior(self.floor, trial.strength)
+    def on_every_row(self, rows: Rows, trials: list[Trial], engine: Engine) -> list[Gaussians]:
+        """The trials fitted to every row, from the beginning.
+
+        They do not go on from what they were on a fold: a row far from all others that was held
+        out there would belong to no component, and blow up the widest.
+        """
+        whole = Fold(rows, engine.load(rows.points, rows.masses), rows)
+        number = len(self.folds)
+        with _blas.one_thread(), ThreadPoolExecutor(self.threads) as pool:
+            return list(pool.map(lambda trial: self.fit(whole, number, trial), trials))
+
+    def whole(self, mixtures: list[Gaussians], shares: Vector) -> Gaussians:
+        """Mixtures by their shares, with the wide components beside them."""
+        if self.novelty is None:
+            return joined(mixtures, shares)
+        return self.novelty.beside(mixtures, shares)
 
     def stack(self) -> Stack:
         """All trials so far, as held-out rows see them."""
@@ -112,38 +130,40 @@ class Search:
 
 
 def likeliest(
-    some: Rows, every: Rows, floor: Vector, limits: Limits, engine: Engine, streams: Streams
+    some: Rows,
+    every: Rows,
+    floor: Vector,
+    limits: Limits,
+    engine: Engine,
+    streams: Streams,
+    novelty: Novelty | None = None,
 ) -> Found:
-    """The mixture that is the likeliest at held-out rows: searched for on ``some`` rows, and
-    fitted to ``every`` one that may be used.
+    """The mixture that is the likeliest at held-out rows.
 
-    Numbers of components are doubled, each with free covariances and with covariances drawn
-    towards the common one, from two starts, while that helps the stack of all; a few members of
-    the stack then become the mixture. With k given it is the best mixture of k.
+    It is searched for on ``some`` rows, and fitted to ``every`` one that may be used. Numbers of
+    components are doubled, each with free covariances and with covariances drawn towards the
+    common one, from two starts, while that helps the stack of all; a few members of the stack then
+    become the mixture, with the components of ``novelty`` beside theirs. With k given it is the
+    best mixture of k.
     """
-    search = _opened(some, floor, limits.shape, engine, streams)
+    folds = [
+        Fold(some[fit], engine.load(some[fit].points, some[fit].masses), some[judged])
+        for fit, judged in some.folds(streams.of("likelihood folds"))
+    ]
+    search = Search(folds, floor, limits.shape, streams, thread_count(engine), novelty)
     if limits.k is None:
         _doubled(search, limits, len(every))
         stack = search.stack()
         sizes = np.array([float(trial.k or len(every)) for trial in search.logs])
         shares = stack.few(sizes, MOST_MEMBERS, limits.k_max)
     else:
-        search.run(list(_trials(min(limits.k, max(1, search.smallest)), some.dimension)))
+        search.run(list(_trials(min(limits.k, search.smallest), some.dimension)))
         stack = search.stack()
         values = [stack.value(unit) for unit in np.eye(len(search.logs))]
         shares = np.eye(len(search.logs))[int(np.argmax(values))]
     members = [trial for trial, share in zip(search.logs, shares, strict=True) if share > 0.0]
-    mixtures = _gone_on(search, members, every)
-    return Found(joined(mixtures, shares[shares > 0.0]), stack.value(shares))
-
-
-def _opened(rows: Rows, floor: Vector, shape: Shape, engine: Engine, streams: Streams) -> Search:
-    pairs = rows.folds(streams.of("likelihood folds"))
-    folds = [
-        Fold(rows[fit], engine.load(rows[fit].points, rows[fit].masses), rows[judged])
-        for fit, judged in pairs
-    ]
-    return Search(folds, floor, shape, streams, thread_count(engine))
+    mixtures = search.on_every_row(every, members, engine)
+    return Found(search.whole(mixtures, shares[shares > 0.0]), stack.value(shares))
 
 
 def _doubled(search: Search, limits: Limits, n: int) -> None:
@@ -169,16 +189,3 @@ def _trials(k: int, d: int) -> Iterator[Trial]:
     for start in range(STARTS if k > 1 else 1):
         for strength in (0.0, d + 1.0):
             yield Trial(k, start, strength)
-
-
-def _gone_on(search: Search, members: list[Trial], every: Rows) -> list[Gaussians]:
-    """The members after further steps on every row, from what they were on the first fold."""
-
-    def one(trial: Trial) -> Gaussians:
-        if trial.k == 0:
-            return starts.each_row(every, search.floor)
-        sums, _ = shared_out(every, search.kept[trial][0], search.shape)
-        return climb(every, sums, search.prior(trial), search.shape, LAST_STEPS)
-
-    with _blas.one_thread(), ThreadPoolExecutor(search.threads) as pool:
-        return list(pool.map(one, members))

@@ -14,6 +14,9 @@ import numpy as np
 from kernelmean._types import IntVector, Matrix, Vector
 
 ROUNDS = 200  # of EM, for shares that are used
+# Nats below the best density of a row, at which densities end: none vanishes, so that the members
+# of a stack, which may be the worst for every row, have shares.
+LEAST_LOG = -700.0
 DRAFT_ROUNDS = 40  # for shares that only rank
 
 
@@ -30,7 +33,7 @@ class Stack:
 
     def __init__(self, logs: Matrix, masses: Vector) -> None:
         self._top = logs.max(axis=1)
-        self._densities = np.exp(logs - self._top[:, None])
+        self._densities = np.exp(np.maximum(logs - self._top[:, None], LEAST_LOG))
         self._p = masses / masses.sum()
 
     def shares(self, among: IntVector | None = None, rounds: int = ROUNDS) -> Vector:
@@ -43,9 +46,7 @@ class Stack:
         f = self._densities[:, members]
         s = np.full(len(members), 1.0 / len(members))
         for _ in range(rounds):
-            total = f @ s
-            seen = total > 0.0  # a row that no member explains says nothing of their shares
-            s = s * ((self._p[seen] / total[seen]) @ f[seen])
+            s = s * ((self._p / (f @ s)) @ f)
             s /= s.sum()
         shares = np.zeros(count)
         shares[members] = s
@@ -53,8 +54,7 @@ class Stack:
 
     def value(self, shares: Vector) -> float:
         """Σ_j p_j log Σ_m s_m f_m(x_j)."""
-        with np.errstate(divide="ignore"):
-            return float(self._p @ (self._top + np.log(self._densities @ shares)))
+        return float(self._p @ (self._top + np.log(self._densities @ shares)))
 
     def few(self, sizes: Vector, most: int, atoms: float) -> Vector:
         """The shares of at most so many mixtures with at most so many atoms in all.

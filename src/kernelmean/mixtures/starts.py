@@ -11,7 +11,7 @@ from kernelmean.engines import PointCloud
 from kernelmean.mixtures.gaussians import Gaussians, Shape
 from kernelmean.mixtures.rows import Rows
 from kernelmean.selection.kmeans import lloyd
-from kernelmean.selection.listed import Listed, d2_draws
+from kernelmean.selection.listed import Listed, d2_batches
 
 LLOYD_ITERATIONS = 10
 # Bandwidths that are tried for one component per row, as multiples of Scott's.
@@ -20,7 +20,7 @@ FACTORS = 2.0 ** np.arange(-4.0, 2.25, 0.25)
 
 def cells(cloud: PointCloud, size: float, k: int, shape: Shape, rng: np.random.Generator) -> Matrix:
     """(k, F) sums of features over the cells of k centroids; ``size`` points in all."""
-    seeds = Listed("kmeans++", cloud, d2_draws(cloud, rng)).take(k).points
+    seeds = Listed("kmeans++", cloud, d2_batches(cloud, rng)).take(k).points
     nearest = cloud.nearest(lloyd(cloud, seeds, LLOYD_ITERATIONS))
     shares = nearest.masses()
     kept = shares > 0.0
@@ -35,7 +35,8 @@ def cells(cloud: PointCloud, size: float, k: int, shape: Shape, rng: np.random.G
         products = nearest.covariances()[kept] + means[:, :, None] * means[:, None, :]
         squares = products[:, s, t]
     ones = np.ones((len(means), 1))
-    return masses[:, None] * np.concatenate([squares, means, ones], axis=1)
+    sums: Matrix = masses[:, None] * np.concatenate([squares, means, ones], axis=1)
+    return sums
 
 
 def each_row(rows: Rows, floor: Vector) -> Gaussians:

@@ -172,6 +172,7 @@ def leverage(mean: AnyMean, X: Points) -> float:
     if not isinstance(mean, SparseKernelMean):
         return 1.0
     f = mean.expansion
+    assert mean.kappa is not None  # class means are no densities by likelihood
     factor = Factor(f.pairing(f)[0])
     factor.append(f.atoms, mean.kappa)
     return mean_leverage(factor.lower(mean.k), gram(factor.radial, f.atoms, f.map(X)))
