@@ -5,27 +5,57 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cholesky, eigvalsh, solve_triangular
+from scipy.special import ndtri
 
 from kernelmean import _checks
 from kernelmean._types import EPS, Matrix, Points, Vector
 from kernelmean.engines import Summary, arrays
 
-SCALES = (None, "std", "cov")
+SCALES = (None, "auto", "std", "cov")
+# Shares of the rows beyond each of two quantiles whose distance is a robust width, from the most
+# robust on: a column that is constant but for few rows has a width by a later one only.
+TAILS = (0.25, 0.1, 0.05, 0.01)
 
 
 def resolve(scale: Any, summary: Summary) -> Matrix | None:
-    """The matrix that a scale names: diag(1/sd), an inverse Cholesky factor, or one's own.
+    """The matrix that a scale names: diag(1/width), an inverse Cholesky factor, or one's own.
 
-    The factor is that of the covariance.
+    A width is robust or the standard deviation; the factor is that of the covariance.
     """
     if scale is None:
         return None
     if not isinstance(scale, str):
         return _checks.linear_map(scale, summary.dimension)
-    if _checks.choice(scale, "scale", SCALES) == "std":
+    named = _checks.choice(scale, "scale", SCALES)
+    if named == "auto":
+        return np.diag(1.0 / robust_widths(summary))
+    if named == "std":
         return np.diag(1.0 / _positive_std(summary, "std"))
     return _whitening(summary)
+
+
+def robust_widths(summary: Summary) -> Vector:
+    """(d,) positive: the standard deviation of the normal whose middle half is as wide, per column.
+
+    Few gross outliers change it little, and other units not at all. Where the middle half has no
+    width, the middle 80, 90 or 98 % have it; then the standard deviation; a constant column has 1.
+    """
+    widths = np.zeros(summary.dimension)
+    for tail in TAILS:
+        # (x_{1−a} − x_a) / (Φ⁻¹(1 − a) − Φ⁻¹(a))
+        found = summary.quantile_range(tail, 1.0 - tail) / (-2.0 * ndtri(tail))
+        widths = np.where(_divides(widths), widths, found)
+        if _divides(widths).all():
+            return widths
+    widths = np.where(_divides(widths), widths, summary.std)
+    return np.where(_divides(widths), widths, 1.0)
+
+
+def _divides(widths: Vector) -> NDArray[np.bool_]:
+    """Whether a column can be divided by it: neither 0 nor NaN, nor so small that 1/w overflows."""
+    return widths > 1.0 / np.finfo(np.float64).max
 
 
 def apply(scale: Matrix | None, X: Points, origin: Vector) -> Points:
