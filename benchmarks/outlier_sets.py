@@ -39,7 +39,13 @@ def load(name: str) -> Labelled:
     outliers = outliers[: round(share / (1.0 - share) * len(inliers))]
     rows = rng.permutation(np.concatenate([inliers, outliers]))
     X = X[rows]
-    return Labelled(X[:, (X != X[0]).any(axis=0)], outlier[rows])
+    return Labelled(X[:, (X[0] != X).any(axis=0)], outlier[rows])
+
+
+def inliers(name: str) -> np.ndarray:
+    """All rows of a set that are none, not thinned out."""
+    X, outlier = SETS[name]()
+    return X[outlier == 0]
 
 
 def present() -> list[str]:

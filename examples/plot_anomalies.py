@@ -1,8 +1,9 @@
 """Points where the density is low.
 
 [`SparseKDEOutlierDetector`][kernelmean.SparseKDEOutlierDetector] marks the points whose log-density
-is below a quantile of the training points' own. On the right the log-density of new normal points
-and of uniform noise.
+is below that of most training points, each scored without itself: of new normal points it marks the
+share that ``contamination`` says. On the right the log-density of new normal points and of uniform
+noise.
 """
 
 import matplotlib.pyplot as plt
