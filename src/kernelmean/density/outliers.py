@@ -35,7 +35,9 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         rows, in (0, 0.5].
     bandwidth : float or str, default='auto'
         A number or a rule, as in :class:`SparseKDE`, or "auto": a third of the median distance
-        between rows. The bandwidth that ranks outliers is wider than the one that fits best.
+        between rows. On most real tables the bandwidth that ranks outliers is wider than the one
+        that fits best. Where inliers have a shape that many rows resolve, such as curves in the
+        plane, "likelihood" ranks better.
     kernel : str or Kernel, default='gaussian'
         "gaussian", "laplacian" (or "exponential"), "cauchy", or a kernel such as ``km.Student(3,
         1.0)``.
