@@ -20,7 +20,7 @@ def log_quantiles(density: Density, sample: WeightedSample) -> Vector:
     Over all points, or over as many, spread evenly over the cumulative weight, as 2·10⁸ kernel
     values allow.
     """
-    most = max(FEWEST_SCORED_ROWS, int(QUANTILE_KERNEL_VALUES / density.k))
+    most = most_scored_rows(density)
     if len(sample) <= most:
         points = sample.sample
         if not points.resident:
@@ -28,6 +28,11 @@ def log_quantiles(density: Density, sample: WeightedSample) -> Vector:
         return weighted_quantiles(density.log(points), sample.weights, LEVELS)
     rows = evenly_spread_rows(sample, most)
     return weighted_quantiles(density.log(sample.sample.rows(rows)), None, LEVELS)
+
+
+def most_scored_rows(density: Density) -> int:
+    """As many rows as 2·10⁸ kernel values allow, but at least 1000."""
+    return max(FEWEST_SCORED_ROWS, int(QUANTILE_KERNEL_VALUES / density.k))
 
 
 def threshold(quantiles: Vector, level: float) -> float:
