@@ -28,6 +28,7 @@ PURPOSES = {
     "held-out rows": "the rows that decide between points and kinds of spread, and those for it",
     "refining rows": "the rows that the early steps of refinement look at",
     "estimated error": "the frequencies at which a fit estimates the error of its candidates",
+    "estimated error at rows": "the rows at which it does so for a kernel without a spectrum",
     "certificate rows": "the rows whose residual is measured",
     "certificate frequencies": "the frequencies at which the error is measured",
     "bandwidth median": "the points whose distances have the median",

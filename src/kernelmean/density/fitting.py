@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pickle import PicklingError
 from typing import Any
 
@@ -11,16 +11,21 @@ from joblib import Memory
 from sklearn.utils.validation import check_memory
 
 from kernelmean import _checks, bandwidth
+from kernelmean._lazy import lazy
 from kernelmean._random import Streams
 from kernelmean._types import ArrayLike, Points, Vector
 from kernelmean.bandwidth import LABELLED_RULE
 from kernelmean.bandwidth.resolve import DEFAULT_RULE, labelled_kernel
-from kernelmean.fitting import spreads
+from kernelmean.fitting import searching, spreads
 from kernelmean.fitting.fit import fit_prepared
+from kernelmean.fitting.honesty import told
+from kernelmean.fitting.points import HONEST, OPEN_ENDS
 from kernelmean.fitting.prepare import Prepared, prepare
 from kernelmean.fitting.settings import FEWEST_DENSITY_CENTERS, FitSettings, default_limit
+from kernelmean.kernels import Atoms
 from kernelmean.mean import scaling
 from kernelmean.mean.expansion import KernelMean
+from kernelmean.mean.gauge import Candidate, Gauge
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.samples import WeightedSample
 
@@ -55,18 +60,68 @@ def fit_density(
     settings.check_names()
     prepared = prepare(sample, settings)
     size = prepared.data.cloud.summary.size
-    limit = max(default_limit(size), FEWEST_DENSITY_CENTERS)
-    limited = replace(settings, k_max=limit if settings.k_max is None else settings.k_max)
-    d = sample.sample.dimension
-    spread = any(spreads.kinds(limited, prepared.kernel, d, limited.stopping(size).limit))
+    limited = settings
+    if settings.k_max is None and settings.error is None:
+        limited = replace(settings, k_max=max(default_limit(size), FEWEST_DENSITY_CENTERS))
+    spread = any(spreads.kinds_of(limited, prepared.kernel, sample.sample.dimension, size))
     reference = prepared if settings.refine or spread else _at_scotts_bandwidth(prepared)
     asked = replace(
         limited, kernel=reference.kernel, bandwidth=DEFAULT_RULE, scale=prepared.data.scale
     )
-    mean = _remembered(reference, asked, streams, memory)
-    if mean.kernel == prepared.kernel:
-        return mean
-    return mean.refit_on(prepared.data, prepared.kernel, mean.constraint)
+    if reference.kernel == prepared.kernel:
+        return told(_remembered(reference, asked, streams, memory), limited)
+    other = _OtherBandwidth(prepared, reference, asked, streams, memory)
+    return told(other.fewest(size) if asked.error is not None else other.honest(), limited)
+
+
+@dataclass(frozen=True)
+class _OtherBandwidth:
+    """A density whose centres are those for Scott's bandwidth, at another one."""
+
+    prepared: Prepared
+    reference: Prepared
+    asked: FitSettings  # with the kernel of the reference
+    streams: Streams
+    memory: Memory | None
+
+    def at(self, settings: FitSettings) -> SparseKernelMean:
+        """The density on the centres that the reference has with these settings."""
+        mean = _remembered(self.reference, settings, self.streams, self.memory)
+        kernel = self.prepared.kernel
+        return mean.refit_on(self.prepared.data, kernel, mean.constraint, self._gauge)
+
+    def fewest(self, size: float) -> SparseKernelMean:
+        """As few centres as reach the error."""
+        error = self.asked.error
+        assert error is not None
+        open_size = replace(self.asked, error=None)
+        found, reached = searching.fewest(
+            lambda k, last: self.at(replace(open_size, k=k)),
+            lambda mean: self._gauge.reaches(self._candidate(mean), error),
+            min(self.asked.stopping(size).limit, max(1, int(size))),
+        )
+        return replace(found, stop_reason="error" if reached else "k_max")
+
+    def honest(self) -> SparseKernelMean:
+        """The density; with centres for its own bandwidth where those leave a large error.
+
+        A narrow kernel needs more centres than Scott's, whose indicator settles early.
+        """
+        mean = self.at(self.asked)
+        settled = mean.stop_reason in OPEN_ENDS and self.asked.patience > 1
+        if not settled or (mean.estimated_error or 0.0) <= HONEST:
+            return mean
+        own = replace(self.asked, kernel=self.prepared.kernel)
+        return _remembered(self.prepared, own, self.streams, self.memory)
+
+    @lazy
+    def _gauge(self) -> Gauge:
+        data = self.prepared.data
+        return Gauge(data.cloud, data.engine, self.prepared.kernel, self.asked.space, self.streams)
+
+    def _candidate(self, mean: SparseKernelMean) -> Candidate:
+        atoms = Atoms(self.prepared.data.map(mean.centers), mean.spreads)
+        return Candidate.of(atoms, mean.weights, mean.kappa, mean.kernel, mean.space)
 
 
 def _remembered(
