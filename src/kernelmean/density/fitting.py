@@ -69,9 +69,10 @@ def fit_density(
         limited, kernel=reference.kernel, bandwidth=DEFAULT_RULE, scale=prepared.data.scale
     )
     if reference.kernel == prepared.kernel:
-        return told(_remembered(reference, asked, streams, memory), limited)
+        return told(_remembered(reference, asked, streams, memory), limited, depth=2)
     other = _OtherBandwidth(prepared, reference, asked, streams, memory)
-    return told(other.fewest(size) if asked.error is not None else other.honest(), limited)
+    found = other.fewest(size) if asked.error is not None else other.honest()
+    return told(found, limited, depth=2)
 
 
 @dataclass(frozen=True)

@@ -178,7 +178,7 @@ def sparse_kernel_mean(
         engine=engine,
     )
     sample = checked_sample(X, sample_weight, engine)
-    return fit_mean(sample, settings, _checks.streams(random_state), verbose)
+    return told(fit_mean(sample, settings, _checks.streams(random_state), verbose), settings)
 
 
 def sparse_density(
@@ -192,7 +192,7 @@ def sparse_density(
     """A density on k centres, with ``options`` as in :func:`sparse_kernel_mean`."""
     settings = FitSettings.density(**options)
     sample = checked_sample(X, sample_weight, settings.engine)
-    return fit_mean(sample, settings, _checks.streams(random_state), verbose)
+    return told(fit_mean(sample, settings, _checks.streams(random_state), verbose), settings)
 
 
 def fit_mean(
@@ -201,7 +201,7 @@ def fit_mean(
     """The sparse mean of a checked sample: prepare, then :func:`fit_prepared`."""
     settings.check_names()
     prepared = prepare(sample, settings)
-    return told(fit_prepared(prepared, settings, streams, verbose), settings)
+    return fit_prepared(prepared, settings, streams, verbose)
 
 
 def fit_prepared(

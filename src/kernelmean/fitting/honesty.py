@@ -34,26 +34,32 @@ class FitWarning(UserWarning):
     """
 
 
-def told(mean: SparseKernelMean, settings: FitSettings) -> SparseKernelMean:
-    """The mean, after a warning where its number of centres was open and its error is large."""
+def told(mean: SparseKernelMean, settings: FitSettings, depth: int = 1) -> SparseKernelMean:
+    """The mean, after a warning where its number of centres was open and its error is large.
+
+    Rows that were named as centres are as many as were asked for. The warning points to the line
+    that called the caller, or to one ``depth`` calls up.
+    """
     estimated = mean.estimated_error
     if estimated is None or not isinstance(settings.k, str):
         return mean
     if settings.error is not None and mean.stop_reason == "k_max":
         _warn(
             f"error={settings.error:g} was not reached: {mean.k} centres, {_most(settings)}, leave "
-            f"an estimated relative error of {estimated:.2g}."
+            f"an estimated relative error of {estimated:.2g}.",
+            depth,
         )
-    elif settings.error is None and estimated > HONEST:
+    elif settings.error is None and isinstance(settings.selection, str) and estimated > HONEST:
         _warn(
             f"{mean.k} centres leave an estimated relative error of {estimated:.2g}; "
-            f"{_advice(mean, settings)}."
+            f"{_advice(mean, settings)}.",
+            depth,
         )
     return mean
 
 
-def _warn(text: str) -> None:
-    warnings.warn(text, FitWarning, stacklevel=4)
+def _warn(text: str, depth: int) -> None:
+    warnings.warn(text, FitWarning, stacklevel=3 + depth)
 
 
 def _most(settings: FitSettings) -> str:
@@ -68,8 +74,6 @@ def _advice(mean: SparseKernelMean, settings: FitSettings) -> str:
     """The one thing to change."""
     if mean.stop_reason in ("tol", "rank") and settings.patience == 1:
         return "a larger patience lets it go on, patience=10"
-    if not isinstance(settings.selection, str):
-        return "name more rows as selection"
     if mean.stop_reason == "k_max" and mean.k < MANY * mean.n_points:
         return f"allow more of them, k_max={MORE * mean.k}"
     if settings.spread is None and mean.kernel.traits.spreads:

@@ -1,4 +1,4 @@
-"""Fits whose centres are points: so many, as many as the indicator asks for, or as an error does."""
+"""Fits whose centres are points: so many, or as many as the indicator or an error asks for."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class FitSettings:
             )
         if not (isinstance(self.k, str) and self.k == "auto"):
             raise ValueError(
-                f"error={self.error!r} asks for as many centres as that takes, and k={self.k!r} for "
+                f"error={self.error!r} asks for as many centres as it takes, and k={self.k!r} for "
                 "so many; give one of the two."
             )
 

@@ -22,10 +22,13 @@ from kernelmean.mean.certificate import Comparison, by_rows
 from kernelmean.mean.spectrum import Spectrum, stratified_draw
 
 MAX_EXACT_POINTS = 8192  # up to which all pairs take about as long as one small fit
-# Frequencies of each draw. The first is what every fit pays for. Its standard error is about a
-# tenth of the error; after the last it is a fiftieth.
-FREQUENCIES = (128, 384, 2048)
-VAGUE = 0.12  # of the error: with a standard error above it, a fit looks at the second draw too
+FEW_POINTS = 512  # whose pairs take no longer than the frequencies of an estimate
+# Frequencies of each draw. The first two are what a fit pays for, and the first alone where it is a
+# poor one. Their standard error is about a tenth of the error; after the last it is a fiftieth.
+FREQUENCIES = (32, 96, 384, 2048)
+POOR = 0.5  # relative error from which on a few frequencies tell: most of it is known exactly
+VAGUE = 0.12  # of the error: with a standard error above it, a fit looks at the third draw too
+DRAWS_OF_ESTIMATE = 3  # at most
 MAX_VAGUE = 0.25  # of the error, from which on rows, which are few, say nothing
 ROWS = 200  # at which a kernel without a spectrum is compared
 DECIDING_ROWS = 2000  # the same, where a number of centres depends on it
@@ -91,15 +94,18 @@ class Gauge:
 
         None where a kernel has no spectrum and a few rows cannot tell.
         """
+        if self._norm is not None or self._cloud.summary.count <= FEW_POINTS:
+            exact = self._exactly(candidate)
+            if exact is not None:
+                return exact.value
         if not self._kernel.has_spectrum(self._space):
             return self._from_few_rows(candidate)
-        found = None if self._norm is None else self._exactly(candidate)
-        if found is not None:
-            return found.value
-        found = self._by_spectra(candidate, max(1, len(self._spectra)))
-        if found.standard_error > VAGUE * found.value:
-            found = self._by_spectra(candidate, max(2, len(self._spectra)))
-        return found.value
+        for draws in range(max(1, len(self._spectra)), DRAWS_OF_ESTIMATE + 1):
+            found = self._by_spectra(candidate, draws)
+            clear = found.standard_error <= VAGUE * found.value
+            if clear and (draws > 1 or found.value > POOR):
+                return found.value
+        return self._by_spectra(candidate, max(DRAWS_OF_ESTIMATE, len(self._spectra))).value
 
     def reaches(self, candidate: Candidate, error: float) -> bool:
         """Whether the relative error, with two standard errors to spare, is at most ``error``.
@@ -113,11 +119,11 @@ class Gauge:
                 return exact.at_most(error)
         if not self._kernel.has_spectrum(self._space):
             return self._by_rows(candidate, DECIDING_ROWS).at_most(error)
-        for draws in range(1, len(FREQUENCIES) + 1):
+        for draws in range(2, len(FREQUENCIES) + 1):
             found = self._by_spectra(candidate, draws)
             if found.above(error):
                 return False
-            if draws > 1 and found.at_most(error):
+            if draws > 2 and found.at_most(error):
                 return True
         return False
 
@@ -134,24 +140,26 @@ class Gauge:
 
     def _by_spectra(self, candidate: Candidate, draws: int) -> Estimate:
         """From the frequencies of so many draws."""
+        spectra = self._drawn(draws)
         squares = np.concatenate(
-            [
-                spectrum.squares(candidate.atoms, candidate.weights)
-                for spectrum in self._drawn(draws)
-            ]
+            [spectrum.squares(candidate.atoms, candidate.weights) for spectrum in spectra]
         )
         spread = float(squares.std(ddof=1)) / np.sqrt(len(squares))
         floor = (4 * EPS * (1.0 + float(np.abs(candidate.weights).sum()))) ** 2
         squared = max(float(squares.mean()), floor)
-        norm = max(squared - candidate.objective, squared)  # ‖z̄‖² = err² − E
-        error = float(np.sqrt(squared / norm))
-        return Estimate(error, 0.5 * error * spread / squared)
+        if candidate.objective < 0.0:
+            # ‖z̄‖² = err² − E: the nearer err²/‖z̄‖² is to 1, the less of it is unknown.
+            norm = squared - candidate.objective
+        else:  # worse than nothing: a difference would be all noise
+            norm = float(np.concatenate([s.squares_of_points for s in spectra]).mean())
+        relative = squared / norm
+        error = float(np.sqrt(relative))
+        return Estimate(error, 0.5 * error * spread / squared * min(1.0, abs(1.0 - relative)))
 
     def _drawn(self, draws: int) -> list[Spectrum]:
-        d = self._cloud.summary.dimension
         for which in range(len(self._spectra), draws):
             rng = self._streams.of("estimated error", which)
-            drawn = stratified_draw(self._kernel, d, self._space, rng, FREQUENCIES[which])
+            drawn = stratified_draw(self._kernel, self._cloud, self._space, rng, FREQUENCIES[which])
             self._spectra.append(Spectrum.of(self._cloud, drawn))
         return self._spectra[:draws]
 

@@ -1,7 +1,7 @@
 """The Fourier transform of a sample at random frequencies, by which two kernel means are compared.
 
-‖z̄ − z‖² = E_ω |Σ_j p_j e^{iω·x_j} − Σ_a α_a e^{iω·c_a}|², ω from the spectrum of the kernel: a sum of
-squares, which no cancellation spoils.
+‖z̄ − z‖² = E_ω |Σ_j p_j e^{iω·x_j} − Σ_a α_a e^{iω·c_a}|², ω from the spectrum of the kernel: a sum
+of squares, which no cancellation spoils.
 """
 
 from __future__ import annotations
@@ -16,7 +16,11 @@ from kernelmean._types import Matrix, Points, Space, Vector
 from kernelmean.engines import PointCloud
 from kernelmean.kernels import Atoms, Kernel
 
-LATENT_DRAWS = 64  # of the latent scale for each frequency that is taken of them
+# Factors by which spectra are widened; less in high dimension, where weights would degenerate.
+WIDTHS = (1.0, 1.6, 2.5)
+WIDTHS_OF_FEW = (1.0, 1.6, 2.5, 4.0)  # in at most two dimensions, for few frequencies
+# Draws of the latent scale of which few are taken: as many as there are points, within
+LATENT_DRAWS = (8192, 32_768)
 
 
 class Frequencies(NamedTuple):
@@ -40,6 +44,12 @@ class Spectrum:
         """That of a cloud's points at these frequencies."""
         origin = cloud.summary.mean
         return cls(drawn.values, drawn.importance, origin, cloud.fourier_sum(drawn.values, origin))
+
+    @property
+    def squares_of_points(self) -> Vector:
+        """(M,) numbers whose mean estimates ‖z̄‖², in units of g(0)."""
+        values: Vector = self.importance * (self.of_points**2).sum(axis=1)
+        return values
 
     def squares(self, atoms: Atoms, alpha: Vector) -> Vector:
         """(M,) numbers whose mean estimates ‖z̄ − Σ α_a φ_a‖², in units of g(0)."""
@@ -73,26 +83,30 @@ def spectral_draw(
     every spectrum here is a normal; that normal is widened by c ∈ {1, 1.6, 2.5} (less in high
     dimension, where the weights would degenerate).
     """
-    return _widened(kernel.spectral_scales(size, d, space, rng), d, rng)
+    return _widened(kernel.spectral_scales(size, d, space, rng), _widths(d, WIDTHS), d, rng)
 
 
 def stratified_draw(
-    kernel: Kernel, d: int, space: Space, rng: np.random.Generator, size: int
+    kernel: Kernel, cloud: PointCloud, space: Space, rng: np.random.Generator, size: int
 ) -> Frequencies:
-    """The same for few frequencies, with weights p/q ≤ 6: large latent scales are sought out.
+    """The same for few frequencies, with weights p/q ≤ 8: large latent scales are sought out.
 
     Where the latent scale of a spectrum varies, as that of a Laplacian, its rare large values carry
     most of the error of a good mean. Of many draws in falling order, half of those taken are spread
     evenly and half evenly in the logarithm of their rank.
     """
-    many = kernel.spectral_scales(LATENT_DRAWS * size, d, space, rng)
+    d = cloud.summary.dimension
+    widths = _widths(d, WIDTHS if d > 2 else WIDTHS_OF_FEW)
+    least, most = LATENT_DRAWS
+    count = min(max(cloud.summary.count, least), most)
+    many = kernel.spectral_scales(count, d, space, rng)
     if many.max() == many.min():
-        return _widened(many[:size], d, rng)
+        return _widened(many[:size], widths, d, rng)
     chances, cumulative = _rank_chances(len(many))
     places = (np.arange(size) + rng.random(size)) / size
     ranks = np.minimum(np.searchsorted(cumulative, places), len(many) - 1)
     scales = np.sort(many)[::-1][ranks]
-    drawn = _widened(scales, d, rng)
+    drawn = _widened(scales, widths, d, rng)
     return Frequencies(drawn.values, drawn.importance / (len(many) * chances[ranks]))
 
 
@@ -104,15 +118,17 @@ def _rank_chances(count: int) -> tuple[Vector, Vector]:
     return chances, np.cumsum(chances)
 
 
-def _widened(scales: Vector, d: int, rng: np.random.Generator) -> Frequencies:
+def _widths(d: int, widths: tuple[float, ...]) -> Vector:
+    if d <= 5:
+        return np.array(widths)
+    narrow: Vector = 1.0 + np.array([0.0, 0.3, 0.6]) * np.sqrt(10.0 / max(d, 10))
+    return narrow
+
+
+def _widened(scales: Vector, widths: Vector, d: int, rng: np.random.Generator) -> Frequencies:
     """Normal frequencies of these scales, widened at random."""
     size = len(scales)
-    widths = (
-        np.array([1.0, 1.6, 2.5])
-        if d <= 5
-        else 1.0 + np.array([0.0, 0.3, 0.6]) * np.sqrt(10.0 / max(d, 10))
-    )
-    z = rng.standard_normal((size, d)) * widths[rng.integers(3, size=size)][:, None]
+    z = rng.standard_normal((size, d)) * widths[rng.integers(len(widths), size=size)][:, None]
     r2 = (z**2).sum(axis=1)[:, None]
     # log N(z; c)/N(z; 1) for each width c.
     log_ratio = 0.5 * r2 * (1.0 - widths**-2.0) - d * np.log(widths)
