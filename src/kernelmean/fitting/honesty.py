@@ -37,7 +37,8 @@ class FitWarning(UserWarning):
 def told(mean: SparseKernelMean, settings: FitSettings, depth: int = 1) -> SparseKernelMean:
     """The mean, after a warning where its number of centres was open and its error is large.
 
-    Rows that were named as centres are as many as were asked for. The warning points to the line
+    Rows that were named as centres are as many as were asked for, and ``patience=1`` is the paper's
+    rule, whatever comes of it. The warning points to the line
     that called the caller, or to one ``depth`` calls up.
     """
     estimated = mean.estimated_error
@@ -49,13 +50,18 @@ def told(mean: SparseKernelMean, settings: FitSettings, depth: int = 1) -> Spars
             f"an estimated relative error of {estimated:.2g}.",
             depth,
         )
-    elif settings.error is None and isinstance(settings.selection, str) and estimated > HONEST:
+    elif settings.error is None and estimated > HONEST and _ours(settings):
         _warn(
             f"{mean.k} centres leave an estimated relative error of {estimated:.2g}; "
             f"{_advice(mean, settings)}.",
             depth,
         )
     return mean
+
+
+def _ours(settings: FitSettings) -> bool:
+    """Whether the number of centres is our choice, not that of rows or of the paper's rule."""
+    return isinstance(settings.selection, str) and settings.patience > 1
 
 
 def _warn(text: str, depth: int) -> None:
@@ -72,8 +78,6 @@ def _most(settings: FitSettings) -> str:
 
 def _advice(mean: SparseKernelMean, settings: FitSettings) -> str:
     """The one thing to change."""
-    if mean.stop_reason in ("tol", "rank") and settings.patience == 1:
-        return "a larger patience lets it go on, patience=10"
     if mean.stop_reason == "k_max" and mean.k < MANY * mean.n_points:
         return f"allow more of them, k_max={MORE * mean.k}"
     if settings.spread is None and mean.kernel.traits.spreads:
