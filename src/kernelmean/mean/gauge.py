@@ -144,17 +144,19 @@ class Gauge:
         squares = np.concatenate(
             [spectrum.squares(candidate.atoms, candidate.weights) for spectrum in spectra]
         )
-        spread = float(squares.std(ddof=1)) / np.sqrt(len(squares))
         floor = (4 * EPS * (1.0 + float(np.abs(candidate.weights).sum()))) ** 2
         squared = max(float(squares.mean()), floor)
         if candidate.objective < 0.0:
             # ‖z̄‖² = err² − E: the nearer err²/‖z̄‖² is to 1, the less of it is unknown.
-            norm = squared - candidate.objective
-        else:  # worse than nothing: a difference would be all noise
-            norm = float(np.concatenate([s.squares_of_points for s in spectra]).mean())
-        relative = squared / norm
+            relative = squared / (squared - candidate.objective)
+            deviations = (1.0 - relative) * squares
+        else:  # worse than nothing: that difference would be all noise
+            points = np.concatenate([spectrum.squares_of_points for spectrum in spectra])
+            relative = squared / float(points.mean())
+            deviations = squares - relative * points
+        spread = float(deviations.std(ddof=1)) / np.sqrt(len(squares))
         error = float(np.sqrt(relative))
-        return Estimate(error, 0.5 * error * spread / squared * min(1.0, abs(1.0 - relative)))
+        return Estimate(error, 0.5 * error * spread / squared)
 
     def _drawn(self, draws: int) -> list[Spectrum]:
         for which in range(len(self._spectra), draws):

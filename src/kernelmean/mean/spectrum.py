@@ -19,8 +19,9 @@ from kernelmean.kernels import Atoms, Kernel
 # Factors by which spectra are widened; less in high dimension, where weights would degenerate.
 WIDTHS = (1.0, 1.6, 2.5)
 WIDTHS_OF_FEW = (1.0, 1.6, 2.5, 4.0)  # in at most two dimensions, for few frequencies
-# Draws of the latent scale of which few are taken: as many as there are points, within
-LATENT_DRAWS = (8192, 32_768)
+# Draws of the latent scale of which few are taken: as many as there are points, but
+LEAST_LATENT = 32  # for each that is taken, at least, and
+MOST_LATENT = 32_768
 
 
 class Frequencies(NamedTuple):
@@ -97,8 +98,7 @@ def stratified_draw(
     """
     d = cloud.summary.dimension
     widths = _widths(d, WIDTHS if d > 2 else WIDTHS_OF_FEW)
-    least, most = LATENT_DRAWS
-    count = min(max(cloud.summary.count, least), most)
+    count = min(max(cloud.summary.count, LEAST_LATENT * size), MOST_LATENT)
     many = kernel.spectral_scales(count, d, space, rng)
     if many.max() == many.min():
         return _widened(many[:size], widths, d, rng)
