@@ -20,7 +20,7 @@ from kernelmean.kernels import Atoms, Kernel
 WIDTHS = (1.0, 1.6, 2.5)
 WIDTHS_OF_FEW = (1.0, 1.6, 2.5, 4.0)  # in at most two dimensions, for few frequencies
 # Draws of the latent scale of which few are taken: as many as there are points, but
-LEAST_LATENT = 32  # for each that is taken, at least, and
+LEAST_LATENT = 128  # for each that is taken, at least, and
 MOST_LATENT = 32_768
 
 
