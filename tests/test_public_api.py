@@ -18,6 +18,7 @@ NAMES = [  # what this release promises (API.md)
     "DistributionEmbedding",
     "Divergence",
     "ClassProportions",
+    "FitWarning",
     "Gaussian",
     "KernelMean",
     "Laplacian",

@@ -87,6 +87,9 @@ CONSUMERS = {
         for selection in ("kcenter", "greedy", "kmeans++", "kmeans", "random", "auto")
         for space in ("rkhs", "l2")
     },
+    "a kernel of one's own": lambda seed: km.sparse_kernel_mean(
+        LARGE, kernel=OWN, k=5, selection="kcenter", random_state=seed
+    ),
     "open k": lambda seed: km.sparse_kernel_mean(X, random_state=seed),
     "density": lambda seed: km.SparseKDE(random_state=seed).fit(X).partial_fit(Y),
     "copy of a density": lambda seed: km.SparseKDE(random_state=seed, target="kde").fit(X),
@@ -148,6 +151,7 @@ CONSUMERS = {
     "test": lambda seed: km.mmd_test(X, Y, random_state=seed),
 }
 LARGE = np.random.default_rng(2).normal(size=(60_000, 1))
+OWN = km.Radial(lambda r2: np.exp(-0.5 * r2), bandwidth=0.5)
 
 
 @pytest.fixture

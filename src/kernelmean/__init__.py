@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kernelmean.files import Source, read
     from kernelmean.fitting.fit import sparse_kernel_mean
     from kernelmean.fitting.full import kernel_mean
+    from kernelmean.fitting.honesty import FitWarning
     from kernelmean.fitting.merging import merge
     from kernelmean.fitting.stream import MeanStream
     from kernelmean.kernels import Cauchy, Gaussian, Laplacian, Radial, Student
@@ -59,6 +60,7 @@ _HOMES = {
     "Laplacian": "kernelmean.kernels",
     "Radial": "kernelmean.kernels",
     "Student": "kernelmean.kernels",
+    "FitWarning": "kernelmean.fitting.honesty",
     "KernelMean": "kernelmean.mean",
     "MeanStream": "kernelmean.fitting",
     "SparseKernelMean": "kernelmean.mean",
@@ -87,6 +89,7 @@ __all__ = [
     "ClassProportions",
     "DistributionEmbedding",
     "Divergence",
+    "FitWarning",
     "Gaussian",
     "KernelMean",
     "Laplacian",

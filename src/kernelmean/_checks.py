@@ -102,7 +102,12 @@ def is_streamed(X: object) -> bool:
 
 def fits_in_memory(numbers: int) -> bool:
     """Whether so many float64 numbers take little, or at most a quarter of the memory at hand."""
-    return numbers <= MAPPED or 8 * numbers <= free_memory() // 4
+    return numbers <= numbers_in_memory()
+
+
+def numbers_in_memory() -> int:
+    """The most float64 numbers that do."""
+    return max(MAPPED, free_memory() // 32)
 
 
 def free_memory() -> int:

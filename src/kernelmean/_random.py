@@ -31,6 +31,7 @@ PURPOSES = {
     "likelihood folds": "which of them judge a mixture that the others fit",
     "likelihood starts": "D² draws at which the k-means of a mixture begins",
     "estimated error": "the frequencies at which a fit estimates the error of its candidates",
+    "estimated error at rows": "the rows at which it does so for a kernel without a spectrum",
     "certificate rows": "the rows whose residual is measured",
     "certificate frequencies": "the frequencies at which the error is measured",
     "bandwidth median": "the points whose distances have the median",

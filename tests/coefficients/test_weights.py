@@ -86,6 +86,7 @@ def test_an_automatic_fit_stops_where_the_rule_says_on_its_own_indicator(patienc
     np.testing.assert_array_equal(mean.indices, longer.indices[: mean.k])
 
 
+@pytest.mark.filterwarnings("ignore::kernelmean.FitWarning")  # few centres, on purpose
 def test_every_stop_reason_can_be_reached():
     X = np.random.default_rng(1).normal(size=(100, 2))
     options = {"bandwidth": 1.0, "random_state": 0}
@@ -117,6 +118,7 @@ def test_near_duplicates_among_the_centres_are_not_the_numerical_rank():
     assert mean.k > 5
 
 
+@pytest.mark.filterwarnings("ignore::kernelmean.FitWarning")  # few centres, on purpose
 def test_by_default_at_most_the_largest_integer_below_three_roots_of_n_centres():
     for n, limit in ((1, 2), (100, 29), (101, 30), (10, 9)):
         X = np.random.default_rng(4).normal(size=(n, 3))

@@ -163,6 +163,7 @@ def test_a_density_too_wide_on_all_rows_falls_back_to_points():
     assert np.isfinite(mean.log(X)).all()
 
 
+@pytest.mark.filterwarnings("ignore::kernelmean.FitWarning")  # few centres, on purpose
 def test_the_search_goes_on_where_few_cells_are_too_wide():
     rng = np.random.default_rng(0)
     clusters = 2 * rng.normal(size=(30, 1, 784))
@@ -283,7 +284,8 @@ def test_as_few_atoms_as_reach_one_per_cent():
 
 
 def test_the_most_atoms_that_may_be_where_the_error_is_not_reached():
-    mean = km.sparse_kernel_mean(blobs(2000, 4), bandwidth=0.1, k_max=30, random_state=0)
+    with pytest.warns(km.FitWarning, match="30 centres .* k_max=120"):
+        mean = km.sparse_kernel_mean(blobs(2000, 4), bandwidth=0.1, k_max=30, random_state=0)
     assert (mean.k, mean.stop_reason) == (30, "k_max")
     assert kind(mean) == "scalar"
 

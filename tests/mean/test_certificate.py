@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kernelmean as km
-from kernelmean.mean.certificate import spectral_draw
+from kernelmean.mean.spectrum import spectral_draw
 from tests import brute
 from tests.strategies import weighted_clouds
 

@@ -23,7 +23,7 @@ sparse_kernel_mean = functools.partial(km.sparse_kernel_mean, selection="kcenter
 X = np.random.default_rng(0).normal(size=(120, 2))
 OPTIONS = {
     "plain": {"bandwidth": 0.6, "k": 9},
-    "automatic": {"bandwidth": "scott", "tol": 1e-4, "patience": 2},
+    "automatic": {"bandwidth": "median", "tol": 1e-4, "patience": 2},
     "laplacian-l2": {"kernel": km.Laplacian(0.7), "k": 9, "space": "l2"},
     "student-simplex": {"kernel": km.Student(2.5, 0.6), "k": 9, "constraint": "simplex"},
     "cauchy-scaled": {"kernel": km.Cauchy(0.5), "k": 9, "scale": "cov"},
@@ -369,6 +369,8 @@ FORGERIES = {
     "unknown constraint": setting("constraint", "cube"),
     "unknown solver": setting("solver", "magic"),
     "unknown stop reason": setting("stop_reason", "tired"),
+    "estimated error below zero": setting("estimated_error", -0.1),
+    "estimated error as text": setting("estimated_error", "small"),
     "space as list": setting("space", ["l2"]),
     "unknown array type": array(0, "type", "object"),
     "array type as list": array(0, "type", ["float64"]),
@@ -385,6 +387,13 @@ FORGERIES = {
     "centres and weights of different number": array(0, "shape", [6, 3]),
     "array entries as numbers": setting("arrays", [1, 2, 3]),
 }
+
+
+def test_files_of_earlier_releases_know_no_estimate(tmp_path, contents):
+    header, arrays = parse(contents)
+    assert header.pop("estimated_error") == fitted().estimated_error
+    (tmp_path / "old.km").write_bytes(forge(header, arrays))
+    assert km.load(tmp_path / "old.km").estimated_error is None
 
 
 @pytest.mark.parametrize("change", FORGERIES.values(), ids=FORGERIES)

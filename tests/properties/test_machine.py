@@ -30,7 +30,11 @@ from kernelmean._types import EPS
 from tests import brute
 from tests.properties.oracle import Measure, Oracle, decay_of_one_over_one_plus, one_over_one_plus
 
-pytestmark = pytest.mark.fuzz
+pytestmark = [
+    pytest.mark.fuzz,
+    # Whatever the machine tries, its few centres are no good: see tests/fitting/test_honesty.py.
+    pytest.mark.filterwarnings("ignore::kernelmean.FitWarning"),
+]
 
 DIMENSION = 2  # loops are compiled for each dimension
 KERNELS = [
@@ -289,6 +293,7 @@ class Means(RuleBasedStateMachine):
             space=self.space,
             scale=self.scale,
             selection=rows,
+            spread=None,  # the oracle knows points only
             constraint=constraint,
             solver=solver,
             k=k,

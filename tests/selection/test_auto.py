@@ -124,6 +124,7 @@ def names(places):
         (density, 2, {"k": 900}, []),
     ],
 )
+@pytest.mark.filterwarnings("ignore::kernelmean.FitWarning")  # few centres, on purpose
 def test_the_list_says_which_are_tried(fit, d, options, expected, tried):
     X = np.random.default_rng(5).normal(size=(900, d))
     fit(X, bandwidth=0.3, **options)
@@ -196,6 +197,7 @@ def test_few_centres_start_twice_and_many_once(k, monkeypatch):
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])
+@pytest.mark.filterwarnings("ignore::kernelmean.FitWarning")  # few centres, on purpose
 def test_with_k_open_the_winner_is_on_the_data_and_no_worse_than_farthest_first(d):
     X = np.random.default_rng(2).normal(size=(600, d))
     best, kcenter = fitted(X, k_max=60), fitted(X, "kcenter", k_max=60)
@@ -211,6 +213,7 @@ def test_with_as_many_centres_as_points_there_is_nothing_to_choose():
 
 
 @pytest.mark.parametrize("k", [48, "auto"])
+@pytest.mark.filterwarnings("ignore::kernelmean.FitWarning")  # few centres, on purpose
 def test_densities_are_compared_by_their_likelihood_on_heavy_tails(k):
     """THEORY §8: on t(2.5) the error prefers centres that leave the tails empty, at a cost of whole
     units of KL.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from kernelmean.mean.certificate import Certificate
     from kernelmean.mean.value import SparseKernelMean
 
+LARGE_ERROR = 0.1  # relative, above which a note is due
 MAX_SPREAD_RATIO = 30.0  # of two columns, from which on one bandwidth suits only one of them
 
 Output = Annotated[
@@ -45,6 +48,7 @@ def command(
     bandwidth: o.Bandwidth = "scott",
     kernel: o.Kernel = o.DEFAULT_KERNEL,
     k: o.Centers = "auto",
+    error: o.Error = None,
     selection: o.SelectionName = o.Selection.auto,
     spread: o.SpreadName = o.Spread.auto,
     refine: Refine = 0,
@@ -76,6 +80,7 @@ def command(
       kernelmean fit data.csv -o model.km
       kernelmean fit data.parquet -o model.km --columns x,y --bandwidth likelihood --report fit.html
       kernelmean fit cells.fcs -o cells.km --columns FSC-A,CD3 --transform arcsinh:150 --scale std
+      kernelmean fit data.csv -o model.km --error 0.01
       kernelmean fit data.csv -o mean.km --signed --weights w --k 100
     """
     import kernelmean as km
@@ -87,10 +92,11 @@ def command(
         bandwidth=bandwidth, kernel=kernel, scale=scale, k=k, selection=selection, spread=spread,
         engine=engine, seed=seed,
     )  # fmt: skip
+    more = {"refine": refine, "error": error}
     how: dict[str, Any] = {"columns": columns, "transform": transform, "drop_na": drop_na}
     with results.working(quiet), clusters.engine(scheduler, workers) as cluster:
-        task = _task(km.read(data, weights=weights, **how), chosen | {"refine": refine}, cluster)
-        mean = _labelled(_signed(task) if signed else _density(task), task.source)
+        task = _task(km.read(data, weights=weights, **how), chosen | more, cluster)
+        mean = _labelled(_quietly(_signed if signed else _density, task), task.source)
         rows = _some_rows(task)
         measured = _certificate(mean, task, seed) if certificate else None
         if report is not None:
@@ -98,6 +104,7 @@ def command(
         mean.save(output)
     results.show(_facts(mean, task.source, measured, output), as_json)
     _note_few(mean, chosen["k"])
+    _note_error(mean, task.settings)
     if scale is o.Scale.none:
         _note_units(rows, task.source.columns)
 
@@ -107,6 +114,32 @@ def _task(source: Source, settings: dict[str, Any], cluster: Any) -> Task:
     if cluster is None:
         return Task(source, *source.sample(), settings)
     return Task(source, *clusters.sample(source), settings | {"engine": cluster})
+
+
+def _quietly(fit: Callable[[Task], SparseKernelMean], task: Task) -> SparseKernelMean:
+    """The mean; what a fit would warn of is noted after the facts, in the words of options."""
+    import kernelmean as km
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", km.FitWarning)
+        return fit(task)
+
+
+def _note_error(mean: SparseKernelMean, settings: dict[str, Any]) -> None:
+    """A word where the number of centres was open and leaves a large error."""
+    found = mean.estimated_error
+    if found is None or not isinstance(settings["k"], str):
+        return
+    if settings["error"] is not None and mean.stop_reason == "k_max":
+        results.note(
+            f"--error {settings['error']:g} was not reached: {mean.k} centres, the most that "
+            f"memory allows, leave an estimated relative error of {found:.2g}."
+        )
+    elif settings["error"] is None and found > LARGE_ERROR:
+        results.note(
+            f"{mean.k} centres leave an estimated relative error of {found:.2g}; "
+            f"--error {LARGE_ERROR:g} takes as many as that needs."
+        )
 
 
 def _density(task: Task) -> SparseKernelMean:
@@ -227,6 +260,7 @@ def describe(mean: SparseKernelMean) -> dict[str, Any]:
         "spread": mean.expansion.atoms.kind,
         "selection": mean.selection,
         "stopped_by": mean.stop_reason,
+        "estimated_error": mean.estimated_error,
         "covering_radius": mean.cover,
         "bound": mean.bound,
     }

@@ -48,6 +48,13 @@ Bandwidth = Annotated[
     ),
 ]
 Centers = Annotated[str, typer.Option("--k", metavar="auto|INT", help="Number of centres.")]
+Error = Annotated[
+    float | None,
+    typer.Option(
+        metavar="NUMBER",
+        help="A relative error to reach, such as 0.01: as few centres as do, in the place of --k.",
+    ),
+]
 Seed = Annotated[
     int,
     typer.Option(

@@ -26,6 +26,7 @@ class Stopping:
     k_max: int
     tol: float
     patience: int
+    least: int = 0  # centres before which the indicator is not asked
 
     @property
     def limit(self) -> int:
@@ -136,9 +137,9 @@ def grow(
 def _end(factor: Factor, rule: Stopping, short: StopReason | None) -> tuple[int, StopReason] | None:
     """(k, reason) once the fit is over; ``short`` is why the source had no more."""
     if rule.k is None:
-        full = stopping.exhausted_at(factor.pivots, factor.jitters, rule.patience)
+        full = stopping.exhausted_at(factor.pivots, factor.jitters, rule.patience, rule.least)
         settled = stopping.converged_at(
-            factor.y if full is None else factor.y[:full], rule.tol, rule.patience
+            factor.y if full is None else factor.y[:full], rule.tol, rule.patience, rule.least
         )
         if settled is not None:
             return settled, "tol"

@@ -73,6 +73,9 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         When "auto" stops adding centres, as in :func:`sparse_kernel_mean`.
     patience : int, default=10
         For how many steps in a row, as in :func:`sparse_kernel_mean`.
+    error : float or None, default=None
+        A relative error in L2 to reach, in the place of ``k`` and ``tol``: the fewest centres that
+        do, up to ``k_max``, which is then n by default or as many as fit memory.
     selection : str or array-like of int, default='auto'
         How centres are found, as in :func:`sparse_kernel_mean`.
     refine : int, default=0
@@ -162,6 +165,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         k_max: int | None = None,
         tol: float = 1e-10,
         patience: int = 10,
+        error: float | None = None,
         selection: Any = "auto",
         refine: int = 0,
         spread: str | None = "auto",
@@ -178,6 +182,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.k_max = k_max
         self.tol = tol
         self.patience = patience
+        self.error = error
         self.selection = selection
         self.refine = refine
         self.spread = spread
@@ -225,7 +230,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         sample = estimators.weighted_sample(self, X, sample_weight, least=least)
         self._stream: MeanStream | None = None
         self._reservoir: Points | None = None
-        settings = fit_settings(self, sample, y)
+        settings = fit_settings(self, sample, y, self.error)
         if self.sparse:
             chance = _checks.streams(self.random_state)
             fitted: Density = fit_density(sample, settings, chance, memory_of(self))
@@ -283,9 +288,9 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         least = 1 if old else estimators.fewest(self.bandwidth)
         sample = estimators.weighted_sample(self, X, sample_weight, reset=old is None, least=least)
         if old is None:
-            settings = fit_settings(self, sample, y)
+            settings = fit_settings(self, sample, y, self.error)
         else:
-            settings = like(density_settings(self), old)
+            settings = like(density_settings(self, self.error), old)
         batch = fit_density(sample, settings, _checks.streams(self.random_state), memory_of(self))
         stream = self._streamed(batch).add(batch)
         total = sum(mean.n_points for mean in stream.means)

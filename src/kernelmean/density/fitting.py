@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pickle import PicklingError
 from typing import Any
 
@@ -11,19 +11,23 @@ from joblib import Memory
 from sklearn.utils.validation import check_memory
 
 from kernelmean import _checks, bandwidth
+from kernelmean._lazy import lazy
 from kernelmean._random import Streams
 from kernelmean._types import ArrayLike, Points, Vector
 from kernelmean.bandwidth import LABELLED_RULE
 from kernelmean.bandwidth.resolve import DEFAULT_RULE, labelled_kernel
 from kernelmean.density.likelihood import fit_by_likelihood
 from kernelmean.density.targets import target_of
-from kernelmean.fitting import spreads
+from kernelmean.fitting import searching, spreads
 from kernelmean.fitting.fit import fit_prepared
+from kernelmean.fitting.honesty import told
+from kernelmean.fitting.points import HONEST, OPEN_ENDS
 from kernelmean.fitting.prepare import Prepared, prepare
 from kernelmean.fitting.settings import FEWEST_DENSITY_CENTERS, FitSettings, default_limit
-from kernelmean.kernels import Kernel
+from kernelmean.kernels import Atoms, Kernel
 from kernelmean.mean import scaling
 from kernelmean.mean.expansion import KernelMean
+from kernelmean.mean.gauge import Candidate, Gauge
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.samples import WeightedSample
 
@@ -60,18 +64,70 @@ def fit_density(
     settings.check_names()
     prepared = prepare(sample, settings)
     size = prepared.data.cloud.summary.size
-    limit = max(default_limit(size), FEWEST_DENSITY_CENTERS)
-    limited = replace(settings, k_max=limit if settings.k_max is None else settings.k_max)
-    d = sample.sample.dimension
-    spread = any(spreads.kinds(limited, prepared.kernel, d, limited.stopping(size).limit))
+    limited = settings
+    if settings.k_max is None and settings.error is None:
+        limited = replace(settings, k_max=max(default_limit(size), FEWEST_DENSITY_CENTERS))
+    spread = any(spreads.kinds_of(limited, prepared.kernel, sample.sample.dimension, size))
     reference = prepared if settings.refine or spread else _at_scotts_bandwidth(prepared)
     asked = replace(
         limited, kernel=reference.kernel, bandwidth=DEFAULT_RULE, scale=prepared.data.scale
     )
-    mean = _remembered(reference, asked, streams, memory)
-    if mean.kernel == prepared.kernel:
-        return mean
-    return mean.refit_on(prepared.data, prepared.kernel, mean.constraint)
+    if reference.kernel == prepared.kernel:
+        return told(_remembered(reference, asked, streams, memory), limited, depth=2)
+    other = _OtherBandwidth(prepared, reference, asked, streams, memory)
+    found = other.fewest(size) if asked.error is not None else other.honest()
+    return told(found, limited, depth=2)
+
+
+@dataclass(frozen=True)
+class _OtherBandwidth:
+    """A density whose centres are those for Scott's bandwidth, at another one."""
+
+    prepared: Prepared
+    reference: Prepared
+    asked: FitSettings  # with the kernel of the reference
+    streams: Streams
+    memory: Memory | None
+
+    def at(self, settings: FitSettings) -> SparseKernelMean:
+        """The density on the centres that the reference has with these settings."""
+        mean = _remembered(self.reference, settings, self.streams, self.memory)
+        kernel = self.prepared.kernel
+        return mean.refit_on(self.prepared.data, kernel, mean.constraint, self._gauge)
+
+    def fewest(self, size: float) -> SparseKernelMean:
+        """As few centres as reach the error."""
+        error = self.asked.error
+        assert error is not None
+        open_size = replace(self.asked, error=None)
+        found, reached = searching.fewest(
+            lambda k, last: self.at(replace(open_size, k=k)),
+            lambda mean: self._gauge.reaches(self._candidate(mean), error),
+            min(self.asked.stopping(size).limit, max(1, int(size))),
+        )
+        return replace(found, stop_reason="error" if reached else "k_max")
+
+    def honest(self) -> SparseKernelMean:
+        """The density; with centres for its own bandwidth where those leave a large error.
+
+        A narrow kernel needs more centres than Scott's, whose indicator settles early.
+        """
+        mean = self.at(self.asked)
+        settled = mean.stop_reason in OPEN_ENDS and self.asked.patience > 1
+        if not settled or (mean.estimated_error or 0.0) <= HONEST:
+            return mean
+        own = replace(self.asked, kernel=self.prepared.kernel)
+        return _remembered(self.prepared, own, self.streams, self.memory)
+
+    @lazy
+    def _gauge(self) -> Gauge:
+        data = self.prepared.data
+        return Gauge(data.cloud, data.engine, self.prepared.kernel, self.asked.space, self.streams)
+
+    def _candidate(self, mean: SparseKernelMean) -> Candidate:
+        assert mean.kappa is not None
+        atoms = Atoms(self.prepared.data.map(mean.centers), mean.spreads)
+        return Candidate.of(atoms, mean.weights, mean.kappa, mean.kernel, mean.space)
 
 
 def _remembered(
@@ -135,12 +191,12 @@ def like(settings: FitSettings, density: Density) -> FitSettings:
     return replace(settings, kernel=density.kernel, bandwidth=DEFAULT_RULE, scale=density.scale)
 
 
-def density_settings(estimator: Any) -> FitSettings:
+def density_settings(estimator: Any, error: float | None = None) -> FitSettings:
     """The parameters of an estimator that say how a density is fitted."""
     given = {name: getattr(estimator, name) for name in PARAMETERS}
     if in_own_units(estimator.kernel, estimator.bandwidth) and is_auto(estimator.scale):
         given["scale"] = None
-    return FitSettings.density(**given, target=target_of(estimator))
+    return FitSettings.density(**given, error=error, target=target_of(estimator, error))
 
 
 def is_auto(scale: Any) -> bool:
@@ -153,9 +209,11 @@ def in_own_units(kernel: Any, width: Any) -> bool:
     return isinstance(kernel, Kernel) or not isinstance(width, str)
 
 
-def fit_settings(estimator: Any, sample: WeightedSample, y: ArrayLike | None) -> FitSettings:
+def fit_settings(
+    estimator: Any, sample: WeightedSample, y: ArrayLike | None, error: float | None = None
+) -> FitSettings:
     """The same with the rule "jaakkola" turned into a kernel, where there are labels."""
-    settings = density_settings(estimator)
+    settings = density_settings(estimator, error)
     if y is None or settings.bandwidth != LABELLED_RULE:
         return settings
     return with_labels(settings, sample, y)

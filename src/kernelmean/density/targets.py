@@ -10,7 +10,7 @@ from kernelmean.kernels import Gaussian, Kernel, family
 TARGETS = ("auto", "kde", "likelihood")
 
 
-def target_of(estimator: Any) -> Literal["kde", "likelihood"]:
+def target_of(estimator: Any, error: float | None) -> Literal["kde", "likelihood"]:
     """The target that an estimator's parameters ask for.
 
     "auto" is "likelihood" where nothing asks for a kernel density estimate: no bandwidth of one's
@@ -19,7 +19,7 @@ def target_of(estimator: Any) -> Literal["kde", "likelihood"]:
     asked = _checks.choice(estimator.target, "target", TARGETS)
     if asked == "kde":
         return "kde"
-    objection = _objection(estimator)
+    objection = _objection(estimator, error)
     if asked == "likelihood":
         if objection is not None:
             raise ValueError(
@@ -32,7 +32,7 @@ def target_of(estimator: Any) -> Literal["kde", "likelihood"]:
     return "likelihood" if open_bandwidth and named and objection is None else "kde"
 
 
-def _objection(estimator: Any) -> str | None:
+def _objection(estimator: Any, error: float | None) -> str | None:
     """What of an estimator's parameters no fit by likelihood can heed, as half a sentence."""
     if not _is_gaussian(estimator.kernel):
         return f"needs a Gaussian kernel, not {estimator.kernel}"
@@ -42,6 +42,8 @@ def _objection(estimator: Any) -> str | None:
         return "has no point centres, but spread=None asks for them"
     if not (isinstance(estimator.selection, str) and estimator.selection == "auto"):
         return f"selects no centres, but selection={estimator.selection!r} asks for that"
+    if error is not None:
+        return f"is near to no kernel mean, but error={error!r} asks for an error against one"
     if estimator.refine:
         return f"moves its centres by itself, but refine={estimator.refine!r} asks for steps"
     return None

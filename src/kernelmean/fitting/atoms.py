@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, StopReason, Vector
 from kernelmean.coefficients import (
@@ -16,10 +14,11 @@ from kernelmean.coefficients import (
     full_refinement,
 )
 from kernelmean.fitting.holdout import held_out
+from kernelmean.fitting.points import PointFit, searched
 from kernelmean.fitting.refine import free_or_exact, refined_points, rows_to_refine_on
-from kernelmean.fitting.spreads import Kinds
+from kernelmean.fitting.spreads import Kinds, full_fits
 from kernelmean.kernels import Atoms, SpreadKind
-from kernelmean.mean.gauge import Gauge
+from kernelmean.mean.gauge import Candidate, Gauge
 from kernelmean.selection import OffData, Task
 from kernelmean.selection.auto import every_point_is_a_center, held, select
 from kernelmean.selection.cells import TooWideError, cell_atoms, path_of, trimmed_atoms
@@ -28,7 +27,6 @@ from kernelmean.selection.criterion import Criterion, Entry, Selected
 from kernelmean.selection.greedy import MAX_ROWS_ALL_CANDIDATES
 
 ERROR = 0.01  # relative error that is enough where the number of atoms is open
-FEWEST_ATOMS = 16  # that the search for their number begins with
 # The first steps gain most; after ten no Gaussian cell of ``benchmarks.spreads`` is above 0.9 of
 # the error of points.
 POLISH_ATOMS = 10  # steps by which "auto" moves and widens atoms of a small sample
@@ -42,7 +40,6 @@ LEAST_FULL_DIMENSION = 5
 # points are near exactness and win at equal numbers (``benchmarks.spreads``; seen first on cover).
 MAX_FULL_SHARE = 0.3
 PROBE_ATOMS = 128  # with which the kind of spread of a density is found where their number is open
-CLOSE_ENOUGH = 1.1  # ratio of the least number of atoms to the number found
 
 
 @dataclass(frozen=True)
@@ -57,24 +54,35 @@ class AtomFit:
     gauge: Gauge
     weights: Vector | None  # of the rows
     progress: Progress
+    error: float | None = None  # to be reached, where that decides on the number
 
     def selected(self) -> Selected:
         """The best of what may be, with as many atoms as asked for or as many as it takes."""
         if self.rule.k is not None:
             return self.at(self.rule.k)
+        if self.error is not None:
+            return self._searched(self.error)
         if None not in self.kinds:
             return self._of_likeliest_kind()._searched()
         return self._density_of_open_size() if self.density else self._mean_of_open_size()
 
     def at(self, k: int) -> Selected:
         """The best with k atoms; for a density, the kind is the one that explains other rows."""
-        fit = replace(self, kinds=(self._likeliest(k),)) if self.density else self
+        able = self._affordable(k)
+        fit = replace(able, kinds=(able._likeliest(k),)) if self.density else able
         try:
             return AtomsOf(fit, k).best()
         except TooWideError:
             if None not in self.kinds:
                 raise
             return AtomsOf(replace(self, kinds=(None,)), k).best()
+
+    def _affordable(self, k: int) -> AtomFit:
+        """Without covariances where so many do not fit memory, unless they were asked for."""
+        d = self.criterion.task.cloud.summary.dimension
+        if self.kinds == ("full",) or full_fits(k, d):
+            return self
+        return replace(self, kinds=tuple(kind for kind in self.kinds if kind != "full"))
 
     def _likeliest(self, k: int) -> SpreadKind | None:
         """The kind of spread whose density of some rows is the likeliest at others."""
@@ -87,7 +95,7 @@ class AtomFit:
 
     def _mean_of_open_size(self) -> Selected:
         """Points, as many as their own rule asks for, unless they end above the error."""
-        points = self._points()
+        points = self._points.honest()
         if self._enough(points):
             return points
         try:
@@ -100,7 +108,7 @@ class AtomFit:
     def _density_of_open_size(self) -> Selected:
         """Atoms as many as reach the error, unless points explain other rows better."""
         if every_point_is_a_center(self.criterion.task):
-            return self._points()
+            return self._points.honest()
         criterion = held_out(self.criterion, self.rule.limit)
         trial = replace(self, criterion=criterion, weights=None, steps=0)
         try:
@@ -108,10 +116,10 @@ class AtomFit:
             kind = atoms.path.atoms.kind
             rival = AtomsOf(replace(trial, kinds=(kind,)), atoms.path.k).best()
         except TooWideError:
-            return self._points()
-        points = trial._points()
+            return self._points.honest()
+        points = trial._points.by(self.rule)
         preferred = criterion.prefers(Entry.of(criterion, rival), Entry.of(criterion, points))
-        return atoms if preferred else self._points()
+        return atoms if preferred else self._points.honest()
 
     def _of_likeliest_kind(self) -> AtomFit:
         """For a density, with the kind of spread that is the likeliest at a moderate size."""
@@ -131,45 +139,21 @@ class AtomFit:
         """Whether the likelihood decides."""
         return self.criterion.task.density
 
-    def _points(self) -> Selected:
+    @property
+    def _points(self) -> PointFit:
         """Centres without spreads, as many as their own rule asks for."""
-        selected = select("auto", self.criterion, self.rule, self.progress)
-        return refined_points(selected, self.criterion, self.steps, polish=True)
+        return PointFit(self.criterion, "auto", self.rule, self.steps, self.gauge, self.progress)
 
-    def _enough(self, selected: Selected | None) -> bool:
-        """Whether an estimate of the error, with two standard errors to spare, is low enough."""
-        if selected is None:
-            return False
-        return self.gauge.relative_error(selected.path.factor, selected.weights).at_most(ERROR)
+    def _enough(self, selected: Selected) -> bool:
+        """Whether the error, with two standard errors to spare, is low enough."""
+        candidate = Candidate.on(selected.path.factor, selected.weights)
+        return self.gauge.reaches(candidate, ERROR)
 
-    def _searched(self) -> Selected:
-        """As few atoms as reach the error, or the most that may be.
+    def _searched(self, error: float = ERROR) -> Selected:
+        """As few atoms as reach the error, or the most that may be."""
+        return searched(self._tried, self.gauge, error, self.rule.limit, self.criterion)
 
-        Their number is doubled until the error is reached and then narrowed down, at a few places
-        between the last two: cells change with their number, so there are no free prefixes.
-        """
-        limit = min(self.rule.limit, max(1, int(self.criterion.task.cloud.summary.size)))
-        low = 0
-        k = min(FEWEST_ATOMS, limit)
-        found = self._tried(k, last=k == limit)
-        while not self._enough(found) and k < limit:
-            low = k
-            k = min(2 * k, limit)
-            found = self._tried(k, last=k == limit)
-        assert found is not None
-        if not self._enough(found):
-            return _because(found, "k_max")
-        while k > CLOSE_ENOUGH * max(low, 1) and k > low + 1:
-            middle = min(max(round(np.sqrt(max(low, 1) * k)), low + 1), k - 1)
-            trial = self._tried(middle)
-            if trial is not None and self._enough(trial):
-                k = middle
-                found = trial
-            else:
-                low = middle
-        return _because(found, "error")
-
-    def _tried(self, k: int, last: bool = False) -> Selected | None:
+    def _tried(self, k: int, last: bool) -> Selected | None:
         """The best with k atoms; None where their cells are too wide and more atoms may follow."""
         try:
             return self.at(k)
@@ -177,10 +161,6 @@ class AtomFit:
             if last:
                 raise
             return None
-
-
-def _because(selected: Selected, reason: StopReason) -> Selected:
-    return Selected(replace(selected.path, reason=reason), selected.weights)
 
 
 class AtomsOf:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from kernelmean import _checks
@@ -12,17 +13,18 @@ from kernelmean.coefficients.sources import picking_radii
 from kernelmean.engines import Engine, PointCloud
 from kernelmean.fitting import spreads
 from kernelmean.fitting.atoms import AtomFit
+from kernelmean.fitting.honesty import told
+from kernelmean.fitting.points import PointFit
 from kernelmean.fitting.prepare import Prepared, checked_sample, engine_name, prepare
 from kernelmean.fitting.progress import progress_bar
-from kernelmean.fitting.refine import refined_points
 from kernelmean.fitting.settings import FitSettings
 from kernelmean.kernels import Kernel
 from kernelmean.mean import certificate as certificates
-from kernelmean.mean.gauge import Gauge
+from kernelmean.mean.gauge import Candidate, Gauge
 from kernelmean.mean.value import SparseKernelMean, incoherence
 from kernelmean.samples import WeightedSample
 from kernelmean.selection import KCenter, Task
-from kernelmean.selection.auto import Criterion, Selected, select
+from kernelmean.selection.auto import Criterion, Selected
 
 
 def sparse_kernel_mean(
@@ -36,6 +38,7 @@ def sparse_kernel_mean(
     k_max: int | None = None,
     tol: float = 1e-10,
     patience: int = 10,
+    error: float | None = None,
     selection: str | ArrayLike = "auto",
     refine: int = 0,
     spread: str | None = "auto",
@@ -74,7 +77,13 @@ def sparse_kernel_mean(
         With ``k="auto"``, centres are added until the error indicator falls by at most ``tol`` of
         its total for ``patience`` steps in a row.
     patience : int, default=10
-        How many such steps end the growth; 1 is the rule of [1]_.
+        How many such steps end the growth; 1 is the rule of [1]_. Unless it is 1, the growth goes
+        on below ``k_max`` while the estimated relative error is above 10 %.
+    error : float or None, default=None
+        A relative error ‖z̄ − z‖/‖z̄‖ to reach, in the place of ``k`` and ``tol``: the fewest
+        centres, to a tenth, whose estimated error and two standard errors are at most that. They
+        are found by fits with ``k`` doubled and then narrowed down. ``k_max`` is then n by default,
+        or as many as fit memory. A :class:`FitWarning` tells where ``k_max`` ends the search.
     selection : str or array-like of int, default='auto'
         How centres are found: "auto", "kcenter", "greedy", "kmeans++", "kmeans" or "random".
         "kcenter" is the farthest-first traversal [2]_ that [1]_ uses; "greedy" is orthogonal greedy
@@ -122,6 +131,12 @@ def sparse_kernel_mean(
     ValueError
         If the data are no table of finite numbers, or an option is unknown.
 
+    Warns
+    -----
+    FitWarning
+        If the number of centres was open and the estimated relative error is above 10 %, or above
+        ``error``.
+
     See Also
     --------
     kernel_mean : The full mean that this approximates.
@@ -154,6 +169,7 @@ def sparse_kernel_mean(
         k_max=k_max,
         tol=tol,
         patience=patience,
+        error=error,
         selection=selection,
         refine=refine,
         spread=spread,
@@ -162,7 +178,7 @@ def sparse_kernel_mean(
         engine=engine,
     )
     sample = checked_sample(X, sample_weight, engine)
-    return fit_mean(sample, settings, _checks.streams(random_state), verbose)
+    return told(fit_mean(sample, settings, _checks.streams(random_state), verbose), settings)
 
 
 def sparse_density(
@@ -176,7 +192,7 @@ def sparse_density(
     """A density on k centres, with ``options`` as in :func:`sparse_kernel_mean`."""
     settings = FitSettings.density(**options)
     sample = checked_sample(X, sample_weight, settings.engine)
-    return fit_mean(sample, settings, _checks.streams(random_state), verbose)
+    return told(fit_mean(sample, settings, _checks.streams(random_state), verbose), settings)
 
 
 def fit_mean(
@@ -199,18 +215,20 @@ def fit_prepared(
     d = data.sample.sample.dimension
     if settings.refine:
         prepared.kernel.slope(d, settings.space)  # a kernel that has none says so before the work
-    kinds = spreads.kinds(settings, prepared.kernel, d, rule.limit)
+    kinds = spreads.kinds_of(settings, prepared.kernel, d, data.cloud.summary.size)
+    rule = replace(rule, k_max=spreads.most_centers(kinds, rule.k_max, d))
+    gauge = Gauge(data.cloud, data.engine, prepared.kernel, settings.space, streams)
+    steps = settings.refine
+    error = settings.error
     with progress_bar(verbose) as progress:
         if kinds == (None,):
-            chosen = select(which, criterion, rule, progress)
-            selected = refined_points(chosen, criterion, settings.refine, polish=settings.is_auto)
+            selected = PointFit(criterion, which, rule, steps, gauge, progress, error).selected()
         else:
-            gauge = Gauge(data.cloud, prepared.kernel, settings.space, streams)
-            steps = settings.refine
             weights = data.sample.weights
-            fit = AtomFit(criterion, which, rule, kinds, steps, gauge, weights, progress)
+            fit = AtomFit(criterion, which, rule, kinds, steps, gauge, weights, progress, error)
             selected = fit.selected()
-    return _mean(selected, prepared, settings)
+    estimated = gauge.estimate(Candidate.on(selected.path.factor, selected.weights))
+    return _mean(selected, prepared, settings, estimated)
 
 
 def _criterion(
@@ -232,7 +250,9 @@ def _criterion(
     return Criterion(task, settings.constraint, settings.solver, prepared.kernel, settings.space)
 
 
-def _mean(selected: Selected, prepared: Prepared, settings: FitSettings) -> SparseKernelMean:
+def _mean(
+    selected: Selected, prepared: Prepared, settings: FitSettings, estimated: float | None
+) -> SparseKernelMean:
     """The value that is returned, in the coordinates of the data."""
     path, alpha = selected
     data = prepared.data
@@ -249,6 +269,7 @@ def _mean(selected: Selected, prepared: Prepared, settings: FitSettings) -> Spar
         solver=settings.solver,
         engine=engine_name(settings.engine, data),
         selection=path.source.name,
+        estimated_error=estimated,
         **path_facts(path, data.cloud, data.engine),
     )
 

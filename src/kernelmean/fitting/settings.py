@@ -35,6 +35,7 @@ class FitSettings:
     k_max: int | None = None
     tol: float = 1e-10
     patience: int = 10
+    error: float | None = None
     selection: str | ArrayLike = "auto"
     refine: int = 0
     spread: str | None = "auto"
@@ -66,6 +67,20 @@ class FitSettings:
         _checks.choice(self.solver, "solver", coefficients.SOLVERS)
         _checks.choice(self.spread, "spread", SPREADS)
         _checks.count(self.refine, "refine", least=0)
+        self._check_error()
+
+    def _check_error(self) -> None:
+        if self.error is None:
+            return
+        if _checks.number(self.error, "error", above=0.0) >= 1.0:
+            raise ValueError(
+                f"error is relative to the norm of the mean, and so below 1, got {self.error!r}."
+            )
+        if not (isinstance(self.k, str) and self.k == "auto"):
+            raise ValueError(
+                f"error={self.error!r} asks for as many centres as it takes, and k={self.k!r} for "
+                "so many; give one of the two."
+            )
 
     def given_selection(self, sample: WeightedSample) -> str | IntVector:
         """The name of a selection, or the user's rows as positions among those that count."""
@@ -91,9 +106,16 @@ class FitSettings:
         )
 
     def _default_limit(self, size: float) -> int:
-        return default_limit(size) if isinstance(self.selection, str) else np.size(self.selection)
+        if not isinstance(self.selection, str):
+            return np.size(self.selection)
+        return default_limit(size) if self.error is None else largest_limit(size)
 
 
 def default_limit(n: float) -> int:
     """The largest integer below 3√n."""
     return max(1, math.ceil(3 * math.sqrt(n)) - 1)
+
+
+def largest_limit(n: float) -> int:
+    """As many centres as there are points, or as their k² numbers fit memory."""
+    return max(1, min(int(n), math.isqrt(_checks.numbers_in_memory())))

@@ -5,10 +5,21 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from kernelmean import _checks
-from kernelmean.fitting.settings import SPREADS, FitSettings
+from kernelmean.fitting.settings import SPREADS, FitSettings, default_limit
 from kernelmean.kernels import Kernel, SpreadKind
 
 Kinds: TypeAlias = tuple[SpreadKind | None, ...]  # None for points
+
+
+def kinds_of(settings: FitSettings, kernel: Kernel, d: int, size: float) -> Kinds:
+    """The kinds of spread of a sample of so many points.
+
+    A search for an error begins with few centres: what as many as usual may have is tried.
+    """
+    limit = settings.stopping(size).limit
+    if settings.error is not None:
+        limit = min(limit, default_limit(size))
+    return kinds(settings, kernel, d, limit)
 
 
 def kinds(settings: FitSettings, kernel: Kernel, d: int, limit: int) -> Kinds:
@@ -32,6 +43,13 @@ def kinds(settings: FitSettings, kernel: Kernel, d: int, limit: int) -> Kinds:
             "memory; use spread='scalar'."
         )
     return (spread,)
+
+
+def most_centers(kinds: Kinds, k_max: int, d: int) -> int:
+    """At most ``k_max``: as many as fit memory where every centre has a covariance."""
+    if kinds != ("full",):
+        return k_max
+    return max(1, min(k_max, _checks.numbers_in_memory() // (4 * d * d)))
 
 
 def full_fits(k: int, d: int) -> bool:

@@ -13,10 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from kernelmean._random import Streams
-from kernelmean._types import EPS, Matrix, Points, Space, Vector
+from kernelmean._types import EPS, Points, Space, Vector
 from kernelmean.engines import Distances, Engine, KernelSums, PointCloud
 from kernelmean.kernels import Atoms, Kernel, RadialFunction
 from kernelmean.linalg.gram import gram
+from kernelmean.mean.spectrum import Spectrum, spectral_draw
 
 METHODS = ("auto", "exact", "rows", "spectral")
 MAX_EXACT_POINTS = 20_000  # up to which n²/2 kernel values take about a second
@@ -155,7 +156,7 @@ def measure(
         if method == "exact" or not exact.below_floor or not spectrum:
             return exact
     if method == "rows" or (method == "auto" and not spectrum):
-        return _rows(
+        return by_rows(
             case,
             float(residual @ case.alpha),
             half,
@@ -178,7 +179,7 @@ def _exact(case: Comparison, half: float) -> Certificate:
     return Certificate(error, error / float(np.sqrt(zz)), 0.0, "exact", below)
 
 
-def _rows(
+def by_rows(
     case: Comparison, offset: float, half: float, rng: np.random.Generator, size: int
 ) -> Certificate:
     """err² = Σ_j p_j r(x_j) − αᵀ(κ − Kα), with r = z̄ − z.
@@ -215,81 +216,13 @@ def _spectral(case: Comparison, half: float, rng: np.random.Generator, size: int
 
     The measure is p on the points and −α on the centres.
     """
-    spectrum = Spectrum.of(case.cloud, case.kernel, case.space, rng, size)
+    drawn = spectral_draw(case.kernel, case.cloud.summary.dimension, case.space, rng, size)
+    spectrum = Spectrum.of(case.cloud, drawn)
     values = spectrum.squares(case.atoms, case.alpha)
     floor = (4 * EPS * (1.0 + float(np.abs(case.alpha).sum()))) ** 2
     return _estimated(
         float(values.mean()), float(values.std(ddof=1) / np.sqrt(size)), half, floor, "spectral"
     )
-
-
-@dataclass(frozen=True)
-class Spectrum:
-    """The Fourier transform of a sample at random frequencies, with which others are compared."""
-
-    frequencies: Points  # (M, d)
-    importance: Vector  # (M,)
-    origin: Vector  # (d,) that phases are taken from
-    of_points: Matrix  # (M, 2) Σ_j p_j cos ω·(x_j − origin), and the same with sin
-
-    @classmethod
-    def of(
-        cls,
-        cloud: PointCloud,
-        kernel: Kernel,
-        space: Space,
-        rng: np.random.Generator,
-        size: int,
-    ) -> Spectrum:
-        """That of a cloud's points at ``size`` frequencies of the kernel."""
-        frequencies, importance = spectral_draw(kernel, cloud.summary.dimension, space, rng, size)
-        origin = cloud.summary.mean
-        return cls(frequencies, importance, origin, cloud.fourier_sum(frequencies, origin))
-
-    def squares(self, atoms: Atoms, alpha: Vector) -> Vector:
-        """(M,) numbers whose mean estimates ‖z̄ − Σ α_a φ_a‖², in units of g(0)."""
-        phase = self.frequencies @ (atoms.centers - self.origin).T
-        decay = _spread_decay(atoms, self.frequencies)
-        of_centers = np.stack(
-            [(np.cos(phase) * decay) @ alpha, (np.sin(phase) * decay) @ alpha], axis=1
-        )
-        values: Vector = self.importance * ((self.of_points - of_centers) ** 2).sum(axis=1)
-        return values
-
-
-def _spread_decay(atoms: Atoms, frequencies: Points) -> Matrix | float:
-    """exp(−½ωᵀSω): what the spread of each atom leaves of e^{iω·c} at each frequency."""
-    if atoms.spreads is None:
-        return 1.0
-    if atoms.kind == "scalar":
-        squares = (frequencies**2).sum(axis=1)
-        return np.exp(-0.5 * np.outer(squares, atoms.spreads))
-    forms = np.einsum("ms,ast,mt->ma", frequencies, atoms.spreads, frequencies, optimize=True)
-    decay: Matrix = np.exp(-0.5 * np.maximum(forms, 0.0))
-    return decay
-
-
-def spectral_draw(
-    kernel: Kernel, d: int, space: Space, rng: np.random.Generator, size: int
-) -> tuple[Points, Vector]:
-    """Frequencies from a defensive mixture of wider spectra, with importance weights p/q ≤ 3.
-
-    The residual lives at high frequency, so plain sampling is heavy-tailed. Given its latent scale
-    every spectrum here is a normal; that normal is widened by c ∈ {1, 1.6, 2.5} (less in high
-    dimension, where the weights would degenerate).
-    """
-    widths = (
-        np.array([1.0, 1.6, 2.5])
-        if d <= 5
-        else 1.0 + np.array([0.0, 0.3, 0.6]) * np.sqrt(10.0 / max(d, 10))
-    )
-    scales = kernel.spectral_scales(size, d, space, rng)
-    z = rng.standard_normal((size, d)) * widths[rng.integers(3, size=size)][:, None]
-    r2 = (z**2).sum(axis=1)[:, None]
-    # log N(z; c)/N(z; 1) for each width c.
-    log_ratio = 0.5 * r2 * (1.0 - widths**-2.0) - d * np.log(widths)
-    importance: Vector = 1.0 / np.exp(log_ratio).mean(axis=1)
-    return z * scales[:, None], importance
 
 
 def _estimated(

@@ -104,13 +104,14 @@ def _words(header: dict[str, Any]) -> dict[str, Any]:
             raise ValueError(f"unknown {name} {words[name]!r}")
     if not isinstance(words["selection"], str):
         raise ValueError("selection is not a word")
-    # Absent in files of the first release, as are the next two.
+    # Absent in files of the first release, as is the rest.
     nested = header.get("nested", False)
     if not isinstance(nested, bool):
         raise ValueError("nested is neither true nor false")
-    cost = header.get("merging_error")
-    if not (cost is None or (isinstance(cost, float | int) and 0.0 <= cost < math.inf)):
-        raise ValueError("the error of merging is none")
+    errors = {name: header.get(name) for name in ("merging_error", "estimated_error")}
+    for name, error in errors.items():
+        if not (error is None or (isinstance(error, float | int) and 0.0 <= error < math.inf)):
+            raise ValueError(f"{name} is no error")
     transform = header.get("transform")
     if not (transform is None or isinstance(transform, str)):
         raise ValueError("transform is not a word")
@@ -119,7 +120,7 @@ def _words(header: dict[str, Any]) -> dict[str, Any]:
         "columns": _columns(header.get("columns")),
         "transform": transform,
         "nested": nested,
-        "merging_error": cost,
+        **errors,
     }
 
 

@@ -53,6 +53,9 @@ def fitted(mean: SparseKernelMean) -> dict[str, str]:
         "weights": weights,
         "solver": str(mean.solver),
         "stopped by": REASONS[mean.stop_reason],
+        "estimated relative error": "not known"
+        if mean.estimated_error is None
+        else f"{mean.estimated_error:.2g}",
         "jitter": f"{mean.jitter:.1e}" if mean.jitter else "none",
         "engine": mean.engine if isinstance(mean.engine, str) else str(mean.engine.name),
     }
