@@ -34,19 +34,21 @@ def target_of(estimator: Any, error: float | None) -> Literal["kde", "likelihood
 
 def _objection(estimator: Any, error: float | None) -> str | None:
     """What of an estimator's parameters no fit by likelihood can heed, as half a sentence."""
-    if not _is_gaussian(estimator.kernel):
-        return f"needs a Gaussian kernel, not {estimator.kernel}"
-    if not estimator.sparse:
-        return "has no full density, but sparse=False asks for it"
-    if estimator.spread is None:
-        return "has no point centres, but spread=None asks for them"
-    if not (isinstance(estimator.selection, str) and estimator.selection == "auto"):
-        return f"selects no centres, but selection={estimator.selection!r} asks for that"
-    if error is not None:
-        return f"is near to no kernel mean, but error={error!r} asks for an error against one"
-    if estimator.refine:
-        return f"moves its centres by itself, but refine={estimator.refine!r} asks for steps"
-    return None
+    selection = estimator.selection
+    objections = {
+        f"needs a Gaussian kernel, not {estimator.kernel}": not _is_gaussian(estimator.kernel),
+        "has no full density, but sparse=False asks for it": not estimator.sparse,
+        "has no point centres, but spread=None asks for them": estimator.spread is None,
+        f"is near to no kernel mean, but error={error!r} asks for an error against one": error
+        is not None,
+        f"selects no centres, but selection={selection!r} asks for that": not (
+            isinstance(selection, str) and selection == "auto"
+        ),
+        f"moves its centres by itself, but refine={estimator.refine!r} asks for steps": bool(
+            estimator.refine
+        ),
+    }
+    return next((text for text, applies in objections.items() if applies), None)
 
 
 def _is_gaussian(kernel: Any) -> bool:
