@@ -24,6 +24,7 @@ WORDS = {  # what each layer is for, in a few words; a new layer without words f
     "comparison": "two samples: mmd, two-sample test, KL divergence",
     "fitting": "from a sample to a mean; merging, streaming",
     "mean": "the value SparseKernelMean: sums, bounds, measured errors, files",
+    "mixtures": "mixtures of Gaussians by likelihood",
     "selection": "which points become centres",
     "bandwidth": "rules for the scale",
     "coefficients": "weights, number of centres, centres off the data",
