@@ -17,7 +17,7 @@ from kernelmean.samples import WeightedSample, estimators
 
 
 class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Classify by the largest π_c f_c(x), with one sparse kernel density estimate f_c per class.
+    """Classify by the largest π_c f_c(x), with one sparse density f_c per class.
 
     π_c is the prior of class c.
 

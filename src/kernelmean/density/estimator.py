@@ -47,9 +47,10 @@ def _is_sparse(estimator: SparseKDE) -> bool:
 
 
 class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
-    """Kernel density estimate on k ≪ n centres: nonnegative, of integral one, optimal in L2.
+    """Density on k ≪ n centres: the likeliest, or a copy of a kernel density estimate.
 
-    The interface is that of ``sklearn.neighbors.KernelDensity``.
+    It is nonnegative and of integral one. The interface is that of
+    ``sklearn.neighbors.KernelDensity``. ``target`` says which of the two it is.
 
     Parameters
     ----------
@@ -91,7 +92,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         rows that are held out, and ``mean_.estimated_error`` is None: there is no kernel mean to be
         near to. Only for a Gaussian kernel; a bandwidth that is given is the least width of an
         atom. "auto" is "likelihood", unless a bandwidth, another kernel, ``selection``, ``refine``,
-        ``spread=None`` or ``sparse=False`` ask for a kernel density estimate.
+        ``error``, ``spread=None`` or ``sparse=False`` ask for a kernel density estimate.
     sparse : bool, default=True
         False keeps every point as a centre: the exact kernel density estimate, by the same fast
         sums.
@@ -136,12 +137,16 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    Fitting costs time O(n·k·d + k³) and memory O(n·d + k²); scoring O(k·d) per point.
+    A copy costs time O(n·k·d + k³) and memory O(n·d + k²), and is optimal in L2 [1]_; scoring costs
+    O(k·d) per point. By likelihood [2]_ at most 20 000 rows are searched for the number of atoms,
+    each step at O(k·d²) per row; scoring costs O(k·d²) per point.
 
     References
     ----------
     .. [1] E. Cruz Cortés and C. Scott, "Sparse Approximation of a Kernel Mean", IEEE Transactions
        on Signal Processing 65(5), 2017.
+    .. [2] P. Smyth and D. Wolpert, "Linearly Combining Density Estimators via Stacking", Machine
+       Learning 36, 1999.
 
     Examples
     --------
@@ -245,10 +250,11 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """Add a batch of points to those that were fitted before.
 
         The batch is fitted on its own with the kernel of the first batch, and merged as in a
-        balanced tree. Memory does not grow with the number of batches, but for its logarithm: with
-        ``k="auto"`` a merged density has at most ``k_max`` centres, or as many as the largest
-        batch's, at least 600. After ``load`` the stream goes on. ``merging_error_`` bounds what the
-        merges have cost, in the L2 norm.
+        balanced tree; by likelihood, the width of that kernel is the least of an atom. Memory does
+        not grow with the number of batches, but for its logarithm: with ``k="auto"`` a merged
+        density has at most ``k_max`` centres, or as many as the largest batch's, at least 600.
+        After ``load`` the stream goes on. ``merging_error_`` bounds what the merges have cost, in
+        the L2 norm.
 
         Parameters
         ----------
@@ -303,7 +309,9 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         other : SparseKDE
-            A fitted estimator with the same kernel and scale.
+            A fitted estimator with the same kernel and scale. Those by likelihood have the same
+            where both were given the same ``bandwidth``, in the units of the data or with the same
+            matrix as ``scale``.
 
         Returns
         -------
