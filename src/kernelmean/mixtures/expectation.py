@@ -76,18 +76,18 @@ def shared_out(rows: Rows, mixture: Gaussians, shape: Shape) -> tuple[Matrix, fl
     r_ja = w_a N_a(x_j)/Σ_b w_b N_b(x_j) is the share of component a in row j.
     """
     theta = mixture.coefficients()
-    sums = np.zeros((len(mixture), len(theta)))
+    sums = np.zeros(theta.shape)
     value = 0.0
-    for some in blocks(len(rows), len(theta) + len(mixture)):
+    for some in blocks(len(rows), sum(theta.shape)):
         psi = features(rows.points[some], shape)
         masses = rows.masses[some]
-        shares = psi @ theta
-        top = shares.max(axis=1)
-        shares -= top[:, None]
+        shares = theta @ psi
+        top = shares.max(axis=0)
+        shares -= top
         np.exp(shares, out=shares)
-        total = shares.sum(axis=1)
-        shares *= (masses / total)[:, None]
-        sums += shares.T @ psi
+        total = shares.sum(axis=0)
+        shares *= masses / total
+        sums += shares @ psi.T
         value += float(masses @ (top + np.log(total)))
     return sums, value / rows.size
 

@@ -4,8 +4,8 @@ The logarithm of each component is linear in the features ψ(x) = (x_s x_t for s
 
     log w_a N(x; c_a, V_a) = −½ xᵀPx + (Pc)ᵀx − ½ cᵀPc − ½ log|2πV| + log w,   P = V⁻¹.
 
-So the log-densities of all components at all rows are Ψ·Θ, and the weighted moments of the rows,
-by which components are fitted, are RᵀΨ with R the responsibilities. Round components, V = v·I,
+So the log-densities of all components at all rows are ΘΨ, and the weighted moments of the rows,
+by which components are fitted, are RΨᵀ with R the responsibilities. Round components, V = v·I,
 need only (‖x‖², x, 1).
 """
 
@@ -22,7 +22,7 @@ from scipy.special import logsumexp
 from kernelmean._types import Matrix, Points, Vector
 
 Shape: TypeAlias = Literal["scalar", "full"]
-BLOCK_FEATURES = 2**20  # numbers of Ψ in memory at a time: 8 MiB
+BLOCK_FEATURES = 2**17  # numbers of Ψ in memory at a time: 1 MiB, which stays in the cache
 LOG_2PI = float(np.log(2.0 * np.pi))
 
 
@@ -53,29 +53,29 @@ class Gaussians:
         return "scalar" if self.covariances.ndim == 1 else "full"
 
     def coefficients(self) -> Matrix:
-        """(F, k) Θ: log w_a N(x; c_a, V_a) = ψ(x)·Θ_a."""
+        """(k, F) Θ: log w_a N(x; c_a, V_a) = Θ_a·ψ(x)."""
         d = self.means.shape[1]
         if self.shape == "scalar":
             precision = 1.0 / self.covariances
-            squares = -0.5 * precision[None]
+            squares = -0.5 * precision[:, None]
             log_det = d * np.log(self.covariances)
             linear = precision[:, None] * self.means
         else:
             P, log_det = _inverses(self.covariances)
             s, t = np.triu_indices(d)
-            squares = -0.5 * np.where(s == t, 1.0, 2.0)[:, None] * P[:, s, t].T
+            squares = -0.5 * np.where(s == t, 1.0, 2.0) * P[:, s, t]
             linear = np.einsum("ast,at->as", P, self.means)
         constant = np.log(self.weights) - 0.5 * (
             d * LOG_2PI + log_det + (linear * self.means).sum(axis=1)
         )
-        return np.concatenate([squares, linear.T, constant[None]])
+        return np.concatenate([squares, linear, constant[:, None]], axis=1)
 
     def log_density(self, X: Points) -> Vector:
         """log Σ_a w_a N(x; c_a, V_a) at each row."""
         theta = self.coefficients()
         found = np.empty(len(X))
-        for some in blocks(len(X), len(theta)):
-            found[some] = logsumexp(features(X[some], self.shape) @ theta, axis=1)
+        for some in blocks(len(X), sum(theta.shape)):
+            found[some] = logsumexp(theta @ features(X[some], self.shape), axis=0)
         return found
 
     def least_variance(self) -> float:
@@ -95,12 +95,20 @@ class Moments(NamedTuple):
 
 
 def features(X: Points, shape: Shape) -> Matrix:
-    """(n, F) Ψ: products of coordinates, or their sum of squares; coordinates; one."""
-    ones = np.ones((len(X), 1))
+    """(F, n) Ψ: products of coordinates, or their sum of squares; coordinates; one."""
+    n, d = X.shape
+    psi = np.empty((feature_count(d, shape), n))
+    coordinates = psi[-d - 1 : -1]
+    coordinates[:] = X.T
     if shape == "scalar":
-        return np.concatenate([(X**2).sum(axis=1, keepdims=True), X, ones], axis=1)
-    s, t = np.triu_indices(X.shape[1])
-    return np.concatenate([X[:, s] * X[:, t], X, ones], axis=1)
+        np.einsum("tj,tj->j", coordinates, coordinates, out=psi[0])
+    else:
+        first = 0
+        for s in range(d):  # in the order of np.triu_indices
+            np.multiply(coordinates[s], coordinates[s:], out=psi[first : first + d - s])
+            first += d - s
+    psi[-1] = 1.0
+    return psi
 
 
 def feature_count(d: int, shape: Shape) -> int:

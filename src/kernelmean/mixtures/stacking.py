@@ -61,8 +61,8 @@ class Stack:
 
         The one that is missed least goes first; where atoms are too many, least for its atoms.
         """
-        members = np.arange(len(sizes))
-        shares = self.shares(rounds=DRAFT_ROUNDS)
+        members = np.flatnonzero(sizes <= atoms)
+        shares = self.shares(members, DRAFT_ROUNDS)
         while len(members) > 1 and (len(members) > most or sizes[members].sum() > atoms):
             dear = sizes[members].sum() > atoms
             missed = shares[members] / (np.sqrt(sizes[members]) if dear else 1.0)
