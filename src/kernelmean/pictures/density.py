@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kernelmean import _checks
 from kernelmean._types import ArrayLike, IntVector, Matrix, Points, Vector
+from kernelmean.density.likelihood import is_by_likelihood
 from kernelmean.mean.covariances import covariances, deviations, seen_from_kernel
 from kernelmean.mean.expansion import KernelMean
 from kernelmean.mean.value import SparseKernelMean
@@ -47,7 +48,8 @@ class DensityView(NamedTuple):
     # "whole"; "marginal": the other directions are integrated out; "slice": they are held at the
     # highest centre
     kind: str
-    # (k, 1 or 2, 1 or 2): the covariances of the spreads, as the plane sees them; None for points
+    # (k, 1 or 2, 1 or 2): the covariances of the spreads, of whole atoms where those were fitted by
+    # likelihood, as the plane sees them; None for points
     covariances: NDArray[np.float64] | None = None
 
     @property
@@ -171,6 +173,13 @@ def counted_as(mean: Mean) -> str:
     return one if mean.k == 1 else f"{one}s"
 
 
+def drawn_blur(mean: Mean) -> float:
+    """What is added to variances before they are drawn: atoms by likelihood are Gaussians whose
+    least width is σ, elsewhere σ belongs to the kernel, and spreads stand for the points.
+    """
+    return mean.kernel.length**2 if is_by_likelihood(mean) else 0.0
+
+
 def heaviest_first(weights: Vector) -> IntVector:
     """Centres in the order of |α_a|, the largest first; equal ones as they stand."""
     order: IntVector = np.argsort(-np.abs(weights), kind="stable")
@@ -214,7 +223,7 @@ def _view(mean: Mean, P: Matrix, rows: Points | None, axes: tuple[str, ...]) -> 
         mean.weights,
         "density" if mean.is_density else "kernel mean",
         kind,
-        None if full.spreads is None else covariances(full.spreads, T),
+        None if full.spreads is None else covariances(full.spreads, T, drawn_blur(mean)),
     )
 
 
@@ -238,18 +247,19 @@ def _grid(mean: Mean, P: Matrix, rows: Points | None, axis: int, size: int) -> V
     if rows is not None:
         low, high = np.quantile(rows @ P[axis], RANGE)
     else:
-        low, high = _weighted_range(mean.expansion, P[axis])
+        low, high = _weighted_range(mean, P[axis])
     reach = _reach(mean.expansion, P[axis]) * (1.0 if rows is not None else 2.0)
     margin = max(MARGIN * (high - low), reach)
     return np.linspace(low - margin, high + margin, size)
 
 
-def _weighted_range(mean: KernelMean, direction: Vector) -> tuple[float, float]:
+def _weighted_range(mean: Mean, direction: Vector) -> tuple[float, float]:
     """Far quantiles of the centres along a direction; of centres with spreads, of their ends."""
     values = mean.centers @ direction
     weights = np.abs(mean.weights)
     if mean.spreads is not None:
-        seen = covariances(mean.spreads, seen_from_kernel(mean, direction[None]))[:, 0, 0]
+        T = seen_from_kernel(mean.expansion, direction[None])
+        seen = covariances(mean.spreads, T, drawn_blur(mean))[:, 0, 0]
         ends = SPREAD_ENDS * np.sqrt(seen)
         values = np.concatenate([values - ends, values + ends])
         weights = np.tile(weights, 2)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kernelmean._types import IntVector, Vector
+from kernelmean.density.likelihood import is_by_likelihood
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.pictures.density import PRINCIPAL_AXES, DensityView
 from kernelmean.pictures.html import facts, page
@@ -75,7 +76,8 @@ def _words(views: Sequence[DensityView], mean: SparseKernelMean) -> str:
     said += " Rings are centres; their areas are their weights."
     if view.covariances is not None:
         shape = "a bar on the axis" if len(view.axes) == 1 else "an ellipse"
-        said += f" One standard deviation of the spread of a centre is drawn as {shape}."
+        what = "an atom" if is_by_likelihood(mean) else "the spread of a centre"
+        said += f" One standard deviation of {what} is drawn as {shape}."
     if mean.k > most:
         said += f" The {most} heaviest of {facts.number(mean.k)} centres are drawn."
     return page.text(f"{said} Arrow keys walk through the centres of a figure.")
