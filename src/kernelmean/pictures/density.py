@@ -48,8 +48,7 @@ class DensityView(NamedTuple):
     # "whole"; "marginal": the other directions are integrated out; "slice": they are held at the
     # highest centre
     kind: str
-    # (k, 1 or 2, 1 or 2): the covariances of the spreads, of whole atoms where those were fitted by
-    # likelihood, as the plane sees them; None for points
+    # (k, 1 or 2, 1 or 2): what the plane sees of the covariances that are drawn; None for points
     covariances: NDArray[np.float64] | None = None
 
     @property
@@ -86,14 +85,16 @@ class DensityView(NamedTuple):
     def outlines(self, rows: IntVector | slice = EVERY) -> NDArray[np.float64]:
         """(rows, points, 2) one standard deviation of the spread around each of these centres.
 
-        It is an ellipse in a plane, and a bar that stands on the axis along a line; for centres
-        that are points there are none.
+        It is an ellipse in a plane, and a bar on the axis along a line, as far as the grid goes;
+        for centres that are points there are none.
         """
         if self.covariances is None:
             return np.empty((0, 2, 2))
         centers = self.places[rows]
         if len(self.axes) == 1:
             reach = np.sqrt(self.covariances[rows, 0]) * [-1.0, 1.0]
+            low, high = (self.grids[0][[0, -1]] - centers[:, :1]).T
+            reach = np.clip(reach, np.minimum(low, 0)[:, None], np.maximum(high, 0)[:, None])
             steps = np.stack([reach, np.zeros_like(reach)], axis=2)
         else:
             values, vectors = np.linalg.eigh(self.covariances[rows])
@@ -174,9 +175,7 @@ def counted_as(mean: Mean) -> str:
 
 
 def drawn_blur(mean: Mean) -> float:
-    """What is added to variances before they are drawn: atoms by likelihood are Gaussians whose
-    least width is σ, elsewhere σ belongs to the kernel, and spreads stand for the points.
-    """
+    """What covariances have beside the spread: σ² for atoms by likelihood, drawn whole, else 0."""
     return mean.kernel.length**2 if is_by_likelihood(mean) else 0.0
 
 

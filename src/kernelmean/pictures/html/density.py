@@ -26,9 +26,9 @@ OUTLINE_OPACITY = 0.8  # of both
 SIGNED_LEVELS = 14  # most contour levels of a mean that is below zero somewhere
 STOPS = 25  # centres of either sign that arrow keys visit
 KINDS = {
-    "whole": "The fitted mean",
-    "marginal": "The fitted mean with the other coordinates integrated out",
-    "slice": "A slice of the fitted mean through its highest centre",
+    "whole": "The fitted {what}",
+    "marginal": "The fitted {what} with the other coordinates integrated out",
+    "slice": "A slice of the fitted {what} through its highest centre",
 }
 
 
@@ -65,7 +65,7 @@ def density_section(
 def _words(views: Sequence[DensityView], mean: SparseKernelMean) -> str:
     view = views[0]
     most = MAX_CENTERS_SMALL if len(views) > 1 else MAX_CENTERS
-    said = KINDS[view.kind]
+    said = KINDS[view.kind].format(what=view.what)
     if view.axes == PRINCIPAL_AXES:
         said += " in the plane of the two leading principal axes of its centres"
     said += "."

@@ -37,13 +37,15 @@ def draw_fit(mean: SparseKernelMean, X: Points, path: Path) -> None:
 
 
 def _words(mean: SparseKernelMean) -> str:
-    """What the left panel shows."""
+    """What the left panel shows, in one line or in two."""
     marks = "rings, sized by weight"
+    gap = " "
     if mean.spreads is not None:
         outlines = "bars" if mean.dimension == 1 else "ellipses"
         marks = f"rings: weight; {outlines}: one standard deviation"
-    count = f"{mean.k} {counted_as(mean)}"
-    return f"density, other coordinates integrated out; {count}\u00a0({marks})"
+        gap = "\n"
+    drawn = "density, other coordinates integrated out" if mean.dimension > 2 else "density"
+    return f"{drawn};{gap}{mean.k} {counted_as(mean)}\u00a0({marks})"
 
 
 def figure_format(path: Path) -> str:
