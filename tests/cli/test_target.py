@@ -112,7 +112,7 @@ def test_what_no_likelihood_heeds_ends_in_one_line(run, tmp_path, how, words):
 
 def test_workers_fit_what_one_machine_fits(run):
     pytest.importorskip("distributed", reason="pip install 'kernelmean[cluster]'")
-    one = answer(run("fit", "data.parquet", "-o", "a.km", "--k", 5, "--json"))
-    many = answer(run("fit", "data.parquet", "-o", "b.km", "--k", 5, "--workers", 2, "--json"))
+    one = answer(run("fit", "new.csv", "-o", "a.km", "--k", 5, "--json"))
+    many = answer(run("fit", "new.csv", "-o", "b.km", "--k", 5, "--workers", 2, "--json"))
     assert many["target"] == one["target"] == "likelihood"
     assert many["mean_log_density"] == pytest.approx(one["mean_log_density"], abs=0.05)
