@@ -260,7 +260,7 @@ def test_ctrl_c_inside_compiled_code_is_ctrl_c(run, tmp_path, monkeypatch):
 def test_progress_is_shown_on_a_terminal_only(run, monkeypatch):
     monkeypatch.setattr(_progress, "DELAY_SECONDS", 0.0)
     commands = [
-        ("fit", "new.csv", "-o", "m.km", "--k", 10),
+        ("fit", "new.csv", "-o", "m.km", "--k", 10, "--target", "kde"),
         ("score", "m.km", "new.csv"),
         ("embed", "before.csv", "after.csv", "--neighbors", 1, "--k", 5),
         ("segment", "photo.jpg", "-o", "out.png"),

@@ -42,31 +42,20 @@ def test_fit_saves_what_the_library_fits(run):
 
 
 def test_fit_hands_a_file_that_is_too_large_to_the_library_as_it_is(run, monkeypatch):
-    whole = answer(run("fit", "data.csv", "-o", "m.km", "--k", 9, "--weights", "w", "--json"))
+    how = ("--bandwidth", "scott", "--scale", "none", "--k", 9, "--weights", "w", "--json")
+    whole = answer(run("fit", "data.csv", "-o", "m.km", *how))
     monkeypatch.setattr("kernelmean._checks.MAPPED", 0)
     monkeypatch.setattr("kernelmean._checks.free_memory", lambda: 0)
     assert isinstance(km.read("data.csv").sample()[0], km.Source)
-    streamed = answer(
-        run(
-            "fit",
-            "data.csv",
-            "-o",
-            "s.km",
-            "--k",
-            9,
-            "--weights",
-            "w",
-            "--json",
-            "--report",
-            "r.html",
-        )
-    )
+    streamed = answer(run("fit", "data.csv", "-o", "s.km", *how, "--report", "r.html"))
     # Sums over batches are added in another order.
     numbers = {name for name, value in whole.items() if isinstance(value, float)}
     assert {name: streamed[name] for name in numbers} == pytest.approx(
         {name: whole[name] for name in numbers}, rel=1e-12
     )
-    others = set(whole) - numbers - {"model"}
+    others = set(whole) - numbers - {"model", "model_bytes"}
+    # A file writes numbers in as many digits as they need.
+    assert streamed["model_bytes"] == pytest.approx(whole["model_bytes"], abs=8)
     assert {name: streamed[name] for name in others} == {name: whole[name] for name in others}
     np.testing.assert_array_equal(km.load("m.km").centers, km.load("s.km").centers)
 
@@ -79,19 +68,31 @@ def test_fit_says_where_units_do_not_go_together(run, tmp_path):
         "column 'mm' spreads 707 times as far as 'km', and all columns share one bandwidth; "
         "--scale std makes them alike."
     )
-    assert run("fit", "units.csv", "-o", "m.km", "--k", 5).err == f"kernelmean: {said}\n"
-    assert (
-        run("fit", "units.csv", "-o", "m.km", "--k", 5, "--columns", "km,mm", "--scale", "std").err
-        == ""
-    )
-    assert run("fit", "units.csv", "-o", "m.km", "--k", 5, "--columns", "km,still").err == ""
+    command = ("fit", "units.csv", "-o", "m.km", "--k", 5)
+    plain = ("--bandwidth", "scott", "--scale", "none")
+    both = ("--columns", "km,mm")
+    for unscaled in (plain, ("--bandwidth", 1.0), ("--signed",)):
+        assert run(*command, *unscaled).err == f"kernelmean: {said}\n"
+    assert run(*command, *both, "--scale", "std").err == ""
+    assert run(*command, *both).err == ""
+    assert run(*command, *plain, "--columns", "km,still").err == ""
+
+
+def test_covariances_by_likelihood_need_no_common_unit(run, tmp_path):
+    """A word is due where a least width is given, or where atoms are round."""
+    X = np.random.default_rng(0).normal(size=(200, 2)) * [1.0, 1000.0]
+    np.savetxt(tmp_path / "units.csv", X, delimiter=",", header="km,mm", comments="")
+    command = ("fit", "units.csv", "-o", "m.km", "--scale", "none", "--target", "likelihood")
+    assert run(*command).err == ""
+    for shared in (("--bandwidth", 0.5), ("--spread", "scalar")):
+        assert "all columns share one bandwidth" in run(*command, *shared).err
 
 
 def test_fit_says_where_there_are_fewer_distinct_points_than_centres(run, tmp_path):
     (tmp_path / "few.csv").write_text("x\n" + "".join(f"{i % 4}\n" for i in range(40)))
     said = "--k 9 asks for more centres than there are distinct points: each of these 4 is one."
     assert run("fit", "few.csv", "-o", "m.km", "--k", 9).err == f"kernelmean: {said}\n"
-    assert run("fit", "few.csv", "-o", "m.km", "--k", 3).err == ""
+    assert run("fit", "few.csv", "-o", "m.km", "--k", 3, "--target", "kde").err == ""
     km.load("m.km").truncate(2).save("short.km")
     assert answer(run("info", "short.km", "--json"))["covering_radius"] is None
 
@@ -103,16 +104,15 @@ def test_fit_does_not_look_at_rows_of_weight_zero(run, tmp_path, monkeypatch):
     rows = [f"{i % 7},{i % 5},{float(i > 9)}\n" for i in range(40)]
     (tmp_path / "some.csv").write_text("x,y,w\n" + "".join(rows[10:]))
     (tmp_path / "all.csv").write_text("x,y,w\n" + "0,1e9,0\n" * 10 + "".join(rows[10:]))
-    some = run("fit", "some.csv", "-o", "m.km", "--k", 5, "--weights", "w", "--report", "some.html")
+    how = ("--k", 5, "--weights", "w", "--bandwidth", "scott", "--scale", "none")
+    some = run("fit", "some.csv", "-o", "m.km", *how, "--report", "some.html")
     for memory in (None, 0):
         if memory is not None:
             monkeypatch.setattr("kernelmean._checks.MAPPED", 0)
             monkeypatch.setattr("kernelmean._checks.free_memory", lambda: 0)
             monkeypatch.setattr("kernelmean.files.source.BATCH_NUMBERS", 16)
             monkeypatch.setattr("kernelmean.files.source.MIN_BATCH_ROWS", 4)
-        done = run(
-            "fit", "all.csv", "-o", "a.km", "--k", 5, "--weights", "w", "--report", "all.html"
-        )
+        done = run("fit", "all.csv", "-o", "a.km", *how, "--report", "all.html")
         assert (some.code, done.code, done.err) == (0, 0, "")
         np.testing.assert_array_equal(km.load("a.km").weights, km.load("m.km").weights)
 

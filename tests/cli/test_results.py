@@ -13,7 +13,7 @@ from tests.cli.inputs import SPECIES, write_models
 def test_tables_are_aligned_for_people(run, tmp_path, capsys):
     write_models(tmp_path, capsys)
     lines = run("info", "model.km").out.splitlines()
-    assert "columns" in lines[5]
+    assert "columns" in lines[6]
     assert len({re.match(r"\S.*?\S  +", line).end() for line in lines}) == 1
     table = (
         run("proportions", "train.csv", "test.csv", "--label", "species")

@@ -14,7 +14,8 @@ WORDS = {"none": None, "scalar": "scalar", "full": "full"}
 @pytest.mark.parametrize("word", WORDS)
 @pytest.mark.parametrize("signed", [(), ("--signed",)])
 def test_fit_and_info_name_the_spread(run, word, signed):
-    how = ("--k", 12, "--selection", "kmeans", "--spread", word, *signed, "--json")
+    copy = ("--bandwidth", "scott", "--scale", "none", "--selection", "kmeans")
+    how = ("--k", 12, *copy, "--spread", word, *signed, "--json")
     found = answer(run("fit", "new.csv", "-o", "m.km", *how))
     assert found["spread"] == WORDS[word]
     assert answer(run("info", "m.km", "--json"))["spread"] == WORDS[word]
@@ -22,6 +23,7 @@ def test_fit_and_info_name_the_spread(run, word, signed):
     assert next(line.split() for line in said if line.startswith("spread")) == ["spread", word]
     X = np.asarray(km.read("new.csv"))
     options = {"k": 12, "selection": "kmeans", "spread": WORDS[word], "random_state": 0}
+    options |= {"bandwidth": "scott", "scale": None}
     expected = (
         km.sparse_kernel_mean(X, **options) if signed else km.SparseKDE(**options).fit(X).mean_
     )

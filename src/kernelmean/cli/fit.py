@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from kernelmean.cli import clusters, results
+from kernelmean.cli import clusters, notes, results
 from kernelmean.cli import options as o
+from kernelmean.cli.models import described
 
 if TYPE_CHECKING:
     from kernelmean._types import Points
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from kernelmean.mean.certificate import Certificate
     from kernelmean.mean.value import SparseKernelMean
 
-LARGE_ERROR = 0.1  # relative, above which a note is due
-MAX_SPREAD_RATIO = 30.0  # of two columns, from which on one bandwidth suits only one of them
+# What is measured of a copy; null in JSON where nothing is.
+MEASURED = ("relative_error", "error", "standard_error", "certificate")
 
 Output = Annotated[
     Path, typer.Option("-o", "--output", metavar="MODEL.km", help="Where to write the model.")
@@ -30,7 +31,9 @@ Signed = Annotated[
     bool, typer.Option("--signed", help="The unconstrained kernel mean instead of a density.")
 ]
 Weights = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of sample weights.")]
-Measured = Annotated[bool, typer.Option(help="Measure the error against the full kernel mean.")]
+Measured = Annotated[
+    bool, typer.Option(help="Measure the error of a copy against the full kernel mean.")
+]
 
 
 class Task(NamedTuple):
@@ -45,14 +48,15 @@ class Task(NamedTuple):
 def command(
     data: o.Data,
     output: Output,
-    bandwidth: o.Bandwidth = "scott",
+    bandwidth: o.DensityBandwidth = "auto",
     kernel: o.Kernel = o.DEFAULT_KERNEL,
     k: o.Centers = "auto",
     error: o.Error = None,
     selection: o.SelectionName = o.Selection.auto,
     spread: o.SpreadName = o.Spread.auto,
     refine: Refine = 0,
-    scale: o.ScaleName = o.Scale.none,
+    scale: o.DensityScaleName = o.DensityScale.auto,
+    target: o.TargetName = o.Target.auto,
     signed: Signed = False,
     weights: Weights = None,
     columns: o.Columns = None,
@@ -70,16 +74,18 @@ def command(
 ) -> None:
     """Fit a density to a file, and save it as a small model.
 
-    With --signed it is the unconstrained kernel mean. The model holds no data; it carries the
-    quantiles of the training density, the names of the columns and the transform, for score. With
-    --scheduler or --workers the fit runs on a Dask cluster, whose workers read a parquet file or
-    folder themselves.
+    By default it is the density that explains rows best that are held out; with --target kde, or
+    with a bandwidth, a certified copy of a kernel density estimate; with --signed the unconstrained
+    kernel mean. The model holds no data; it carries the quantiles of the training density, the
+    names of the columns and the transform, for score. With --scheduler or --workers the fit runs on
+    a Dask cluster, whose workers read a parquet file or folder themselves.
 
     \b
     Examples:
       kernelmean fit data.csv -o model.km
-      kernelmean fit data.parquet -o model.km --columns x,y --bandwidth likelihood --report fit.html
-      kernelmean fit cells.fcs -o cells.km --columns FSC-A,CD3 --transform arcsinh:150 --scale std
+      kernelmean fit data.parquet -o model.km --columns x,y --target kde --report fit.html
+      kernelmean fit cells.fcs -o cells.km --columns FSC-A,CD3 --transform arcsinh:150
+      kernelmean fit data.csv -o model.km --bandwidth scott --scale none
       kernelmean fit data.csv -o model.km --error 0.01
       kernelmean fit data.csv -o mean.km --signed --weights w --k 100
     """
@@ -89,9 +95,11 @@ def command(
     o.ready_for_report(report)
     o.keep_apart([output, report], [data])
     chosen = o.settings(
-        bandwidth=bandwidth, kernel=kernel, scale=scale, k=k, selection=selection, spread=spread,
-        engine=engine, seed=seed,
+        bandwidth=bandwidth, kernel=kernel, scale=scale, target=target, k=k, selection=selection,
+        spread=spread, engine=engine, seed=seed,
     )  # fmt: skip
+    if signed:
+        chosen = _of_a_mean(chosen)
     more = {"refine": refine, "error": error}
     how: dict[str, Any] = {"columns": columns, "transform": transform, "drop_na": drop_na}
     with results.working(quiet), clusters.engine(scheduler, workers) as cluster:
@@ -102,11 +110,24 @@ def command(
         if report is not None:
             results.write_text(report, _page(mean, rows, measured, data, seed))
         mean.save(output)
-    results.show(_facts(mean, task.source, measured, output), as_json)
-    _note_few(mean, chosen["k"])
-    _note_error(mean, task.settings)
-    if scale is o.Scale.none:
-        _note_units(rows, task.source.columns)
+    results.show(_facts(mean, task.source, measured, output, as_json), as_json)
+    notes.few(mean, chosen["k"])
+    notes.error(mean, task.settings)
+    if notes.one_width_for_all(mean, bandwidth):
+        notes.units(rows, task.source.columns)
+
+
+def _of_a_mean(settings: dict[str, Any]) -> dict[str, Any]:
+    """The same for a kernel mean, which has no likelihood: what is left to it is the library's own
+    default for means.
+    """
+    if settings["target"] == o.Target.likelihood:
+        raise ValueError(
+            "--target likelihood fits a density, but --signed asks for a kernel mean: leave one of "
+            "the two out."
+        )
+    left_open = {name for name in ("bandwidth", "scale") if settings[name] == "auto"}
+    return {name: value for name, value in settings.items() if name not in left_open | {"target"}}
 
 
 def _task(source: Source, settings: dict[str, Any], cluster: Any) -> Task:
@@ -125,23 +146,6 @@ def _quietly(fit: Callable[[Task], SparseKernelMean], task: Task) -> SparseKerne
         return fit(task)
 
 
-def _note_error(mean: SparseKernelMean, settings: dict[str, Any]) -> None:
-    """A word where the number of centres was open and leaves a large error."""
-    found = mean.estimated_error
-    if found is None or not isinstance(settings["k"], str):
-        return
-    if settings["error"] is not None and mean.stop_reason == "k_max":
-        results.note(
-            f"--error {settings['error']:g} was not reached: {mean.k} centres, the most that "
-            f"memory allows, leave an estimated relative error of {found:.2g}."
-        )
-    elif settings["error"] is None and found > LARGE_ERROR:
-        results.note(
-            f"{mean.k} centres leave an estimated relative error of {found:.2g}; "
-            f"--error {LARGE_ERROR:g} takes as many as that needs."
-        )
-
-
 def _density(task: Task) -> SparseKernelMean:
     import kernelmean as km
 
@@ -156,7 +160,12 @@ def _signed(task: Task) -> SparseKernelMean:
     return km.sparse_kernel_mean(task.X, sample_weight=task.weights, **task.settings)
 
 
-def _certificate(mean: SparseKernelMean, task: Task, seed: int) -> Certificate:
+def _certificate(mean: SparseKernelMean, task: Task, seed: int) -> Certificate | None:
+    """The measured error; None where the density is a copy of no kernel mean."""
+    from kernelmean.density.likelihood import is_by_likelihood
+
+    if is_by_likelihood(mean):
+        return None
     return mean.certificate(task.X, sample_weight=task.weights, random_state=seed)
 
 
@@ -185,37 +194,6 @@ def _some_rows(task: Task) -> Points:
     return next(rows for rows in parts if len(rows))
 
 
-def _note_units(X: Points, names: list[str] | None) -> None:
-    """A word where columns have units so different that one of them decides alone; constant ones do
-    not count.
-    """
-    if names is None:
-        return
-    varied = X.max(axis=0) > X.min(axis=0)  # rounding gives constant columns a spread
-    spreads = {
-        name: float(spread)
-        for name, spread, counts in zip(names, X.std(axis=0), varied, strict=True)
-        if counts
-    }
-    least = min(spreads, key=spreads.__getitem__, default="")
-    most = max(spreads, key=spreads.__getitem__, default="")
-    if spreads and spreads[most] > MAX_SPREAD_RATIO * spreads[least]:
-        results.note(
-            f"column {most!r} spreads {spreads[most] / spreads[least]:.0f} times as far as "
-            f"{least!r}, and all columns share one "
-            "bandwidth; --scale std makes them alike."
-        )
-
-
-def _note_few(mean: SparseKernelMean, k: int | str) -> None:
-    """A word where there are fewer distinct points than centres asked for."""
-    if mean.stop_reason == "distinct" and not isinstance(k, str) and mean.k < k:
-        results.note(
-            f"--k {k} asks for more centres than there are distinct points: each of these "
-            f"{mean.k} is one."
-        )
-
-
 def _labelled(mean: SparseKernelMean, source: Source) -> SparseKernelMean:
     """With what a later file must be treated by: the names of the columns and the transform."""
     names = None if source.columns is None else tuple(source.columns)
@@ -225,9 +203,13 @@ def _labelled(mean: SparseKernelMean, source: Source) -> SparseKernelMean:
 
 
 def _facts(
-    mean: SparseKernelMean, source: Source, certificate: Certificate | None, output: Path
+    mean: SparseKernelMean,
+    source: Source,
+    certificate: Certificate | None,
+    output: Path,
+    as_json: bool,
 ) -> dict[str, Any]:
-    measured: dict[str, Any] = {}
+    measured: dict[str, Any] = dict.fromkeys(MEASURED) if as_json else {}
     if certificate is not None:
         measured = {
             "relative_error": certificate.relative_error,
@@ -239,28 +221,8 @@ def _facts(
         "file": source.path,
         "points": mean.n_points,
         **({"dropped_rows": source.missing} if source.drop_na else {}),
-        **describe(mean),
+        **described(mean),
         **measured,
         "model": str(output),
         "model_bytes": output.stat().st_size,
-    }
-
-
-def describe(mean: SparseKernelMean) -> dict[str, Any]:
-    """What a model knows of itself."""
-    return {
-        "kind": "density" if mean.is_density else f"kernel mean ({mean.space})",
-        "dimensions": mean.dimension,
-        "columns": None if mean.columns is None else list(mean.columns),
-        "transform": mean.transform,
-        "kernel": str(mean.kernel),
-        "bandwidth": mean.kernel.length,
-        "scaled": mean.scale is not None,
-        "centres": mean.k,
-        "spread": mean.expansion.atoms.kind,
-        "selection": mean.selection,
-        "stopped_by": mean.stop_reason,
-        "estimated_error": mean.estimated_error,
-        "covering_radius": mean.cover,
-        "bound": mean.bound,
     }

@@ -9,7 +9,7 @@ import typer
 
 from kernelmean.cli import options as o
 from kernelmean.cli import results
-from kernelmean.cli.fit import describe
+from kernelmean.cli.models import described
 
 
 def command(
@@ -34,7 +34,7 @@ def command(
         "model": str(model),
         "model_bytes": model.stat().st_size,
         "points": mean.n_points,
-        **describe(mean),
+        **described(mean),
     }
     weights = {
         "smallest_weight": float(mean.weights.min()),

@@ -47,6 +47,14 @@ Bandwidth = Annotated[
         help="scott, silverman, iqr, median, mode or likelihood; or the kernel's own length.",
     ),
 ]
+DensityBandwidth = Annotated[
+    str,
+    typer.Option(
+        metavar="auto|RULE|NUMBER",
+        help="auto, by the likelihood of rows that are left out; scott, silverman, iqr, median, "
+        "mode or likelihood; or the kernel's own length. With --signed auto is scott.",
+    ),
+]
 Centers = Annotated[str, typer.Option("--k", metavar="auto|INT", help="Number of centres.")]
 Error = Annotated[
     float | None,
@@ -81,6 +89,28 @@ class Scale(StrEnum):
     def setting(self) -> str | None:
         """What the library calls it."""
         return None if self is Scale.none else self.value
+
+
+class DensityScale(StrEnum):
+    """The same for densities, whose columns are made alike unless one says otherwise."""
+
+    auto = "auto"
+    none = "none"
+    std = "std"
+    cov = "cov"
+
+    @property
+    def setting(self) -> str | None:
+        """What the library calls it."""
+        return None if self is DensityScale.none else self.value
+
+
+class Target(StrEnum):
+    """What a density is to be near to."""
+
+    auto = "auto"
+    kde = "kde"
+    likelihood = "likelihood"
 
 
 class Selection(StrEnum):
@@ -121,6 +151,25 @@ ScaleName = Annotated[
     Scale,
     typer.Option("--scale", help="Divide by the standard deviations, or whiten by the covariance."),
 ]
+DensityScaleName = Annotated[
+    DensityScale,
+    typer.Option(
+        "--scale",
+        help="Divide every column by its width, by quantiles (auto) or the standard deviation "
+        "(std), or whiten by the covariance (cov). With --signed or a number as bandwidth auto is "
+        "none.",
+    ),
+]
+TargetName = Annotated[
+    Target,
+    typer.Option(
+        "--target",
+        help="What the density is to be near to: the kernel density estimate of all rows, which it "
+        "copies with an error that is measured (kde), or the density that the rows come from, "
+        "judged by rows that are held out (likelihood). auto is likelihood, unless a bandwidth, "
+        "another kernel, --error, --selection, --refine or --spread none ask for a copy.",
+    ),
+]
 SelectionName = Annotated[Selection, typer.Option("--selection", help="How centres are chosen.")]
 SpreadName = Annotated[
     Spread,
@@ -157,7 +206,8 @@ def settings(
     seed: int,
     bandwidth: str | None = None,
     kernel: KernelName | None = None,
-    scale: Scale | None = None,
+    scale: Scale | DensityScale | None = None,
+    target: Target | None = None,
     k: str | None = None,
     selection: Selection | None = None,
     spread: Spread | None = None,
@@ -170,6 +220,8 @@ def settings(
         found["kernel"] = kernel.value
     if scale is not None:
         found["scale"] = scale.setting
+    if target is not None:
+        found["target"] = target.value
     if k is not None:
         found["k"] = whole_or_auto(k)
     if selection is not None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kernelmean import _checks
 from kernelmean._types import ArrayLike, IntVector, Matrix, Points, Vector
+from kernelmean.density.likelihood import is_by_likelihood
 from kernelmean.mean.covariances import covariances, deviations, seen_from_kernel
 from kernelmean.mean.expansion import KernelMean
 from kernelmean.mean.value import SparseKernelMean
@@ -47,7 +48,7 @@ class DensityView(NamedTuple):
     # "whole"; "marginal": the other directions are integrated out; "slice": they are held at the
     # highest centre
     kind: str
-    # (k, 1 or 2, 1 or 2): the covariances of the spreads, as the plane sees them; None for points
+    # (k, 1 or 2, 1 or 2): what the plane sees of the covariances that are drawn; None for points
     covariances: NDArray[np.float64] | None = None
 
     @property
@@ -84,14 +85,16 @@ class DensityView(NamedTuple):
     def outlines(self, rows: IntVector | slice = EVERY) -> NDArray[np.float64]:
         """(rows, points, 2) one standard deviation of the spread around each of these centres.
 
-        It is an ellipse in a plane, and a bar that stands on the axis along a line; for centres
-        that are points there are none.
+        It is an ellipse in a plane, and a bar on the axis along a line, as far as the grid goes;
+        for centres that are points there are none.
         """
         if self.covariances is None:
             return np.empty((0, 2, 2))
         centers = self.places[rows]
         if len(self.axes) == 1:
             reach = np.sqrt(self.covariances[rows, 0]) * [-1.0, 1.0]
+            low, high = (self.grids[0][[0, -1]] - centers[:, :1]).T
+            reach = np.clip(reach, np.minimum(low, 0)[:, None], np.maximum(high, 0)[:, None])
             steps = np.stack([reach, np.zeros_like(reach)], axis=2)
         else:
             values, vectors = np.linalg.eigh(self.covariances[rows])
@@ -171,6 +174,11 @@ def counted_as(mean: Mean) -> str:
     return one if mean.k == 1 else f"{one}s"
 
 
+def drawn_blur(mean: Mean) -> float:
+    """What covariances have beside the spread: σ² for atoms by likelihood, drawn whole, else 0."""
+    return mean.kernel.length**2 if is_by_likelihood(mean) else 0.0
+
+
 def heaviest_first(weights: Vector) -> IntVector:
     """Centres in the order of |α_a|, the largest first; equal ones as they stand."""
     order: IntVector = np.argsort(-np.abs(weights), kind="stable")
@@ -214,7 +222,7 @@ def _view(mean: Mean, P: Matrix, rows: Points | None, axes: tuple[str, ...]) -> 
         mean.weights,
         "density" if mean.is_density else "kernel mean",
         kind,
-        None if full.spreads is None else covariances(full.spreads, T),
+        None if full.spreads is None else covariances(full.spreads, T, drawn_blur(mean)),
     )
 
 
@@ -238,18 +246,19 @@ def _grid(mean: Mean, P: Matrix, rows: Points | None, axis: int, size: int) -> V
     if rows is not None:
         low, high = np.quantile(rows @ P[axis], RANGE)
     else:
-        low, high = _weighted_range(mean.expansion, P[axis])
+        low, high = _weighted_range(mean, P[axis])
     reach = _reach(mean.expansion, P[axis]) * (1.0 if rows is not None else 2.0)
     margin = max(MARGIN * (high - low), reach)
     return np.linspace(low - margin, high + margin, size)
 
 
-def _weighted_range(mean: KernelMean, direction: Vector) -> tuple[float, float]:
+def _weighted_range(mean: Mean, direction: Vector) -> tuple[float, float]:
     """Far quantiles of the centres along a direction; of centres with spreads, of their ends."""
     values = mean.centers @ direction
     weights = np.abs(mean.weights)
     if mean.spreads is not None:
-        seen = covariances(mean.spreads, seen_from_kernel(mean, direction[None]))[:, 0, 0]
+        T = seen_from_kernel(mean.expansion, direction[None])
+        seen = covariances(mean.spreads, T, drawn_blur(mean))[:, 0, 0]
         ends = SPREAD_ENDS * np.sqrt(seen)
         values = np.concatenate([values - ends, values + ends])
         weights = np.tile(weights, 2)

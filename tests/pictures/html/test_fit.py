@@ -69,6 +69,37 @@ def test_the_width_of_atoms_is_drawn_listed_and_told(plotly_page):
     assert len(charts(points)[0]["traces"]) == 3
 
 
+@pytest.mark.parametrize("d", [1, 2, 3, 8])
+def test_a_density_by_likelihood_has_no_errors_and_whole_atoms(plotly_page, d):
+    X = np.random.default_rng(3).normal(size=(300, d)) + 4.0 * (np.arange(300) % 2)[:, None]
+    density = km.SparseKDE(random_state=0).fit(X)
+    mean = density.mean_
+    html = plotly_page(mean, X)
+    words = Reader(html).words
+    drawn = charts(html)
+    assert [chart["id"] for chart in drawn] == [f"density-{i}" for i in range(len(drawn))]
+    assert "How many centres" not in words
+    for said in ("that were fitted by likelihood", "held-out rows ask", "mean log-density"):
+        assert said in words
+    for missing in ("solver", "jitter", "covering radius", "estimated relative error", "not known"):
+        assert missing not in words
+    heaviest = int(np.argmax(mean.weights))
+    V = density.to_gaussian_mixture().covariances_[heaviest]
+    assert f"{np.sqrt(np.trace(V) / d):.4g}" in words
+    assert "One standard deviation of an atom is drawn" in words
+
+
+def test_along_a_line_bars_end_with_the_picture(plotly_page):
+    """Atoms that stand for what no row has shown are wider than all of it."""
+    X = np.random.default_rng(0).normal(size=(300, 1))
+    mean = km.SparseKDE(random_state=0).fit(X).mean_
+    chart = charts(plotly_page(mean, X))[0]
+    grid, bars = (packed(chart["traces"][i]["x"])[0] for i in (0, 3))
+    assert np.sqrt(mean.spreads.max()) > np.ptp(X)
+    assert np.nanmin(bars) >= grid[0]
+    assert np.nanmax(bars) <= grid[-1]
+
+
 def test_along_a_line_a_width_is_a_bar(plotly_page):
     X = np.random.default_rng(3).normal(size=(300, 1))
     mean = km.sparse_kernel_mean(
@@ -140,13 +171,16 @@ def test_what_is_no_mean_is_refused():
         report.fit_page(np.ones(3))
 
 
-@pytest.mark.parametrize(("signed", "heading"), [(True, "Kernel mean"), (False, "Density")])
-def test_a_page_says_density_of_densities_only(signed, heading):
+@pytest.mark.parametrize(
+    ("target", "heading"), [(None, "Kernel mean"), ("kde", "Density"), ("likelihood", "Density")]
+)
+def test_a_page_says_density_of_densities_only(target, heading):
     X = np.random.default_rng(0).normal(size=(200, 2))
+    signed = target is None
     mean = (
         km.sparse_kernel_mean(X, k=10, random_state=0)
         if signed
-        else km.SparseKDE(k=10, random_state=0).fit(X).mean_
+        else km.SparseKDE(k=10, target=target, random_state=0).fit(X).mean_
     )
     assert mean.is_density == (not signed)
     html = report.fit_page(mean, X)

@@ -28,7 +28,7 @@ def normal_cloud():
 
 @pytest.fixture(scope="session")
 def density(normal_cloud):
-    return km.SparseKDE(k=15, random_state=0, engine="naive").fit(normal_cloud)
+    return km.SparseKDE(k=15, target="kde", random_state=0, engine="naive").fit(normal_cloud)
 
 
 @pytest.fixture(scope="session")

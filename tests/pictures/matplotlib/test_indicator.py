@@ -20,3 +20,12 @@ def test_a_full_density_has_no_indicator(normal_cloud, drawn):
     with pytest.raises(TypeError, match="sparse=True"):
         km.plot.IndicatorDisplay.from_estimator(full)
     drawn(km.plot.DensityDisplay.from_estimator(full, features=(0, 1)))
+
+
+def test_a_density_by_likelihood_has_no_indicator(normal_cloud, drawn):
+    density = km.SparseKDE(k=5, random_state=0).fit(normal_cloud)
+    with pytest.raises(TypeError, match="fit with target='kde'"):
+        km.plot.IndicatorDisplay.from_estimator(density)
+    display = drawn(km.plot.DensityDisplay.from_estimator(density, features=(0, 1)))
+    (ellipses,) = display.spreads_
+    assert len(ellipses.get_segments()) == 5

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kernelmean._types import IntVector, Vector
+from kernelmean.density.likelihood import is_by_likelihood
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.pictures.density import PRINCIPAL_AXES, DensityView
 from kernelmean.pictures.html import facts, page
@@ -25,9 +26,9 @@ OUTLINE_OPACITY = 0.8  # of both
 SIGNED_LEVELS = 14  # most contour levels of a mean that is below zero somewhere
 STOPS = 25  # centres of either sign that arrow keys visit
 KINDS = {
-    "whole": "The fitted mean",
-    "marginal": "The fitted mean with the other coordinates integrated out",
-    "slice": "A slice of the fitted mean through its highest centre",
+    "whole": "The fitted {what}",
+    "marginal": "The fitted {what} with the other coordinates integrated out",
+    "slice": "A slice of the fitted {what} through its highest centre",
 }
 
 
@@ -64,7 +65,7 @@ def density_section(
 def _words(views: Sequence[DensityView], mean: SparseKernelMean) -> str:
     view = views[0]
     most = MAX_CENTERS_SMALL if len(views) > 1 else MAX_CENTERS
-    said = KINDS[view.kind]
+    said = KINDS[view.kind].format(what=view.what)
     if view.axes == PRINCIPAL_AXES:
         said += " in the plane of the two leading principal axes of its centres"
     said += "."
@@ -75,7 +76,8 @@ def _words(views: Sequence[DensityView], mean: SparseKernelMean) -> str:
     said += " Rings are centres; their areas are their weights."
     if view.covariances is not None:
         shape = "a bar on the axis" if len(view.axes) == 1 else "an ellipse"
-        said += f" One standard deviation of the spread of a centre is drawn as {shape}."
+        what = "an atom" if is_by_likelihood(mean) else "the spread of a centre"
+        said += f" One standard deviation of {what} is drawn as {shape}."
     if mean.k > most:
         said += f" The {most} heaviest of {facts.number(mean.k)} centres are drawn."
     return page.text(f"{said} Arrow keys walk through the centres of a figure.")

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from importlib import metadata
 
 from kernelmean import __version__
+from kernelmean.density.likelihood import is_by_likelihood
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.pictures.embedding import Collection
 from kernelmean.pictures.html import page
@@ -22,6 +23,7 @@ REASONS = {
     "distinct": "every distinct point is a centre",
     "fixed": "the number asked for",
     "error": "the estimated error is small enough (error)",
+    "likelihood": "held-out rows ask for no more atoms (likelihood)",
 }
 # what a page says of the spread of centres
 SPREADS = {
@@ -39,11 +41,12 @@ def number(value: float) -> str:
 
 
 def fitted(mean: SparseKernelMean) -> dict[str, str]:
-    """The settings that a mean remembers."""
+    """The settings that a mean remembers; a density by likelihood solves for no weights."""
     scale = "none" if mean.scale is None else f"{mean.dimension} × {mean.dimension} matrix"
     weights = {None: "unconstrained", "simplex": "nonnegative, of sum one"}.get(
         mean.constraint, str(mean.constraint)
     )
+    by_likelihood = is_by_likelihood(mean)
     return {
         "kernel": str(mean.kernel),
         "space": {"rkhs": "RKHS", "l2": "L2 (densities)"}[mean.space],
@@ -51,14 +54,18 @@ def fitted(mean: SparseKernelMean) -> dict[str, str]:
         "selection": str(mean.selection),
         "spread": SPREADS[mean.expansion.atoms.kind],
         "weights": weights,
-        "solver": str(mean.solver),
+        **({} if by_likelihood else {"solver": str(mean.solver)}),
         "stopped by": REASONS[mean.stop_reason],
-        "estimated relative error": "not known"
-        if mean.estimated_error is None
-        else f"{mean.estimated_error:.2g}",
-        "jitter": f"{mean.jitter:.1e}" if mean.jitter else "none",
+        **({} if by_likelihood else _copied(mean)),
         "engine": mean.engine if isinstance(mean.engine, str) else str(mean.engine.name),
     }
+
+
+def _copied(mean: SparseKernelMean) -> dict[str, str]:
+    """What is known of a copy of a kernel mean."""
+    error = "not known" if mean.estimated_error is None else f"{mean.estimated_error:.2g}"
+    jitter = f"{mean.jitter:.1e}" if mean.jitter else "none"
+    return {"estimated relative error": error, "jitter": jitter}
 
 
 def sample_figures(samples: Collection, i: int) -> list[str]:

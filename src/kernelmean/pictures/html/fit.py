@@ -7,11 +7,20 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from kernelmean._types import ArrayLike, IntVector, Vector
+from kernelmean.density.likelihood import is_by_likelihood
+from kernelmean.density.mixture import mean_log_density
 from kernelmean.mean.certificate import Certificate
 from kernelmean.mean.covariances import covariances, deviations, seen_from_kernel
 from kernelmean.mean.value import SparseKernelMean
-from kernelmean.pictures.density import column_names, counted_as, density_views, heaviest_first
+from kernelmean.pictures.density import (
+    column_names,
+    counted_as,
+    density_views,
+    drawn_blur,
+    heaviest_first,
+)
 from kernelmean.pictures.html import facts, page
+from kernelmean.pictures.html.charts import Chart
 from kernelmean.pictures.html.density import density_charts, density_section
 from kernelmean.pictures.html.indicator import indicator_chart, indicator_figure
 from kernelmean.pictures.indicator import indicator_curve
@@ -33,7 +42,8 @@ def fit_page(
     """Write a sparse kernel mean as one self-contained HTML page.
 
     The page has the density or the mean with its centres, the error against the number of centres,
-    and the error, measured and promised.
+    and the error, measured and promised. A density that was fitted by likelihood is near to no
+    kernel mean: in the place of errors the page has its mean log-density.
 
     Parameters
     ----------
@@ -76,13 +86,13 @@ def fit_page(
     if not isinstance(mean, SparseKernelMean):
         raise TypeError(f"the page of a fit needs a SparseKernelMean, got {type(mean).__name__}.")
     views = density_views(mean, sample, columns)
-    curve = indicator_curve(mean)
     drawn = density_charts(views)
+    centres, curves = _indicator(mean)
     names = column_names(mean, columns)
     sections = [
         page.section("facts", "In numbers", page.facts(_numbers(mean, certificate))),
         density_section(views, drawn, mean),
-        page.section("centres", "How many centres", indicator_figure("indicator", curve)),
+        *centres,
         page.section("error", "How good it is", _errors(mean, certificate), _heaviest(mean, names)),
         facts.settings_section(facts.fitted(mean), settings),
         facts.reproduce_section(command),
@@ -90,8 +100,17 @@ def fit_page(
     size = f"{facts.number(mean.k)} {counted_as(mean)}"
     heading = title or f"{facts.number(mean.n_points)} points by {size}"
     lede = _lede(mean, views[0].what, certificate)
-    charts = [*drawn, indicator_chart("indicator", curve)]
-    return page.render(page.Page("fit", heading, lede, sections, charts))
+    return page.render(page.Page("fit", heading, lede, sections, [*drawn, *curves]))
+
+
+def _indicator(mean: SparseKernelMean) -> tuple[list[str], list[Chart]]:
+    """The section of the error against the number of centres and its chart, where there is one."""
+    if is_by_likelihood(mean):
+        return [], []
+    curve = indicator_curve(mean)
+    figure = indicator_figure("indicator", curve)
+    section = page.section("centres", "How many centres", figure)
+    return [section], [indicator_chart("indicator", curve)]
 
 
 def _lede(mean: SparseKernelMean, what: str, certificate: Certificate | None) -> str:
@@ -100,12 +119,13 @@ def _lede(mean: SparseKernelMean, what: str, certificate: Certificate | None) ->
         f"dimension{'s' if mean.dimension > 1 else ''}"
     )
     said = f"The {what} of {size}, carried by {facts.number(mean.k)} {counted_as(mean)}"
+    how = " that were fitted by likelihood" if is_by_likelihood(mean) else ""
     error = (
         ""
         if certificate is None
         else f", with a measured relative error of {_relative(certificate)}"
     )
-    return page.text(f"{said}{error}.")
+    return page.text(f"{said}{how}{error}.")
 
 
 def _numbers(mean: SparseKernelMean, certificate: Certificate | None) -> dict[str, str]:
@@ -115,9 +135,21 @@ def _numbers(mean: SparseKernelMean, certificate: Certificate | None) -> dict[st
         "dimensions": facts.number(mean.dimension),
         f"{counted_as(mean)} k\u2080": facts.number(mean.k),
         "bandwidth": f"{mean.kernel.length:.4g}",
-        "covering radius": _cover(mean),
+        **_quality(mean),
         **error,
     }
+
+
+def _quality(mean: SparseKernelMean) -> dict[str, str]:
+    """How far points are from centres, or how likely they are to a density by likelihood."""
+    if not is_by_likelihood(mean):
+        return {"covering radius": _cover(mean)}
+    return {"mean log-density": _log_density(mean)}
+
+
+def _log_density(mean: SparseKernelMean) -> str:
+    known = mean.log_quantiles
+    return "not known" if known is None else f"{mean_log_density(known):.4g}"
 
 
 def _relative(certificate: Certificate) -> str:
@@ -130,14 +162,26 @@ def _cover(mean: SparseKernelMean) -> str:
 
 def _errors(mean: SparseKernelMean, certificate: Certificate | None) -> str:
     """What was measured, what is promised, and how far a point can be from its centre."""
+    head = ("quantity", "value", "meaning")
+    if is_by_likelihood(mean):
+        return page.table("Likelihood", head, _likely(mean), numbers=(1,))
     rows = [
         ("covering radius", _cover(mean), "largest distance of a point to its nearest centre"),
         *([] if certificate is None else _measured(certificate)),
         *_promised(mean),
     ]
-    return page.table(
-        "Error, measured and promised", ("quantity", "value", "meaning"), rows, numbers=(1,)
-    )
+    return page.table("Error, measured and promised", head, rows, numbers=(1,))
+
+
+def _likely(mean: SparseKernelMean) -> list[tuple[str, str, str]]:
+    """What there is to say of a density by likelihood: it has no kernel mean to be near to."""
+    width = "the least width of an atom, after the scale"
+    nothing = "there is no kernel mean that the density would be a copy of"
+    return [
+        ("mean log-density", _log_density(mean), "of the points that were fitted"),
+        ("bandwidth σ", f"{mean.kernel.length:.4g}", width),
+        ("relative error", "none", nothing),
+    ]
 
 
 def _measured(certificate: Certificate) -> list[tuple[str, str, str]]:
@@ -178,8 +222,11 @@ def _heaviest(mean: SparseKernelMean, names: Sequence[str]) -> str:
 
 
 def _deviations(mean: SparseKernelMean, rows: IntVector) -> Vector:
-    """The standard deviations of the spreads of some centres, in the data; empty for points."""
+    """The standard deviations of the spreads of some centres, in the data; empty for points.
+
+    Of whole atoms where those were fitted by likelihood.
+    """
     if mean.spreads is None:
         return np.empty(0)
     T = seen_from_kernel(mean.expansion, np.eye(mean.dimension))
-    return deviations(covariances(mean.spreads[rows], T))
+    return deviations(covariances(mean.spreads[rows], T, drawn_blur(mean)))

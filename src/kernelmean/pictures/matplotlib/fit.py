@@ -8,38 +8,44 @@ from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.figure import Figure
 
 from kernelmean._types import Points
+from kernelmean.density.likelihood import is_by_likelihood
 from kernelmean.files import atomic_write
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.pictures.density import counted_as
 from kernelmean.pictures.matplotlib.density import DensityDisplay
 from kernelmean.pictures.matplotlib.indicator import IndicatorDisplay
 
-SIZE = (12.0, 5.2)  # width and height of the figure, in inches
+HEIGHT = 5.2  # of the figure, in inches
+WIDTHS = (6.3, 5.7)  # of its panels
 RESOLUTION = 130  # dots per inch
 
 
 def draw_fit(mean: SparseKernelMean, X: Points, path: Path) -> None:
     """Two panels in one file: the density in the first two coordinates with its centres, and the
-    indicator against k.
+    indicator against k, which a density by likelihood has not.
     """
-    figure = Figure(figsize=SIZE, layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=[1.1, 1])
+    widths = WIDTHS[:1] if is_by_likelihood(mean) else WIDTHS
+    figure = Figure(figsize=(sum(widths), HEIGHT), layout="constrained")
+    left, *right = figure.subplots(1, len(widths), width_ratios=widths, squeeze=False)[0]
     DensityDisplay.from_mean(mean, X, features=list(range(min(mean.dimension, 2))), ax=left)
     left.set_title(_words(mean), fontsize=10)
-    IndicatorDisplay.from_mean(mean, ax=right)
-    right.set_title(f"error indicator; stopped at k = {mean.k} ({mean.stop_reason})", fontsize=10)
+    for ax in right:
+        IndicatorDisplay.from_mean(mean, ax=ax)
+        ax.set_title(f"error indicator; stopped at k = {mean.k} ({mean.stop_reason})", fontsize=10)
     with atomic_write(path) as beside:
         figure.savefig(beside, dpi=RESOLUTION, format=figure_format(path))
 
 
 def _words(mean: SparseKernelMean) -> str:
-    """What the left panel shows."""
+    """What the left panel shows, in one line or in two."""
     marks = "rings, sized by weight"
+    gap = " "
     if mean.spreads is not None:
         outlines = "bars" if mean.dimension == 1 else "ellipses"
         marks = f"rings: weight; {outlines}: one standard deviation"
-    count = f"{mean.k} {counted_as(mean)}"
-    return f"density, other coordinates integrated out; {count}\u00a0({marks})"
+        gap = "\n"
+    drawn = "density, other coordinates integrated out" if mean.dimension > 2 else "density"
+    return f"{drawn};{gap}{mean.k} {counted_as(mean)}\u00a0({marks})"
 
 
 def figure_format(path: Path) -> str:

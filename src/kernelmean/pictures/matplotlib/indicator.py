@@ -71,7 +71,8 @@ class IndicatorDisplay:
         Parameters
         ----------
         estimator : SparseKDE, MeanShift or SparseKDEOutlierDetector
-            A fitted estimator that holds a sparse kernel mean.
+            A fitted estimator that holds a sparse kernel mean. A density that was fitted by
+            likelihood has no indicator and is refused by a TypeError.
         ax : Axes, default=None
             Where to draw; by default on a new figure.
         **line_options : dict
@@ -90,7 +91,7 @@ class IndicatorDisplay:
         --------
         >>> import numpy as np, kernelmean as km
         >>> X = np.random.default_rng(0).normal(size=(300, 2))
-        >>> density = km.SparseKDE(k=20, random_state=0).fit(X)
+        >>> density = km.SparseKDE(k=20, target="kde", random_state=0).fit(X)
         >>> km.plot.IndicatorDisplay.from_estimator(density).ax_.get_xlabel()
         'centres m'
         """
@@ -105,7 +106,8 @@ class IndicatorDisplay:
         Parameters
         ----------
         mean : SparseKernelMean
-            The mean. A full kernel mean has no indicator and is refused by a TypeError.
+            The mean. A full kernel mean and a density by likelihood have no indicator and are
+            refused by a TypeError.
         ax : Axes, default=None
             Where to draw; by default on a new figure.
         **line_options : dict
