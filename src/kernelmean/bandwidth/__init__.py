@@ -23,7 +23,6 @@ from kernelmean.engines.arrays import WeightedPoints
 from kernelmean.samples import ArraySample, WeightedSample
 
 LABELLED_RULE = "jaakkola"
-OUTLYING_SHARE = 0.01  # of the rows, which have no say in the rule "auto"
 MAX_RESOLUTION_ROWS = 10_000  # in which steps between values are looked for
 RANKING_RULE = "ranking"  # of outlier detectors
 # Of the median distance between rows: on the tuning sets of ``benchmarks.outlier_sets`` a quarter
@@ -313,7 +312,7 @@ def auto(
 ) -> float:
     """The rule "likelihood", without the say of outliers, and no finer than the data.
 
-    One row of a hundred, those of least density, does not count: a single row far from all others
+    A Cauchy density of the weight of one point explains rows far from all others: a single one
     would otherwise ask for a kernel that reaches it. The bandwidth is at least √(mean δ²/12), with
     δ the steps in which the values of each coordinate are recorded.
 
@@ -480,10 +479,11 @@ def _likelihood(cloud: PointCloud, streams: Streams) -> float:
 
 def _auto(cloud: PointCloud, streams: Streams) -> float:
     summary = cloud.summary
-    robust = moments.iqr(summary) * summary.size ** (-1.0 / (summary.dimension + 4))
-    start = robust if robust > 0.0 else moments.scott(summary)
+    shrinkage = summary.size ** (-1.0 / (summary.dimension + 4))
+    robust = moments.iqr(summary)
+    width = robust if robust > 0.0 else moments.scott(summary) / shrinkage
     rng = streams.of("bandwidth auto")
-    found = leave_one_out.likelihood(cloud, start, rng, OUTLYING_SHARE)
+    found = leave_one_out.likelihood(cloud, width * shrinkage, rng, width)
     count = max(1, int(min(MAX_RESOLUTION_ROWS, summary.size)))
     rows = cloud.rows(cloud.locate((np.arange(count) + 0.5) / count))
     return max(found, float(np.sqrt(resolution.rounding_variances(rows).mean())))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize_scalar
+from scipy.special import gammaln
 
 from kernelmean._types import Points, Vector
 from kernelmean.engines import PointCloud
@@ -31,15 +32,17 @@ LOG_SIGMA_PRECISION = 0.01  # absolute, at which Brent's method ends
 
 
 def likelihood(
-    cloud: PointCloud, start: float, rng: np.random.Generator, left_aside: float = 0.0
+    cloud: PointCloud, start: float, rng: np.random.Generator, width: float | None = None
 ) -> float:
-    """argmax over σ of Σ_i p_i log f_{σ,−i}(x_i), but for a share of the rows of least density.
+    """argmax over σ of Σ_i p_i log f_{σ,−i}(x_i).
 
     The search goes by octaves down from 4·start, then by Brent's method about the best.
     """
     if not (math.isfinite(start) and start > 0.0):
         return start  # no spread: nothing to search
-    fine = replace(LeftOut.of(cloud, _row_count(cloud), rng), left_aside=left_aside)
+    fine = LeftOut.of(cloud, _row_count(cloud), rng)
+    if width is not None:
+        fine = replace(fine, log_novelty=_log_novelty(fine.rows, width, cloud.summary.size))
     coarse = fine.first(COARSE_SHARE)
     best = 2
     best_value = -math.inf
@@ -70,7 +73,7 @@ class LeftOut:
     cloud: PointCloud
     rows: Points
     masses: Vector  # P_i, the weight of all points equal to row i
-    left_aside: float = 0.0  # share of the rows, those of least density, that do not count
+    log_novelty: Vector | None = None  # what rows far from all others are explained by, if any
 
     @classmethod
     def of(cls, cloud: PointCloud, count: int, rng: np.random.Generator) -> LeftOut:
@@ -90,7 +93,8 @@ class LeftOut:
     def first(self, share: float) -> LeftOut:
         """The same over fewer rows."""
         m = max(MIN_ROWS, int(share * len(self.rows)))
-        return replace(self, rows=self.rows[:m], masses=self.masses[:m])
+        novelty = None if self.log_novelty is None else self.log_novelty[:m]
+        return replace(self, rows=self.rows[:m], masses=self.masses[:m], log_novelty=novelty)
 
     def __call__(self, sigma: float) -> float:
         """Mean over the rows of log [Σ_{x_j ≠ x_i} p_j φ_σ(x_i − x_j) / (1 − P_i)]."""
@@ -104,9 +108,23 @@ class LeftOut:
         if lost.any():
             value[lost] = self.cloud.log_kernel_sum(formula.times(apart), self.rows[lost])
         value -= np.log1p(-self.masses)
-        aside = int(self.left_aside * len(value))
-        counted = np.sort(value)[aside:] if aside else value
-        return float(np.mean(counted)) + kernel.log_density_constant(d)
+        constant = kernel.log_density_constant(d)
+        if self.log_novelty is None:
+            return float(np.mean(value)) + constant
+        return float(np.mean(np.logaddexp(value + constant, self.log_novelty)))
+
+
+def _log_novelty(rows: Points, width: float, n: float) -> Vector:
+    """log of a Cauchy density about the median, of the weight of one point in n + 1.
+
+    A row far from all others has a density of at least that, whatever σ is, and so no say in σ.
+    Γ((d+1)/2) / (√π (√π s)^d) · (1 + r²/s²)^{−(d+1)/2}.
+    """
+    d = rows.shape[1]
+    squared = ((rows - np.median(rows, axis=0)) ** 2).sum(axis=1) / width**2
+    peak = gammaln(0.5 * (d + 1)) - 0.5 * (d + 1) * math.log(math.pi) - d * math.log(width)
+    found: Vector = peak - 0.5 * (d + 1) * np.log1p(squared) - math.log1p(n)
+    return found
 
 
 def _row_count(cloud: PointCloud) -> int:

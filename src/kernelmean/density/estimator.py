@@ -301,7 +301,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         stream = self._streamed(batch).add(batch)
         total = sum(mean.n_points for mean in stream.means)
         self._reservoir = self._drawn_rows(sample, batch.n_points / total)
-        return self._go_on(stream)
+        return self._go_on(stream, is_by_likelihood(batch))
 
     def merge(self, other: SparseKDE) -> Self:
         """Take in what another estimator was fitted to, such as that of another machine.
@@ -339,12 +339,13 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
             check_is_fitted(estimator)
             if not isinstance(estimator.mean_, SparseKernelMean):
                 raise ValueError("a full density estimate cannot be merged: fit with sparse=True.")
+        by_likelihood = is_by_likelihood(self.mean_) and is_by_likelihood(other.mean_)
         share = other.mean_.n_points / (self.mean_.n_points + other.mean_.n_points)
         second: SparseKernelMean = other.mean_  # type: ignore[assignment]  # both were looked at above
         stream = self._streamed(second).merge(other._streamed(second))
         rows = WeightedSample.of(ArraySample(other._remembered()))
         self._reservoir = self._drawn_rows(rows, share)
-        return self._go_on(stream)
+        return self._go_on(stream, by_likelihood)
 
     def score_samples(self, X: ArrayLike) -> Vector:
         """The log-density at each row of X, normalised in any dimension.
@@ -594,9 +595,11 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
             fitted.feature_names_in_ = np.array(mean.columns, dtype=object)
         return fitted._become(mean, mean.log_quantiles)
 
-    def _go_on(self, stream: MeanStream) -> Self:
+    def _go_on(self, stream: MeanStream, by_likelihood: bool) -> Self:
         assert self._reservoir is not None
         fitted = stream.with_error()
+        if by_likelihood:
+            fitted = replace(fitted, kappa=None, indicator=None, stop_reason="likelihood")
         self._stream = stream
         rows = WeightedSample.of(ArraySample(self._reservoir))
         return self._become(fitted, log_quantiles(fitted, rows))

@@ -627,6 +627,7 @@ class SparseKernelMean:
         ('exact', True)
         """
         _checks.choice(method, "method", certificates.METHODS)
+        self._required_kappa("certificate")
         opened = engines.precise(engines.open(self.engine))
         case = Comparison(
             self._load(X, sample_weight).cloud,

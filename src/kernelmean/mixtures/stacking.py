@@ -17,6 +17,7 @@ ROUNDS = 200  # of EM, for shares that are used
 # Nats below the best density of a row, at which densities end: none vanishes, so that the members
 # of a stack, which may be the worst for every row, have shares.
 LEAST_LOG = -700.0
+IDLE_LOSS = 0.003  # nats, by which a member must be missed to stay
 DRAFT_ROUNDS = 40  # for shares that only rank
 
 
@@ -59,7 +60,8 @@ class Stack:
     def few(self, sizes: Vector, most: int, atoms: float) -> Vector:
         """The shares of at most so many mixtures with at most so many atoms in all.
 
-        The one that is missed least goes first; where atoms are too many, least for its atoms.
+        The one that is missed least goes first; where atoms are too many, least for its atoms. Of
+        what is left, the largest go that are hardly missed.
         """
         members = np.flatnonzero(sizes <= atoms)
         shares = self.shares(members, DRAFT_ROUNDS)
@@ -68,4 +70,15 @@ class Stack:
             missed = shares[members] / (np.sqrt(sizes[members]) if dear else 1.0)
             members = np.delete(members, int(np.argmin(missed)))
             shares = self.shares(members, DRAFT_ROUNDS)
-        return self.shares(members)
+        return self._without_idle(members, sizes)
+
+    def _without_idle(self, members: IntVector, sizes: Vector) -> Vector:
+        """The shares without members that are not worth their atoms, the largest first."""
+        shares = self.shares(members)
+        for member in members[np.argsort(-sizes[members], kind="stable")]:
+            others = members[members != member]
+            fewer = self.shares(others) if len(others) else shares
+            if len(others) and self.value(fewer) >= self.value(shares) - IDLE_LOSS:
+                members = others
+                shares = fewer
+        return shares
