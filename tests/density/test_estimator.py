@@ -325,7 +325,9 @@ def test_a_search_over_bandwidths_with_a_memory_selects_once_per_fold(
     selections, selection, kind, tmp_path
 ):
     memory = str(tmp_path) if kind is str else Memory(tmp_path, verbose=0)
-    estimator = km.SparseKDE(k=15, random_state=0, selection=selection, spread=None, memory=memory)
+    estimator = km.SparseKDE(
+        k=15, scale=None, random_state=0, selection=selection, spread=None, memory=memory
+    )
     search = GridSearchCV(estimator, {"bandwidth": [0.1, 0.3, 0.5, 1.0, "silverman"]}, cv=3)
     search.fit(cloud())
     assert len(selections) == 3 + 1  # the last for the best bandwidth on all rows

@@ -118,7 +118,7 @@ def of_cells(density, X):
 @pytest.mark.parametrize("bandwidth", [0.02, 0.2, 1.5])
 def test_a_full_density_is_the_sum_over_the_other_rows(kernel, bandwidth):
     X = cloud(30)
-    options = {"kernel": kernel, "bandwidth": bandwidth, "scale": "auto"}
+    options = {"kernel": kernel, "bandwidth": bandwidth, "scale": np.diag(scale_of(X))}
     expected = [
         km.SparseKDE(sparse=False, **{**options, "scale": None})
         .fit(np.delete(X, i, axis=0) * scale_of(X))

@@ -200,9 +200,11 @@ def test_files_keep_it(tmp_path):
 def test_what_needs_a_kernel_mean_says_so():
     mean = fitted(cloud()).mean_
     with pytest.raises(ValueError, match=r"fitted by likelihood.*truncate needs one"):
-        mean.truncate(3)
+        mean.truncate(1)
     with pytest.raises(ValueError, match="refit needs one"):
         mean.refit(constraint="sum-to-one")
+    with pytest.raises(ValueError, match="certificate needs one"):
+        mean.certificate(cloud())
     with pytest.raises(TypeError, match="has no indicator"):
         km.plot.IndicatorDisplay.from_mean(mean)
 

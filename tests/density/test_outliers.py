@@ -58,6 +58,7 @@ def test_the_share_of_training_outliers_is_the_contamination(contamination):
 
 @pytest.mark.parametrize("d", [20, 50])
 @pytest.mark.parametrize("options", [{}, {"bandwidth": "scott", "scale": None}], ids=str)
+@pytest.mark.filterwarnings("ignore::kernelmean.FitWarning")  # a narrow kernel, on purpose
 def test_outliers_that_become_centres_do_not_score_themselves(d, options):
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(1000, d)), 2.0 * rng.normal(size=(20, d))])
@@ -70,6 +71,7 @@ def test_outliers_that_become_centres_do_not_score_themselves(d, options):
 
 @pytest.mark.parametrize("d", [2, 20])
 @pytest.mark.parametrize("options", [{}, {"bandwidth": "scott", "scale": None}], ids=str)
+@pytest.mark.filterwarnings("ignore::kernelmean.FitWarning")  # a narrow kernel, on purpose
 def test_contamination_is_true_of_new_inliers(d, options):
     """The share below a rank of n scores is a beta variable: √(c(1 − c)/n) about c, per draw.
 

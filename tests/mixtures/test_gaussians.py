@@ -74,9 +74,3 @@ def test_a_mixture_of_mixtures_is_one():
     logs = [np.log(s) + part.log_density(X) for s, part in zip((0.3, 0.7), parts, strict=True)]
     np.testing.assert_allclose(together.log_density(X), logsumexp(logs, axis=0), rtol=1e-12)
     assert together.weights.sum() == pytest.approx(1.0)
-
-
-def test_the_least_variance_is_the_smallest_eigenvalue():
-    assert mixture("scalar").least_variance() == mixture("scalar").covariances.min()
-    values = np.linalg.eigvalsh(mixture("full").covariances)
-    assert mixture("full").least_variance() == pytest.approx(values.min())

@@ -47,4 +47,13 @@ def test_few_members_have_few_atoms():
 def test_members_that_explain_no_row_still_have_shares():
     L = np.array([[0.0, -5000.0, -9000.0]] * 20)
     shares = Stack(L, np.ones(20)).few(np.array([50.0, 2.0, 2.0]), 2, 4.0)
-    np.testing.assert_allclose(shares, [0.0, 0.5, 0.5])
+    assert shares[0] == 0.0
+    assert shares.sum() == pytest.approx(1.0)
+
+
+def test_a_member_that_is_hardly_missed_goes_with_its_atoms():
+    L = logs(m=3)
+    L[:, 2] = L[:, 0] + 1e-4
+    shares = Stack(L, np.ones(300)).few(np.array([4.0, 4.0, 500.0]), 8, 1e9)
+    assert shares[2] == 0.0
+    assert (shares[:2] > 0.0).all()

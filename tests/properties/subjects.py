@@ -36,7 +36,7 @@ FINE = (
 )
 # of the largest value: as far as optimal weights, of condition 1e12, decide what they add up to
 OPTIMUM = 1e-6
-RULES = ("scott", "silverman", "iqr", "median", "mode", "likelihood")
+RULES = ("scott", "silverman", "iqr", "median", "mode", "likelihood", "auto")
 
 RADIAL = km.Radial(  # a Gaussian in the user's own words
     lambda s: math.exp(-0.5 * s),
@@ -323,7 +323,11 @@ def classifier(case: Case) -> PartFacts:
     }
 
 
-@subject("SparseKDEOutlierDetector.fit", "SparseKDEOutlierDetector")
+@subject(
+    "SparseKDEOutlierDetector.fit",
+    "SparseKDEOutlierDetector.fit_predict",
+    "SparseKDEOutlierDetector",
+)
 def outliers(case: Case) -> PartFacts:
     options = {
         **case.chosen,

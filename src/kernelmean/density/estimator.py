@@ -112,7 +112,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
     mean_ : SparseKernelMean or KernelMean
         The fitted density; the latter with ``sparse=False``.
     bandwidth_ : float
-        The length of the fitted kernel (σ, γ, √β); the least width of an atom where ``target_`` is
+        The length of the fitted kernel (σ, γ, √β); the least width of atoms where ``target_`` is
         "likelihood".
     scale_ : ndarray of shape (d, d) or None
         The linear map before the kernel.

@@ -2,7 +2,7 @@
 
 The atoms come from EM (:mod:`kernelmean.mixtures`). They are centres with a width of their own:
 component N(c_a, V_a) is the centre c_a with the spread S_a = V_a − σ²I under a Gaussian kernel of
-bandwidth σ, the narrowest width of all components.
+bandwidth σ, below which no component may be narrow.
 """
 
 from __future__ import annotations
@@ -81,12 +81,11 @@ class LikelihoodFit:
         every = every.about(origin)
         widths = _widths(some)
         kernel = self._given_kernel()
-        floor = np.full(some.dimension, kernel.length**2) if kernel else _floor(some, widths)
+        least = LEAST_WIDTH * _scott(some, widths) if kernel is None else kernel.length
+        floor = np.maximum(least**2, resolution.rounding_variances(some.points))
         found = self._found(some, every, widths, floor, streams)
         if kernel is None:
-            # No covariance is narrower than the floor, but for rounding.
-            least = max(found.mixture.least_variance(), float(floor.min()))
-            kernel = Gaussian(float(np.sqrt(least)))
+            kernel = Gaussian(float(np.sqrt(floor.min())))  # what every V_a has room for
         return self._written(found.mixture, origin, kernel)
 
     def _found(
@@ -174,13 +173,10 @@ def _widths(rows: Rows) -> Vector:
     return scaling.robust_widths(ArraySummary(WeightedPoints(rows.points, rows.masses)))
 
 
-def _floor(rows: Rows, widths: Vector) -> Vector:
-    """(d,) the least variance of a component: by the width of the column and by its resolution."""
-    scott = rows.size ** (-1.0 / (rows.dimension + 4)) * widths
-    floor: Vector = np.maximum(
-        (LEAST_WIDTH * scott) ** 2, resolution.rounding_variances(rows.points)
-    )
-    return floor
+def _scott(rows: Rows, widths: Vector) -> Vector:
+    """(d,) Scott's bandwidth of each column, with a robust width in the place of its deviation."""
+    scott: Vector = rows.size ** (-1.0 / (rows.dimension + 4)) * widths
+    return scott
 
 
 def _without(covariances: np.ndarray, variance: float) -> np.ndarray:

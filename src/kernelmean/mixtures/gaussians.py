@@ -78,12 +78,6 @@ class Gaussians:
             found[some] = logsumexp(theta @ features(X[some], self.shape), axis=0)
         return found
 
-    def least_variance(self) -> float:
-        """The smallest eigenvalue of all covariances."""
-        if self.shape == "scalar":
-            return float(self.covariances.min())
-        return float(np.linalg.eigvalsh(self.covariances)[:, 0].min())
-
 
 class Moments(NamedTuple):
     """What rows that are shared out among k components tell of each of them."""
