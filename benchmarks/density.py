@@ -1,4 +1,4 @@
-"""Sparse densities against exact ones: likelihood, speed of evaluation, outliers, classes."""
+"""Sparse densities against exact ones: likelihood, speed of evaluation, errors, classes."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import KernelDensity
 
 import kernelmean as km
-from benchmarks import classification, likelihood, tables
+from benchmarks import classification, errors, likelihood, tables
 from benchmarks.datasets import round_mixture as mixture
-from benchmarks.measuring import DATA, Row, run, seconds
+from benchmarks.measuring import Row, run, seconds
 
 
 def held_out() -> list[Row]:
@@ -93,39 +92,6 @@ def evaluation() -> list[Row]:
     return rows
 
 
-def outliers() -> list[Row]:
-    """Area under the ROC curve of the log-density, sparse and exact with the same bandwidth."""
-    rows = []
-    for name in ("cover", "skin"):
-        if not (DATA / "large" / f"{name}.npz").exists():
-            rows.append(Row(name, None, "≥ −0.005", f"no data at {DATA}"))
-            continue
-        with np.load(DATA / "large" / f"{name}.npz", allow_pickle=False) as file:
-            X, y = file["X"].astype(np.float64), file["y"]
-        for rule in (
-            ("auto", "scott") if X.shape[1] > 4 else ("auto",)
-        ):  # where "auto" is not Scott's rule, both
-            start = time.perf_counter()
-            sparse = km.SparseKDEOutlierDetector(scale="std", bandwidth=rule, random_state=0).fit(X)
-            ours, spent = roc_auc_score(y, -sparse.score_samples(X)), time.perf_counter() - start
-            start = time.perf_counter()
-            full = km.SparseKDEOutlierDetector(scale="std", bandwidth=rule, sparse=False).fit(X)
-            exact, longer = roc_auc_score(y, -full.score_samples(X)), time.perf_counter() - start
-            mean, size = sparse.density_.mean_, f"{len(X)} × {X.shape[1]}"
-            detail = f"AUC {ours:.4f} against {exact:.4f}; {size}, k = {mean.k}, {mean.selection}"
-            goal = "≥ −0.005" if rule == "auto" else "–"
-            case = f"{name}, bandwidth {rule!r}"
-            rows.append(
-                Row(
-                    case,
-                    f"{ours - exact:+.4f}",
-                    goal,
-                    f"{detail}; {spent:.1f} s against {longer:.1f} s",
-                )
-            )
-    return rows
-
-
 def likelihood_rule() -> list[Row]:
     """The leave-one-out likelihood rule: its time for 10⁶ points, and what it finds against Scott's
     rule.
@@ -155,7 +121,8 @@ TABLES = {
     "Likelihood on the tables for tuning": lambda: likelihood.held_out(tables.TUNING),
     "Fit time": likelihood.fit_time,
     "Foreign units and outliers": likelihood.robustness,
-    "Outliers": outliers,
+    "Asked for an error of .02": errors.asked,
+    "Estimated error": errors.estimated,
     "Classification": classification.classes,
 }
 

@@ -26,6 +26,7 @@ from benchmarks.tables import REPORT, TUNING, AbsentError, Split
 GOAL = "≥ −0.1, or two standard errors"
 FOREIGN_UNIT = 1e9
 GROSS, GROSS_ROWS, OF_ROWS = 1e6, 5, 1000
+SEEDS = 3
 
 
 class Compared(NamedTuple):
@@ -118,7 +119,9 @@ def fit_time(n: int = 100_000, d: int = 10) -> list[Row]:
 
 
 def _score(X: np.ndarray, Q: np.ndarray) -> float:
-    return float(np.mean(km.SparseKDE(random_state=0).fit(X).score_samples(Q)))
+    """The mean over seeds: fits of a few hundred rows differ by tenths of a nat between them."""
+    fits = [km.SparseKDE(random_state=seed).fit(X) for seed in range(SEEDS)]
+    return float(np.mean([fitted.score_samples(Q) for fitted in fits]))
 
 
 def unit_loss(split: Split) -> float:

@@ -11,7 +11,16 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from kernelmean._random import Streams
-from kernelmean._types import ArrayLike, Batches, IntVector, Matrix, Points, RandomState, Vector
+from kernelmean._types import (
+    EPS,
+    ArrayLike,
+    Batches,
+    IntVector,
+    Matrix,
+    Points,
+    RandomState,
+    Vector,
+)
 
 LARGEST = 1e150  # squares of larger numbers overflow
 # Repeated rows that a weight can mean: beyond, every float is an integer and none is a count.
@@ -200,7 +209,10 @@ def linear_map(A: ArrayLike, d: int) -> Matrix:
         raise ValueError(
             f"scale has shape {M.shape}, but a matrix for {d} columns has shape ({d}, {d})."
         )
-    if not np.linalg.cond(M) < 0.1 / np.finfo(np.float64).eps:
+    # Rows of length one: units that differ make no matrix singular.
+    lengths = np.linalg.norm(M, axis=1, keepdims=True)
+    regular = (lengths > 0.0).all() and np.linalg.cond(M / lengths) < 0.1 / EPS
+    if not regular:
         raise ValueError("scale is a singular matrix, to rounding; a regular one is needed.")
     return M
 

@@ -42,7 +42,9 @@ def likelihood(
         return start  # no spread: nothing to search
     fine = LeftOut.of(cloud, _row_count(cloud), rng)
     if width is not None:
-        fine = replace(fine, log_novelty=_log_novelty(fine.rows, width, cloud.summary.size))
+        varying = int((cloud.summary.std > 0.0).sum())
+        novelty = _log_novelty(fine.rows, width, varying, cloud.summary.size)
+        fine = replace(fine, log_novelty=novelty, varying=varying)
     coarse = fine.first(COARSE_SHARE)
     best = 2
     best_value = -math.inf
@@ -74,6 +76,7 @@ class LeftOut:
     rows: Points
     masses: Vector  # P_i, the weight of all points equal to row i
     log_novelty: Vector | None = None  # what rows far from all others are explained by, if any
+    varying: int | None = None  # coordinates that count, where constant ones do not
 
     @classmethod
     def of(cls, cloud: PointCloud, count: int, rng: np.random.Generator) -> LeftOut:
@@ -108,19 +111,18 @@ class LeftOut:
         if lost.any():
             value[lost] = self.cloud.log_kernel_sum(formula.times(apart), self.rows[lost])
         value -= np.log1p(-self.masses)
-        constant = kernel.log_density_constant(d)
+        constant = kernel.log_density_constant(self.varying or d)
         if self.log_novelty is None:
             return float(np.mean(value)) + constant
         return float(np.mean(np.logaddexp(value + constant, self.log_novelty)))
 
 
-def _log_novelty(rows: Points, width: float, n: float) -> Vector:
+def _log_novelty(rows: Points, width: float, d: int, n: float) -> Vector:
     """log of a Cauchy density about the median, of the weight of one point in n + 1.
 
     A row far from all others has a density of at least that, whatever σ is, and so no say in σ.
     Γ((d+1)/2) / (√π (√π s)^d) · (1 + r²/s²)^{−(d+1)/2}.
     """
-    d = rows.shape[1]
     squared = ((rows - np.median(rows, axis=0)) ** 2).sum(axis=1) / width**2
     peak = gammaln(0.5 * (d + 1)) - 0.5 * (d + 1) * math.log(math.pi) - d * math.log(width)
     found: Vector = peak - 0.5 * (d + 1) * np.log1p(squared) - math.log1p(n)

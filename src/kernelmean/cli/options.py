@@ -167,7 +167,7 @@ TargetName = Annotated[
         help="What the density is to be near to: the kernel density estimate of all rows, which it "
         "copies with an error that is measured (kde), or the density that the rows come from, "
         "judged by rows that are held out (likelihood). auto is likelihood, unless a bandwidth, "
-        "another kernel, --error, --selection, --refine or --spread none ask for a copy.",
+        "--k, another kernel, --error, --selection, --refine or --spread none ask for a copy.",
     ),
 ]
 SelectionName = Annotated[Selection, typer.Option("--selection", help="How centres are chosen.")]

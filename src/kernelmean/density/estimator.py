@@ -91,8 +91,8 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         from. Its atoms are then fitted by EM, their number and how freely their covariances vary by
         rows that are held out, and ``mean_.estimated_error`` is None: there is no kernel mean to be
         near to. Only for a Gaussian kernel; a bandwidth that is given is the least width of an
-        atom. "auto" is "likelihood", unless a bandwidth, another kernel, ``selection``, ``refine``,
-        ``error``, ``spread=None`` or ``sparse=False`` ask for a kernel density estimate.
+        atom. "auto" is "likelihood", unless a bandwidth, ``k``, another kernel, ``selection``,
+        ``refine``, ``error``, ``spread=None`` or ``sparse=False`` ask for a copy.
     sparse : bool, default=True
         False keeps every point as a centre: the exact kernel density estimate, by the same fast
         sums.
@@ -301,7 +301,8 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         stream = self._streamed(batch).add(batch)
         total = sum(mean.n_points for mean in stream.means)
         self._reservoir = self._drawn_rows(sample, batch.n_points / total)
-        return self._go_on(stream, is_by_likelihood(batch))
+        by_likelihood = is_by_likelihood(batch) and (old is None or is_by_likelihood(old))
+        return self._go_on(stream, by_likelihood)
 
     def merge(self, other: SparseKDE) -> Self:
         """Take in what another estimator was fitted to, such as that of another machine.
@@ -589,7 +590,8 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
             )
         kind = mean.expansion.atoms.kind
         target = "likelihood" if is_by_likelihood(mean) else "kde"
-        fitted = cls(kernel=mean.kernel, scale=mean.scale, k=mean.k, spread=kind, target=target)
+        k: int | str = "auto" if target == "likelihood" else mean.k
+        fitted = cls(kernel=mean.kernel, scale=mean.scale, k=k, spread=kind, target=target)
         fitted.n_features_in_ = mean.dimension
         if mean.columns is not None:
             fitted.feature_names_in_ = np.array(mean.columns, dtype=object)

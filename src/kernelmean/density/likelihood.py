@@ -25,7 +25,7 @@ from kernelmean.mean import scaling
 from kernelmean.mean.expansion import AnyMean
 from kernelmean.mean.loaded import LoadedSample
 from kernelmean.mean.value import SparseKernelMean
-from kernelmean.mixtures import Found, Gaussians, Limits, Rows, likeliest
+from kernelmean.mixtures import Gaussians, Limits, Rows, likeliest
 from kernelmean.mixtures.gaussians import Shape, feature_count
 from kernelmean.mixtures.novelty import novelty, without_gross
 from kernelmean.mixtures.rows import drawn
@@ -86,18 +86,18 @@ class LikelihoodFit:
         found = self._found(some, every, widths, floor, streams)
         if kernel is None:
             kernel = Gaussian(float(np.sqrt(floor.min())))  # what every V_a has room for
-        return self._written(found.mixture, origin, kernel)
+        return self._written(found, origin, kernel)
 
     def _found(
         self, some: Rows, every: Rows, widths: Vector, floor: Vector, streams: Streams
-    ) -> Found:
+    ) -> Gaussians:
         """Without gross rows where k is open; k atoms that were asked for have to do for all."""
         limits = self.limits
         engine = self.data.engine
         if limits.k is not None:
             return likeliest(some, every, floor, limits, engine, streams)
         kept = without_gross(every, widths)
-        wide = novelty(every, kept, widths, limits.shape)
+        wide = novelty(every, kept, widths, floor, limits.shape)
         left = limits.k_max - len(wide.mixture)
         if left < 1:
             return likeliest(some, every, floor, limits, engine, streams)
@@ -132,7 +132,7 @@ class LikelihoodFit:
         k = len(mixture)
         reason: StopReason = "likelihood"
         if self.limits.k is not None:
-            reason = "fixed" if self.limits.k == k else "distinct"
+            reason = "fixed" if self.limits.k == k else "likelihood"
         return SparseKernelMean(
             centers=data.original(means, None),
             spreads=spreads,
@@ -180,8 +180,11 @@ def _scott(rows: Rows, widths: Vector) -> Vector:
 
 
 def _without(covariances: np.ndarray, variance: float) -> np.ndarray:
-    """V − σ²I, symmetric to the last bit and nowhere negative where V is a number."""
+    """V − σ²I, symmetric to the last bit, with no negative eigenvalue left by rounding."""
     if covariances.ndim == 1:
         return np.maximum(covariances - variance, 0.0)
-    spreads = covariances - variance * np.eye(covariances.shape[1])
-    return 0.5 * (spreads + np.swapaxes(spreads, 1, 2))
+    values, vectors = np.linalg.eigh(covariances)
+    spreads = (vectors * np.maximum(values - variance, 0.0)[:, None, :]) @ np.swapaxes(
+        vectors, 1, 2
+    )
+    return np.asarray(0.5 * (spreads + np.swapaxes(spreads, 1, 2)))

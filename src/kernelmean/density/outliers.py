@@ -17,7 +17,7 @@ from kernelmean._types import ArrayLike, IntVector, RandomState, Vector
 from kernelmean.bandwidth import RANKING_RULE
 from kernelmean.bandwidth.resolve import DEFAULT_RULE
 from kernelmean.density.estimator import SparseKDE
-from kernelmean.density.training import TrainingScores
+from kernelmean.density.training import LEAST_LOG, TrainingScores
 from kernelmean.samples import WeightedSample, estimators
 
 
@@ -265,7 +265,7 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         return own
 
     def _labels(self, scores: Vector) -> IntVector:
-        labels: IntVector = np.where(scores < self.offset_, -1, 1)
+        labels: IntVector = np.where(np.maximum(scores, LEAST_LOG) < self.offset_, -1, 1)
         return labels
 
     def score_samples(self, X: ArrayLike) -> Vector:

@@ -13,8 +13,10 @@ TARGETS = ("auto", "kde", "likelihood")
 def target_of(estimator: Any, error: float | None) -> Literal["kde", "likelihood"]:
     """The target that an estimator's parameters ask for.
 
-    "auto" is "likelihood" where nothing asks for a kernel density estimate: no bandwidth of one's
-    own, no other kernel, no selection, refinement or error, no point centres, no full density.
+    "auto" is "likelihood" where nothing asks for a kernel density estimate: no bandwidth and no
+    number of centres of one's own, no other kernel, no selection, refinement or error, no point
+    centres, no full density. More components than the rows can bear overfit; more centres of a
+    copy do not.
     """
     asked = _checks.choice(estimator.target, "target", TARGETS)
     if asked == "kde":
@@ -29,7 +31,8 @@ def target_of(estimator: Any, error: float | None) -> Literal["kde", "likelihood
         return "likelihood"
     open_bandwidth = isinstance(estimator.bandwidth, str) and estimator.bandwidth == "auto"
     named = isinstance(estimator.kernel, str)
-    return "likelihood" if open_bandwidth and named and objection is None else "kde"
+    ours = open_bandwidth and named and isinstance(estimator.k, str)
+    return "likelihood" if ours and objection is None else "kde"
 
 
 def _objection(estimator: Any, error: float | None) -> str | None:

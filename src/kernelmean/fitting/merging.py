@@ -16,6 +16,7 @@ from kernelmean.coefficients.sources import Source
 from kernelmean.engines import Engine, PointCloud
 from kernelmean.fitting.fit import path_facts
 from kernelmean.fitting.grouping import merged_by_moments
+from kernelmean.fitting.joining import side_by_side
 from kernelmean.fitting.moving import Target, moved
 from kernelmean.fitting.settings import default_limit
 from kernelmean.kernels import Atoms, RadialFunction
@@ -51,9 +52,10 @@ def merge(
     number of distinct centres the merged mean equals the target. Otherwise the centres are those of
     a greedy selection among them, or farthest-first where that reaches a smaller error.
 
-    Where centres have spreads, as atoms N(c, S), groups of atoms of the same sign become one atom
-    each, with the mass, the mean and the covariance of the group; scalar spreads then take a few
-    steps down the exact error. A greedy selection is kept where that is better. Spreads of
+    Densities that were fitted by likelihood keep their atoms while they are few enough. Where the
+    centres of other means have spreads, as atoms N(c, S), groups of atoms of the same sign become
+    one atom each, with the mass, the mean and the covariance of the group; scalar spreads then take
+    a few steps down the exact error. A greedy selection is kept where that is better. Spreads of
     different kinds give the kind that holds all.
 
     Parameters
@@ -95,6 +97,8 @@ def merge(
     _checks.choice(constraint, "constraint", coefficients.CONSTRAINTS)
     limit = default_limit(union.n_points) if k is None else _checks.count(k, "k")
     engine = engines.precise(engines.open(union.engine))
+    if all(mean.kappa is None for mean in means):
+        return side_by_side(union, limit, engine)
     cloud = engine.load(union.mapped_centers)
     radial = union.kernel.radial(union.dimension, union.space)
     if union.spreads is None:

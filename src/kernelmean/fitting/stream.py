@@ -306,6 +306,8 @@ class MeanStream:
             sum(mean.n_points * error for mean, error in zip(means, errors, strict=True))
             / merged.n_points
         )
+        if merged.kappa is None and merged.k == sum(mean.k for mean in means):
+            return [merged], [before]  # nothing was merged
         return [merged], [before + merging_error(means, merged)]
 
 

@@ -213,8 +213,12 @@ class SparseKernelMean:
         )
         found = self.estimated_error
         error = "" if found is None else f", estimated error: {found:.2g}"
+        kernel = str(self.kernel)
+        if self.kappa is None:
+            kernel = f"each at least {self.kernel.length:.3g} wide"
+        scaled = "" if self.scale is None else ", scaled"
         return (
-            f"SparseKernelMean({size}, {self.kernel}, space={self.space!r}, {self.selection}, "
+            f"SparseKernelMean({size}, {kernel}{scaled}, space={self.space!r}, {self.selection}, "
             f"stop: {stop}{error})"
         )
 
@@ -532,6 +536,8 @@ class SparseKernelMean:
                 )
             kappa = self._required_kappa("refit")
             return self._solved(kappa, self.kernel, wanted, self.nearest_bound)
+        if kernel is None and bandwidth is None:
+            self._required_kappa("refit")
         data = self._load(X, sample_weight)
         new = self._other_kernel(kernel, bandwidth, data.cloud)
         if self.spreads is not None and not new.traits.spreads:

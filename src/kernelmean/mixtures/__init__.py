@@ -7,6 +7,6 @@ few and narrow where they lie close.
 
 from kernelmean.mixtures.gaussians import Gaussians
 from kernelmean.mixtures.rows import Rows
-from kernelmean.mixtures.search import Found, Limits, likeliest
+from kernelmean.mixtures.search import Limits, likeliest
 
-__all__ = ["Found", "Gaussians", "Limits", "Rows", "likeliest"]
+__all__ = ["Gaussians", "Limits", "Rows", "likeliest"]

@@ -1,7 +1,7 @@
 """What no component stands for: gross outliers, and rows that are like none that were seen.
 
 The next row may be unlike all n before it. A few wide components of the weight of one point say so:
-the tails of a density are never empty, and its worst rows no longer decide what it is worth. Rows
+the tails of a density are not empty, and a row beyond all others costs less. Rows
 that lie far out of all proportion, if they are few, belong there too: no component is spent on
 them, and none is blown up by them.
 """
@@ -42,16 +42,16 @@ def without_gross(rows: Rows, widths: Vector) -> Rows:
     return rows[np.flatnonzero(~outside)]
 
 
-def novelty(rows: Rows, kept: Rows, widths: Vector, shape: Shape) -> Novelty:
+def novelty(rows: Rows, kept: Rows, widths: Vector, floor: Vector, shape: Shape) -> Novelty:
     """Components about the origin, each eight times as wide as the one before.
 
-    They reach the outermost of all rows, and have the mass of those that were not kept and of one
-    row more.
+    They reach beyond the outermost of all rows, and have the mass of those that were not kept and
+    of one row more.
     """
     farthest = float((np.abs(rows.points) / widths).max())
-    count = 1 + max(0, int(np.ceil(np.log(max(farthest, 1.0) / FIRST_WIDTH) / np.log(STEP))))
+    count = 2 + max(0, int(np.ceil(np.log(max(farthest, 1.0) / FIRST_WIDTH) / np.log(STEP))))
     scales = FIRST_WIDTH * STEP ** np.arange(count)
-    variances = scales[:, None] ** 2 * widths**2
+    variances = scales[:, None] ** 2 * widths**2 + floor
     d = rows.dimension
     covariances = variances.mean(axis=1) if shape == "scalar" else variances[:, None] * np.eye(d)
     wide = Gaussians(np.full(count, 1.0 / count), np.zeros((count, d)), covariances)

@@ -41,16 +41,19 @@ class Rows:
         return Rows(self.points - origin, self.masses)
 
     def folds(self, rng: np.random.Generator) -> list[tuple[IntVector, IntVector]]:
-        """Pairs of rows to fit on and rows to judge by; a single row has to do both."""
-        if len(self) == 1:
-            alone = np.zeros(1, dtype=np.intp)
-            return [(alone, alone)]
-        parts = np.array_split(rng.permutation(len(self)), min(FOLDS, len(self)))
-        few = len(self) <= MAX_ROWS_ALL_FOLDS
-        return [
-            (np.sort(np.concatenate([p for p in parts if p is not judged])), np.sort(judged))
-            for judged in (parts if few else parts[:1])
-        ]
+        """Pairs of rows to fit on and rows to judge by; equal rows have to do both."""
+        # Copies of a row stay together: one that judges its own copies would praise what is narrow.
+        values, of_row = np.unique(self.points, axis=0, return_inverse=True)
+        distinct = len(values)
+        if distinct == 1:
+            everything = np.arange(len(self))
+            return [(everything, everything)]
+        fold = np.empty(distinct, dtype=np.intp)
+        folds = min(FOLDS, distinct)
+        fold[rng.permutation(distinct)] = np.arange(distinct) % folds
+        number = fold[of_row.reshape(-1)]
+        tried = folds if len(self) <= MAX_ROWS_ALL_FOLDS else 1
+        return [(np.flatnonzero(number != f), np.flatnonzero(number == f)) for f in range(tried)]
 
 
 def drawn(cloud: PointCloud, weights: Vector | None, most: int, rng: np.random.Generator) -> Rows:

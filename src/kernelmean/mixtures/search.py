@@ -21,6 +21,9 @@ from kernelmean.mixtures.rows import Rows
 from kernelmean.mixtures.stacking import DRAFT_ROUNDS, Stack
 
 STEPS = 10  # of EM for each mixture
+# For how many times d + 1 points the common covariance counts in each component.
+STRENGTHS = (0.0, 1.0)
+MANY_STRENGTHS = (0.0, 1.0, 10.0, 100.0)  # where k is given, and may be more than rows can bear
 STARTS = 2  # k-means++ starts of each number of components
 LEAST_ROWS = 4  # per component
 LEAST_GAIN = 0.005  # nats, by which more components must improve the stack
@@ -44,14 +47,6 @@ class Limits(NamedTuple):
     k: int | None  # components exactly, or
     k_max: int  # in all
     shape: Shape
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """The mixture, and what held-out rows say of it."""
-
-    mixture: Gaussians
-    held_out: float  # mean log-density of rows that were held out, in nats
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +132,7 @@ def likeliest(
     engine: Engine,
     streams: Streams,
     novelty: Novelty | None = None,
-) -> Found:
+) -> Gaussians:
     """The mixture that is the likeliest at held-out rows.
 
     It is searched for on ``some`` rows, and fitted to ``every`` one that may be used. Numbers of
@@ -157,13 +152,15 @@ def likeliest(
         sizes = np.array([float(trial.k or len(every)) for trial in search.logs])
         shares = stack.few(sizes, MOST_MEMBERS, limits.k_max)
     else:
-        search.run(list(_trials(min(limits.k, search.smallest), some.dimension)))
+        k = min(limits.k, search.smallest)
+        search.run(list(_trials(k, some.dimension, MANY_STRENGTHS)))
         stack = search.stack()
         values = [stack.value(unit) for unit in np.eye(len(search.logs))]
-        shares = np.eye(len(search.logs))[int(np.argmax(values))]
+        best = list(search.logs)[int(np.argmax(values))]
+        return search.on_every_row(every, [best._replace(k=limits.k)], engine)[0]
     members = [trial for trial, share in zip(search.logs, shares, strict=True) if share > 0.0]
     mixtures = search.on_every_row(every, members, engine)
-    return Found(search.whole(mixtures, shares[shares > 0.0]), stack.value(shares))
+    return search.whole(mixtures, shares[shares > 0.0])
 
 
 def _doubled(search: Search, limits: Limits, n: int) -> None:
@@ -177,7 +174,7 @@ def _doubled(search: Search, limits: Limits, n: int) -> None:
     idle = 0
     k = 1
     while k <= max(1.0, most) and idle < WITHOUT_GAIN:
-        search.run(list(_trials(k, d)))
+        search.run(list(_trials(k, d, STRENGTHS)))
         stack = search.stack()
         value = stack.value(stack.shares(rounds=DRAFT_ROUNDS))
         idle = 0 if value > best + LEAST_GAIN else idle + 1
@@ -185,7 +182,7 @@ def _doubled(search: Search, limits: Limits, n: int) -> None:
         k *= 2
 
 
-def _trials(k: int, d: int) -> Iterator[Trial]:
+def _trials(k: int, d: int, strengths: tuple[float, ...]) -> Iterator[Trial]:
     for start in range(STARTS if k > 1 else 1):
-        for strength in (0.0, d + 1.0):
-            yield Trial(k, start, strength)
+        for strength in strengths:
+            yield Trial(k, start, strength * (d + 1))
