@@ -45,5 +45,7 @@ def test_the_rule_auto_is_the_likelihoods_but_for_outliers_and_ties():
     assert km.bandwidth.likelihood(gross) > 100 * plain
     assert km.bandwidth.auto(gross) == pytest.approx(plain, rel=0.25)
     assert km.bandwidth.auto(np.round(X)) >= np.sqrt(1 / 12) - 1e-12
+    constant = np.column_stack([X, np.ones(800)])
+    assert km.bandwidth.auto(constant) == pytest.approx(km.bandwidth.auto(X), rel=0.02)
     with pytest.raises(ValueError, match="'auto' finds no spread"):
         km.bandwidth.auto(np.ones((5, 2)))

@@ -105,10 +105,52 @@ def test_a_given_bandwidth_is_the_least_width_in_the_units_of_the_data():
 
 
 def test_k_atoms_are_k_atoms():
-    density = fitted(cloud(), k=5)
+    density = fitted(cloud(), k=5, target="likelihood")
     assert density.mean_.k == 5
     assert density.mean_.stop_reason == "fixed"
     assert fitted(cloud(), k_max=9).mean_.k <= 9
+
+
+def test_k_of_ones_own_asks_for_a_copy():
+    assert fitted(cloud(100), k=9).target_ == "kde"
+    assert fitted(cloud(50), k=45, target="likelihood").mean_.k == 45
+
+
+def test_copies_of_rows_change_little():
+    """Were copies to judge one another, as narrow a component as may be would win."""
+    rng = np.random.default_rng(0)
+    X, Q = rng.normal(size=(300, 4)), rng.normal(size=(2000, 4))
+    once = fitted(X).score_samples(Q).mean()
+    assert fitted(np.repeat(X, 2, axis=0)).score_samples(Q).mean() == pytest.approx(once, abs=0.05)
+
+
+@pytest.mark.parametrize("options", [{}, {"bandwidth": 0.5, "target": "likelihood"}])
+def test_files_hold_atoms_at_the_floor(tmp_path, options):
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(100, 2)) * [1.0, 0.05])[rng.integers(0, 100, 400)]
+    density = km.SparseKDE(random_state=0, **options).fit(X, sample_weight=rng.random(400))
+    density.save(tmp_path / "density.km")
+    back = km.SparseKDE.load(tmp_path / "density.km")
+    np.testing.assert_array_equal(back.score_samples(X), density.score_samples(X))
+    mixture = density.to_gaussian_mixture()
+    np.testing.assert_allclose(mixture.score_samples(X), density.score_samples(X), atol=1e-8)
+
+
+def test_batches_of_many_coordinates_and_units_join():
+    X = np.random.default_rng(0).normal(size=(200, 30)) * np.append(1e18, np.ones(29))
+    stream = km.SparseKDE(random_state=0).partial_fit(X[:100]).partial_fit(X[100:])
+    assert stream.target_ == "likelihood"
+    assert stream.merging_error_ == 0.0
+    assert np.isfinite(stream.score_samples(X)).all()
+
+
+def test_a_stream_keeps_to_its_most_atoms():
+    stream = km.SparseKDE(random_state=0, k_max=12)
+    for i in range(5):
+        stream.partial_fit(cloud(300, seed=i) + [5.0 * (i % 3), 0.0])
+    assert stream.mean_.k <= 12
+    assert stream.mean_.weights.sum() == pytest.approx(1.0)
+    assert stream.merging_error_ > 0.0
 
 
 def test_scalar_spreads_on_request_and_in_many_dimensions():

@@ -218,3 +218,8 @@ def test_pickle_and_determinism():
     one, two = (km.SparseKDEOutlierDetector(random_state=3).fit(X) for _ in range(2))
     np.testing.assert_array_equal(one.score_samples(X), two.score_samples(X))
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(one)).predict(X), one.predict(X))
+
+
+def test_a_single_row_is_no_outlier():
+    detector = km.SparseKDEOutlierDetector(bandwidth=1.0, random_state=0)
+    assert detector.fit_predict(np.ones((1, 3))).tolist() == [1]

@@ -331,6 +331,9 @@ class Toy(Kernel):
 
     log_density_constant = l2_radial = l2_log_peak = sample = spectral_scales = _refuse
 
+    def has_spectrum(self, space):
+        return False
+
 
 @dataclass(frozen=True)
 class Exponential(Toy):
