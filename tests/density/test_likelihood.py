@@ -147,7 +147,7 @@ def test_batches_of_many_coordinates_and_units_join():
 def test_a_stream_keeps_to_its_most_atoms():
     stream = km.SparseKDE(random_state=0, k_max=12)
     for i in range(5):
-        stream.partial_fit(cloud(300, seed=i) + [5.0 * (i % 3), 0.0])
+        stream.partial_fit(cloud(300, seed=i) + np.array([5.0 * (i % 3), 0.0]))
     assert stream.mean_.k <= 12
     assert stream.mean_.weights.sum() == pytest.approx(1.0)
     assert stream.merging_error_ > 0.0
