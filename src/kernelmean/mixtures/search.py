@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,8 @@ from kernelmean.mixtures.novelty import Novelty
 from kernelmean.mixtures.rows import Rows
 from kernelmean.mixtures.stacking import DRAFT_ROUNDS, Stack
 
-STEPS = 10  # of EM for each mixture
+STEPS = 10  # of EM for each trial, which has shown by then what it is worth
+LAST_STEPS = 30  # at most, for the members of the stack on all rows
 # For how many times d + 1 points the common covariance counts in each component.
 STRENGTHS = (0.0, 1.0)
 MANY_STRENGTHS = (0.0, 1.0, 10.0, 100.0)  # where k is given, and may be more than rows can bear
@@ -75,26 +77,33 @@ class Search:
 
     def run(self, trials: list[Trial]) -> None:
         """Fit and judge, several at a time: each is a function of its own arguments."""
+        alike = [list(group) for _, group in groupby(trials, lambda trial: trial[:2])]
         with _blas.one_thread(), ThreadPoolExecutor(self.threads) as pool:
-            made = list(pool.map(self._on_folds, trials))
-        self.logs.update(zip(trials, made, strict=True))
+            for found in pool.map(self._on_folds, alike):
+                self.logs.update(found)
 
-    def _on_folds(self, trial: Trial) -> Vector:
-        """The log-densities of all judging rows."""
-        return np.concatenate(
-            [
-                self.whole([self.fit(fold, i, trial)], np.ones(1)).log_density(fold.judges.points)
-                for i, fold in enumerate(self.folds)
-            ]
-        )
+    def _on_folds(self, alike: list[Trial]) -> dict[Trial, Vector]:
+        """The log-densities of all judging rows, for trials that begin alike."""
+        parts: dict[Trial, list[Vector]] = {trial: [] for trial in alike}
+        for i, fold in enumerate(self.folds):
+            for trial, mixture in self.fit(fold, i, alike).items():
+                whole = self.whole([mixture], np.ones(1))
+                parts[trial].append(whole.log_density(fold.judges.points))
+        return {trial: np.concatenate(logs) for trial, logs in parts.items()}
 
-    def fit(self, fold: Fold, number: int, trial: Trial) -> Gaussians:
-        """The mixture of a trial on the rows of a fold, which has a number of its own."""
-        if trial.k == 0:
-            return starts.each_row(fold.rows, self.floor)
-        rng = self.streams.of("likelihood starts", number, trial.k, trial.start)
-        sums = starts.cells(fold.cloud, fold.rows.size, trial.k, self.shape, rng)
-        return climb(fold.rows, sums, Prior(self.floor, trial.strength), self.shape, STEPS)
+    def fit(
+        self, fold: Fold, number: int, alike: list[Trial], steps: int = STEPS
+    ) -> dict[Trial, Gaussians]:
+        """The mixtures on the rows of a fold, which has a number, of trials that begin alike."""
+        k, start, _ = alike[0]
+        if k == 0:
+            return dict.fromkeys(alike, starts.each_row(fold.rows, self.floor))
+        rng = self.streams.of("likelihood starts", number, k, start)
+        sums = starts.cells(fold.cloud, fold.rows.size, k, self.shape, rng)
+        return {
+            trial: climb(fold.rows, sums, Prior(self.floor, trial.strength), self.shape, steps)
+            for trial in alike
+        }
 
     def on_every_row(self, rows: Rows, trials: list[Trial], engine: Engine) -> list[Gaussians]:
         """The trials fitted to every row, from the beginning.
@@ -105,7 +114,7 @@ class Search:
         whole = Fold(rows, engine.load(rows.points, rows.masses), rows)
         number = len(self.folds)
         with _blas.one_thread(), ThreadPoolExecutor(self.threads) as pool:
-            return list(pool.map(lambda trial: self.fit(whole, number, trial), trials))
+            return list(pool.map(lambda t: self.fit(whole, number, [t], LAST_STEPS)[t], trials))
 
     def whole(self, mixtures: list[Gaussians], shares: Vector) -> Gaussians:
         """Mixtures by their shares, with the wide components beside them."""
