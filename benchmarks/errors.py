@@ -52,7 +52,7 @@ def _standard(X: np.ndarray, most: int) -> np.ndarray:
 
 
 def _density(X: np.ndarray, **options: Any) -> km.SparseKernelMean:
-    mean = km.SparseKDE(bandwidth="scott", random_state=0, **options).fit(X).mean_
+    mean = km.SparseKDE(bandwidth="scott", scale=None, random_state=0, **options).fit(X).mean_
     assert isinstance(mean, km.SparseKernelMean)
     return mean
 
