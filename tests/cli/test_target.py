@@ -33,7 +33,7 @@ def test_no_error_is_measured_where_there_is_no_copy(run, monkeypatch):
         raise AssertionError("a density by likelihood is near to no kernel mean")
 
     monkeypatch.setattr(km.SparseKernelMean, "certificate", refuse)
-    command = ("fit", "new.csv", "-o", "m.km", "--k", 5, "--certificate")
+    command = ("fit", "new.csv", "-o", "m.km", "--k", 5, "--target", "likelihood", "--certificate")
     found = answer(run(*command, "--json"))
     assert {name: found[name] for name in MEASURED} == dict.fromkeys(MEASURED)
     said = run(*command).out
@@ -42,7 +42,9 @@ def test_no_error_is_measured_where_there_is_no_copy(run, monkeypatch):
 
 
 def test_info_tells_the_same_from_the_file(run):
-    found = answer(run("fit", "new.csv", "-o", "m.km", "--k", 5, "--json"))
+    found = answer(
+        run("fit", "new.csv", "-o", "m.km", "--k", 5, "--target", "likelihood", "--json")
+    )
     told = answer(run("info", "m.km", "--json"))
     shared = set(found) & set(told)
     assert {"target", "bandwidth", "divided_by", "mean_log_density", "centres"} <= shared
@@ -59,7 +61,21 @@ def test_score_flags_by_the_quantiles_of_the_training_density(run):
 
 
 def test_a_report_has_no_indicator(run, tmp_path):
-    assert run("fit", "new.csv", "-o", "m.km", "--k", 5, "--report", "fit.html").code == 0
+    assert (
+        run(
+            "fit",
+            "new.csv",
+            "-o",
+            "m.km",
+            "--k",
+            5,
+            "--target",
+            "likelihood",
+            "--report",
+            "fit.html",
+        ).code
+        == 0
+    )
     page = (tmp_path / "fit.html").read_text()
     assert "fitted by likelihood" in page
     assert "Error indicator" not in page
@@ -112,7 +128,21 @@ def test_what_no_likelihood_heeds_ends_in_one_line(run, tmp_path, how, words):
 
 def test_workers_fit_what_one_machine_fits(run):
     pytest.importorskip("distributed", reason="pip install 'kernelmean[cluster]'")
-    one = answer(run("fit", "new.csv", "-o", "a.km", "--k", 5, "--json"))
-    many = answer(run("fit", "new.csv", "-o", "b.km", "--k", 5, "--workers", 2, "--json"))
+    one = answer(run("fit", "new.csv", "-o", "a.km", "--k", 5, "--target", "likelihood", "--json"))
+    many = answer(
+        run(
+            "fit",
+            "new.csv",
+            "-o",
+            "b.km",
+            "--k",
+            5,
+            "--target",
+            "likelihood",
+            "--workers",
+            2,
+            "--json",
+        )
+    )
     assert many["target"] == one["target"] == "likelihood"
     assert many["mean_log_density"] == pytest.approx(one["mean_log_density"], abs=0.05)
