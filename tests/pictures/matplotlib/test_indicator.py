@@ -23,7 +23,7 @@ def test_a_full_density_has_no_indicator(normal_cloud, drawn):
 
 
 def test_a_density_by_likelihood_has_no_indicator(normal_cloud, drawn):
-    density = km.SparseKDE(random_state=0).fit(normal_cloud)
+    density = km.SparseKDE(k=5, target="likelihood", random_state=0).fit(normal_cloud)
     with pytest.raises(TypeError, match="fit with target='kde'"):
         km.plot.IndicatorDisplay.from_estimator(density)
     display = drawn(km.plot.DensityDisplay.from_estimator(density, features=(0, 1)))
