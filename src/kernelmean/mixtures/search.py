@@ -15,7 +15,7 @@ from kernelmean._random import Streams
 from kernelmean._types import Vector
 from kernelmean.engines import Engine, PointCloud, thread_count
 from kernelmean.mixtures import starts
-from kernelmean.mixtures.expectation import Prior, climb
+from kernelmean.mixtures.expectation import Prior, climb, shared_out
 from kernelmean.mixtures.gaussians import Gaussians, Shape, feature_count, joined
 from kernelmean.mixtures.novelty import Novelty
 from kernelmean.mixtures.rows import Rows
@@ -74,6 +74,7 @@ class Search:
     threads: int
     novelty: Novelty | None
     logs: dict[Trial, Vector] = field(default_factory=dict)  # of all judging rows
+    kept: dict[Trial, Gaussians] = field(default_factory=dict)  # on the first fold
 
     def run(self, trials: list[Trial]) -> None:
         """Fit and judge, several at a time: each is a function of its own arguments."""
@@ -87,6 +88,7 @@ class Search:
         parts: dict[Trial, list[Vector]] = {trial: [] for trial in alike}
         for i, fold in enumerate(self.folds):
             for trial, mixture in self.fit(fold, i, alike).items():
+                self.kept.setdefault(trial, mixture)
                 whole = self.whole([mixture], np.ones(1))
                 parts[trial].append(whole.log_density(fold.judges.points))
         return {trial: np.concatenate(logs) for trial, logs in parts.items()}
@@ -106,15 +108,26 @@ class Search:
         }
 
     def on_every_row(self, rows: Rows, trials: list[Trial], engine: Engine) -> list[Gaussians]:
-        """The trials fitted to every row, from the beginning.
-
-        They do not go on from what they were on a fold: a row far from all others that was held
-        out there would belong to no component, and blow up the widest.
-        """
+        """The trials fitted to every row."""
         whole = Fold(rows, engine.load(rows.points, rows.masses), rows)
-        number = len(self.folds)
         with _blas.one_thread(), ThreadPoolExecutor(self.threads) as pool:
-            return list(pool.map(lambda t: self.fit(whole, number, [t], LAST_STEPS)[t], trials))
+            return list(pool.map(lambda trial: self._last(whole, trial), trials))
+
+    def _last(self, whole: Fold, trial: Trial) -> Gaussians:
+        """From the beginning, or from what the trial was on the first fold: the likelier one.
+
+        A new start may end worse than the one that was judged. The old one may know nothing of
+        rows that were held out there, which then blow up its widest component.
+        """
+        fresh = self.fit(whole, len(self.folds), [trial], LAST_STEPS)[trial]
+        if trial not in self.kept or trial.k == 0:
+            return fresh
+        rows = whole.rows
+        sums, _ = shared_out(rows, self.kept[trial], self.shape)
+        prior = Prior(self.floor, trial.strength)
+        further = climb(rows, sums, prior, self.shape, LAST_STEPS)
+        values = [mixture.log_density(rows.points) @ rows.masses for mixture in (fresh, further)]
+        return fresh if values[0] >= values[1] else further
 
     def whole(self, mixtures: list[Gaussians], shares: Vector) -> Gaussians:
         """Mixtures by their shares, with the wide components beside them."""
