@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
 import kernelmean as km
-from kernelmean.density.left_out import Rows, left_out_logs
+from kernelmean.density.left_out import ScoredRows, left_out_logs
 from kernelmean.samples import ArraySample, WeightedSample
 
 
@@ -24,7 +24,7 @@ def cloud(n=120, d=3, seed=0):
 
 def scores(density, X, w=None):
     sample = WeightedSample.of(ArraySample(X), None if w is None else np.asarray(w, dtype=float))
-    return left_out_logs(density, Rows.of(sample))
+    return left_out_logs(density, ScoredRows.of(sample))
 
 
 def components(density, spreads=None):

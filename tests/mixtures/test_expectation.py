@@ -37,7 +37,7 @@ def two() -> Gaussians:
 def test_one_step_is_that_of_the_definition():
     data = rows()
     prior = Prior(np.array([0.1, 0.2]), 5.0)
-    sums, value = expectation.shared_out(data, two(), "full")
+    sums, value = expectation.shared_out(data, two())
     found = expectation.fitted(sums, 2, prior, "full")
     R = naive_shares(data, two()) * data.masses
     N = R.sum(axis=1)
@@ -65,7 +65,7 @@ def test_the_likelihood_never_falls(shape):
     values = []
     sums = R @ psi.T
     for _ in range(15):
-        sums, value = expectation.shared_out(data, expectation.fitted(sums, 3, prior, shape), shape)
+        sums, value = expectation.shared_out(data, expectation.fitted(sums, 3, prior, shape))
         values.append(value)
     # The pull of W towards its diagonal is no part of the likelihood, but acts on W alone.
     assert (np.diff(values) > -1e-10).all()
@@ -81,14 +81,14 @@ def test_no_component_is_narrower_than_the_floor():
 
 def test_a_strong_prior_gives_all_components_the_common_covariance():
     data = rows()
-    sums, _ = expectation.shared_out(data, two(), "full")
+    sums, _ = expectation.shared_out(data, two())
     found = expectation.fitted(sums, 2, Prior(np.full(2, 1e-9), 1e9), "full")
     np.testing.assert_allclose(found.covariances[0], found.covariances[1], rtol=1e-6)
 
 
 def test_components_that_stand_for_nothing_are_dropped():
     far = Gaussians(two().weights, np.array([[0.0, 0.0], [900.0, 0.0]]), two().covariances)
-    sums, _ = expectation.shared_out(rows(), far, "full")
+    sums, _ = expectation.shared_out(rows(), far)
     assert len(expectation.fitted(sums, 2, Prior(np.full(2, 0.1), 0.0), "full")) == 1
 
 

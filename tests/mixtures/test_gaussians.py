@@ -25,7 +25,7 @@ def mixture(shape: str, k: int = 4, d: int = 3, seed: int = 0) -> Gaussians:
 
 def matrices(mixed: Gaussians) -> np.ndarray:
     d = mixed.means.shape[1]
-    if mixed.shape == "full":
+    if mixed.kind == "full":
         return mixed.covariances
     return mixed.covariances[:, None, None] * np.eye(d)
 

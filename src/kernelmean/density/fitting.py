@@ -23,7 +23,7 @@ from kernelmean.fitting.fit import fit_prepared
 from kernelmean.fitting.honesty import told
 from kernelmean.fitting.points import HONEST, OPEN_ENDS
 from kernelmean.fitting.prepare import Prepared, prepare
-from kernelmean.fitting.settings import FEWEST_DENSITY_CENTERS, FitSettings, default_limit
+from kernelmean.fitting.settings import FitSettings, density_limit
 from kernelmean.kernels import Atoms, Kernel
 from kernelmean.mean import scaling
 from kernelmean.mean.expansion import KernelMean
@@ -52,12 +52,12 @@ PARAMETERS = (
 def fit_density(
     sample: WeightedSample, settings: FitSettings, streams: Streams, memory: Memory | None = None
 ) -> SparseKernelMean:
-    """A valid density on k centres: α ≥ 0, Σα = 1, the exact optimum in L2.
+    """A valid density on k centres: by likelihood, or the exact optimum in L2 with α ≥ 0, Σα = 1.
 
-    Centres that are points are those for Scott's bandwidth, whatever the bandwidth: a search over
-    bandwidths that is given a ``memory`` selects once (the paper's amortisation). Narrower kernels
-    do no better with centres of their own; refined centres do, and so do centres with spreads,
-    since a spread is chosen by what it achieves at a bandwidth.
+    Of the latter, centres that are points are those for Scott's bandwidth, whatever the bandwidth:
+    a search over bandwidths that is given a ``memory`` selects once (the paper's amortisation).
+    Narrower kernels do no better with centres of their own; refined centres do, and so do centres
+    with spreads, since a spread is chosen by what it achieves at a bandwidth.
     """
     if settings.target == "likelihood":
         return fit_by_likelihood(sample, settings, streams)
@@ -66,7 +66,7 @@ def fit_density(
     size = prepared.data.cloud.summary.size
     limited = settings
     if settings.k_max is None and settings.error is None:
-        limited = replace(settings, k_max=max(default_limit(size), FEWEST_DENSITY_CENTERS))
+        limited = replace(settings, k_max=density_limit(size))
     spread = any(spreads.kinds_of(limited, prepared.kernel, sample.sample.dimension, size))
     reference = prepared if settings.refine or spread else _at_scotts_bandwidth(prepared)
     asked = replace(

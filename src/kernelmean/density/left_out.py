@@ -35,7 +35,7 @@ WHOLE = 1.0 - 1e-9  # a share in a cell from which on there is nothing else in i
 CANCELLED_SHARE = 1e-6
 
 
-class Rows(NamedTuple):
+class ScoredRows(NamedTuple):
     """Rows of a sample that are to be scored."""
 
     X: Points  # (n, d)
@@ -45,7 +45,7 @@ class Rows(NamedTuple):
     complete: bool  # whether these are all rows of the sample
 
     @classmethod
-    def of(cls, sample: WeightedSample, indices: IntVector | None = None) -> Rows:
+    def of(cls, sample: WeightedSample, indices: IntVector | None = None) -> ScoredRows:
         """Some rows of a sample; all of them where none are named."""
         n = len(sample)
         chosen = np.arange(n) if indices is None else indices
@@ -67,7 +67,7 @@ class Cells(NamedTuple):
     moved: Vector  # (n,) ‖x − c′‖²; infinite where the centre goes with the row
 
 
-def left_out_logs(density: Density, rows: Rows) -> Vector:
+def left_out_logs(density: Density, rows: ScoredRows) -> Vector:
     """(n,): log f₋ᵢ(xᵢ), the density at each row without that row.
 
     Time O(n·k·d), with covariances O(n·k·d²).
@@ -85,7 +85,7 @@ def left_out_logs(density: Density, rows: Rows) -> Vector:
     return np.where(np.isneginf(total), -np.inf, logs)  # with the last row nothing is left
 
 
-def _own_cells(full: KernelMean, rows: Rows) -> Cells:
+def _own_cells(full: KernelMean, rows: ScoredRows) -> Cells:
     """Of a full mean: every row is a centre, in a cell with nothing but its own copies."""
     n = len(rows.X)
     shares = rows.taken / full.weights
@@ -94,7 +94,7 @@ def _own_cells(full: KernelMean, rows: Rows) -> Cells:
     return Cells(np.arange(n), np.zeros(n), np.where(alone, 0.0, shares), moved)
 
 
-def _nearest_cells(density: SparseKernelMean, Y: Points, rows: Rows) -> Cells:
+def _nearest_cells(density: SparseKernelMean, Y: Points, rows: ScoredRows) -> Cells:
     """Of a sparse mean: the mass of a cell is that of its rows.
 
     Where not all rows are there it is the weight of the centre, which is near it.
@@ -126,7 +126,7 @@ def _nearest(Y: Points, centers: Points) -> tuple[IntVector, Vector]:
     return labels, squared
 
 
-def _distances_to_rows(labels: IntVector, squared: Vector, rows: Rows, k: int) -> Vector:
+def _distances_to_rows(labels: IntVector, squared: Vector, rows: ScoredRows, k: int) -> Vector:
     """‖x − c′‖² where centres are rows: as it was, but for a row that is a centre without copies.
 
     For that row it is the mean of ‖x − x_j‖² over the other rows of the cell.

@@ -7,26 +7,26 @@ bandwidth σ, below which no component may be narrow.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernelmean import _checks, bandwidth
+from kernelmean import bandwidth
 from kernelmean._random import Streams
 from kernelmean._types import StopReason, Vector
 from kernelmean.bandwidth import resolution
 from kernelmean.bandwidth.resolve import resolve_kernel
 from kernelmean.engines.arrays import ArraySummary, WeightedPoints
 from kernelmean.fitting.prepare import engine_name, loaded
-from kernelmean.fitting.settings import FEWEST_DENSITY_CENTERS, FitSettings, default_limit
-from kernelmean.fitting.spreads import full_fits
-from kernelmean.kernels import Gaussian, Kernel
+from kernelmean.fitting.settings import FitSettings, density_limit
+from kernelmean.fitting.spreads import kinds
+from kernelmean.kernels import Gaussian, Kernel, SpreadKind
 from kernelmean.mean import scaling
 from kernelmean.mean.expansion import AnyMean
 from kernelmean.mean.loaded import LoadedSample
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.mixtures import Gaussians, Limits, Rows, likeliest
-from kernelmean.mixtures.gaussians import Shape, feature_count
+from kernelmean.mixtures.gaussians import feature_count
 from kernelmean.mixtures.novelty import novelty, without_gross
 from kernelmean.mixtures.rows import drawn
 from kernelmean.samples import WeightedSample
@@ -46,14 +46,12 @@ def fit_by_likelihood(
     settings.check_names()
     data = loaded(sample, settings)
     size = data.cloud.summary.size
-    limit = settings.k_max
-    if limit is None:
-        limit = max(default_limit(size), FEWEST_DENSITY_CENTERS)
-    rule = settings.stopping(size)
-    shape = _shape(settings, sample.sample.dimension, rule.k or limit)
-    atoms = min(float(rule.k or limit), size)
-    fit = LikelihoodFit(data, settings, Limits(rule.k, _checks.count(limit, "k_max"), shape), atoms)
-    return fit.mean(streams)
+    limited = settings
+    if settings.k_max is None:
+        limited = replace(settings, k_max=density_limit(size))
+    rule = limited.stopping(size)
+    kind = _kind(limited, sample.sample.dimension, rule.limit)
+    return LikelihoodFit(data, limited, Limits(rule.k, rule.k_max, kind)).mean(streams)
 
 
 def is_by_likelihood(density: AnyMean) -> bool:
@@ -68,7 +66,6 @@ class LikelihoodFit:
     data: LoadedSample
     settings: FitSettings
     limits: Limits
-    most_atoms: float
 
     def mean(self, streams: Streams) -> SparseKernelMean:
         """Draw the rows, find the mixture, and write it as a mean."""
@@ -97,7 +94,7 @@ class LikelihoodFit:
         if limits.k is not None:
             return likeliest(some, every, floor, limits, engine, streams)
         kept = without_gross(every, widths)
-        wide = novelty(every, kept, widths, floor, limits.shape)
+        wide = novelty(every, kept, widths, floor, limits.kind)
         left = limits.k_max - len(wide.mixture)
         if left < 1:
             return likeliest(some, every, floor, limits, engine, streams)
@@ -111,7 +108,8 @@ class LikelihoodFit:
     @property
     def _most_rows(self) -> int:
         d = self.data.sample.sample.dimension
-        width = self.most_atoms * feature_count(d, self.limits.shape)
+        atoms = self.limits.k or self.limits.k_max
+        width = atoms * feature_count(d, self.limits.kind)
         return max(MAX_SEARCH_ROWS, int(MAX_LAST_WORK / width))
 
     def _given_kernel(self) -> Kernel | None:
@@ -130,9 +128,7 @@ class LikelihoodFit:
         means = mixture.means[order] + origin
         nearest = data.cloud.nearest(means).distances()
         k = len(mixture)
-        reason: StopReason = "likelihood"
-        if self.limits.k is not None:
-            reason = "fixed" if self.limits.k == k else "likelihood"
+        reason: StopReason = "fixed" if self.limits.k == k else "likelihood"
         return SparseKernelMean(
             centers=data.original(means, None),
             spreads=spreads,
@@ -156,16 +152,11 @@ class LikelihoodFit:
         )
 
 
-def _shape(settings: FitSettings, d: int, k: int) -> Shape:
+def _kind(settings: FitSettings, d: int, k: int) -> SpreadKind:
     """Whether covariances are matrices; numbers in many dimensions, or where they are asked for."""
-    if settings.spread == "auto":
-        return "full" if d <= MAX_FULL_DIMENSION and full_fits(k, d) else "scalar"
-    if settings.spread == "full" and not full_fits(k, d):
-        raise ValueError(
-            f"spread='full' would hold {k} covariances of {d} × {d} numbers, more than fits "
-            "memory; use spread='scalar'."
-        )
-    return "scalar" if settings.spread == "scalar" else "full"
+    able = kinds(settings, Gaussian(1.0), d, k)
+    few = d <= MAX_FULL_DIMENSION or settings.spread == "full"
+    return "full" if "full" in able and few else "scalar"
 
 
 def _widths(rows: Rows) -> Vector:

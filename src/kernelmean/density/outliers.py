@@ -256,12 +256,8 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         own: dict[str, Any] = self.get_params(deep=False)
         del own["contamination"]
         own["target"] = "kde"
-        named = isinstance(self.kernel, str)
         if isinstance(self.bandwidth, str) and self.bandwidth == "auto":
-            own["bandwidth"] = RANKING_RULE if named else DEFAULT_RULE
-        lengths_are_given = not (named and isinstance(self.bandwidth, str))
-        if isinstance(self.scale, str) and self.scale == "auto" and lengths_are_given:
-            own["scale"] = None
+            own["bandwidth"] = RANKING_RULE if isinstance(self.kernel, str) else DEFAULT_RULE
         return own
 
     def _labels(self, scores: Vector) -> IntVector:

@@ -8,7 +8,7 @@ import numpy as np
 
 from kernelmean._types import Vector
 from kernelmean.density.fitting import Density
-from kernelmean.density.left_out import Rows, left_out_logs
+from kernelmean.density.left_out import ScoredRows, left_out_logs
 from kernelmean.density.quantiles import (
     evenly_spread_rows,
     most_scored_rows,
@@ -38,10 +38,10 @@ class TrainingScores:
         """
         most = most_scored_rows(density)
         if sample.sample.resident or len(sample) <= most:
-            values = left_out_logs(density, Rows.of(sample))
+            values = left_out_logs(density, ScoredRows.of(sample))
             return cls(values, sample.weights, sample.summary.size, complete=True)
         rows = evenly_spread_rows(sample, most)
-        return cls(left_out_logs(density, Rows.of(sample, rows)), None, most, complete=False)
+        return cls(left_out_logs(density, ScoredRows.of(sample, rows)), None, most, complete=False)
 
     def of_given_rows(
         self, density: Density, given: Sample, sample: WeightedSample

@@ -244,7 +244,7 @@ def _criterion(
         rule.limit,
         fixed=rule.k is not None,
         unit_sum=settings.constraint is not None,
-        density=settings.by_likelihood,
+        density=settings.is_density,
         streams=streams,
     )
     return Criterion(task, settings.constraint, settings.solver, prepared.kernel, settings.space)

@@ -17,7 +17,7 @@ from kernelmean.kernels import Kernel
 from kernelmean.samples import WeightedSample
 
 SPREADS = ("auto", None, "scalar", "full")  # names as users write them
-FEWEST_DENSITY_CENTERS = 600  # that "auto" may take however few the points: fewer save no time
+FEWEST_DENSITY_CENTERS = 600  # that "auto" may take however few the points
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class FitSettings:
     solver: Solver = "cholesky"
     engine: str | Engine = "cpu"
     target: Literal["kde", "likelihood"] = "kde"  # what a density is to be near to
-    by_likelihood: bool = False  # "auto" compares the mean log-density of rows, not the error
+    is_density: bool = False  # "auto" compares the mean log-density of rows, not the error
 
     @classmethod
     def density(cls, **options: Any) -> FitSettings:
@@ -53,7 +53,7 @@ class FitSettings:
         the fringe first: the L2 error, by which a mean with the same space and constraint is
         chosen, hardly sees the tails, and likelihoods live by them.
         """
-        return cls(space="l2", constraint="simplex", by_likelihood=True, **options)
+        return cls(space="l2", constraint="simplex", is_density=True, **options)
 
     @property
     def is_auto(self) -> bool:
@@ -114,6 +114,11 @@ class FitSettings:
 def default_limit(n: float) -> int:
     """The largest integer below 3√n."""
     return max(1, math.ceil(3 * math.sqrt(n)) - 1)
+
+
+def density_limit(n: float) -> int:
+    """The same for a density, which few points may give more: fewer centres save no time."""
+    return max(default_limit(n), FEWEST_DENSITY_CENTERS)
 
 
 def largest_limit(n: float) -> int:

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelmean._types import Matrix, Vector
-from kernelmean.mixtures.gaussians import Gaussians, Shape, blocks, features, moments
+from kernelmean.kernels import SpreadKind
+from kernelmean.mixtures.gaussians import Gaussians, blocks, features, moments
 from kernelmean.mixtures.rows import Rows
 
 LEAST_MASS = 0.5  # points; a component that stands for fewer is dropped
@@ -35,42 +36,50 @@ class Prior:
     ) -> NDArray[np.float64]:
         """V_a = (Σ_j r_ja u uᵀ + ν·W)/(N_a + ν) + floor, u = x_j − c_a.
 
-        W is the pooled scatter within components over n; for d + 1 points more, its diagonal: a
-        sample of fewer points than coordinates has no other full covariance.
+        W is the pooled scatter within components over n, drawn towards its diagonal.
         """
         nu = self.strength
         pooled = scatters.sum(axis=0) / size
         if scatters.ndim == 1:
             v: NDArray[np.float64] = (scatters + nu * pooled) / (masses + nu)
             return v + float(self.floor.mean())
-        d = len(self.floor)
-        W = (size * pooled + (d + 1) * np.diag(np.diag(pooled))) / (size + d + 1)
+        W = drawn_to_diagonal(pooled, size)
         V = (scatters + nu * W) / (masses + nu)[:, None, None] + np.diag(self.floor)
         return _positive(V, float(self.floor.min()))
 
 
-def climb(rows: Rows, start: Matrix, prior: Prior, shape: Shape, steps: int) -> Gaussians:
+def drawn_to_diagonal(covariance: Matrix, size: float) -> Matrix:
+    """(nΣ + (d + 1)·diag Σ)/(n + d + 1): the diagonal counts as d + 1 points more.
+
+    A sample of fewer points than coordinates has no other covariance that could be inverted.
+    """
+    d = len(covariance)
+    drawn: Matrix = (size * covariance + (d + 1) * np.diag(np.diag(covariance))) / (size + d + 1)
+    return drawn
+
+
+def climb(rows: Rows, start: Matrix, prior: Prior, kind: SpreadKind, steps: int) -> Gaussians:
     """The mixture after so many steps of EM from (k, F) sums of features."""
     sums = start
     before = -np.inf
     for _ in range(steps):
-        found = fitted(sums, rows.dimension, prior, shape)
-        sums, value = shared_out(rows, found, shape)
+        found = fitted(sums, rows.dimension, prior, kind)
+        sums, value = shared_out(rows, found)
         if value - before < LEAST_GAIN:
             break
         before = value
-    return fitted(sums, rows.dimension, prior, shape)
+    return fitted(sums, rows.dimension, prior, kind)
 
 
-def fitted(sums: Matrix, d: int, prior: Prior, shape: Shape) -> Gaussians:
+def fitted(sums: Matrix, d: int, prior: Prior, kind: SpreadKind) -> Gaussians:
     """M step: each component has the mass, the mean and the covariance of its share."""
     kept = sums[sums[:, -1] > min(LEAST_MASS, 0.5 * float(sums[:, -1].max()))]
-    masses, means, scatters = moments(kept, d, shape)
+    masses, means, scatters = moments(kept, d, kind)
     covariances = prior.covariances(masses, scatters, float(masses.sum()))
     return Gaussians(masses / masses.sum(), means, covariances)
 
 
-def shared_out(rows: Rows, mixture: Gaussians, shape: Shape) -> tuple[Matrix, float]:
+def shared_out(rows: Rows, mixture: Gaussians) -> tuple[Matrix, float]:
     """E step: (k, F) Σ_j m_j r_ja ψ(x_j), and the mean log-density of the rows.
 
     r_ja = w_a N_a(x_j)/Σ_b w_b N_b(x_j) is the share of component a in row j.
@@ -79,7 +88,7 @@ def shared_out(rows: Rows, mixture: Gaussians, shape: Shape) -> tuple[Matrix, fl
     sums = np.zeros(theta.shape)
     value = 0.0
     for some in blocks(len(rows), sum(theta.shape)):
-        psi = features(rows.points[some], shape)
+        psi = features(rows.points[some], mixture.kind)
         masses = rows.masses[some]
         shares = theta @ psi
         top = shares.max(axis=0)

@@ -13,15 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from kernelmean._types import Matrix, Points, Vector
+from kernelmean.kernels import SpreadKind
 
-Shape: TypeAlias = Literal["scalar", "full"]
 BLOCK_FEATURES = 2**17  # numbers of Ψ in memory at a time: 1 MiB, which stays in the cache
 LOG_2PI = float(np.log(2.0 * np.pi))
 
@@ -48,14 +48,14 @@ class Gaussians:
         return len(self.weights)
 
     @property
-    def shape(self) -> Shape:
+    def kind(self) -> SpreadKind:
         """Whether covariances are matrices or numbers."""
         return "scalar" if self.covariances.ndim == 1 else "full"
 
     def coefficients(self) -> Matrix:
         """(k, F) Θ: log w_a N(x; c_a, V_a) = Θ_a·ψ(x)."""
         d = self.means.shape[1]
-        if self.shape == "scalar":
+        if self.kind == "scalar":
             precision = 1.0 / self.covariances
             squares = -0.5 * precision[:, None]
             log_det = d * np.log(self.covariances)
@@ -75,7 +75,7 @@ class Gaussians:
         theta = self.coefficients()
         found = np.empty(len(X))
         for some in blocks(len(X), sum(theta.shape)):
-            found[some] = logsumexp(theta @ features(X[some], self.shape), axis=0)
+            found[some] = logsumexp(theta @ features(X[some], self.kind), axis=0)
         return found
 
 
@@ -88,13 +88,13 @@ class Moments(NamedTuple):
     scatters: NDArray[np.float64]
 
 
-def features(X: Points, shape: Shape) -> Matrix:
+def features(X: Points, kind: SpreadKind) -> Matrix:
     """(F, n) Ψ: products of coordinates, or their sum of squares; coordinates; one."""
     n, d = X.shape
-    psi = np.empty((feature_count(d, shape), n))
+    psi = np.empty((feature_count(d, kind), n))
     coordinates = psi[-d - 1 : -1]
     coordinates[:] = X.T
-    if shape == "scalar":
+    if kind == "scalar":
         np.einsum("tj,tj->j", coordinates, coordinates, out=psi[0])
     else:
         first = 0
@@ -105,12 +105,12 @@ def features(X: Points, shape: Shape) -> Matrix:
     return psi
 
 
-def feature_count(d: int, shape: Shape) -> int:
+def feature_count(d: int, kind: SpreadKind) -> int:
     """F, the number of features of d coordinates."""
-    return d + 2 if shape == "scalar" else d * (d + 1) // 2 + d + 1
+    return d + 2 if kind == "scalar" else d * (d + 1) // 2 + d + 1
 
 
-def moments(sums: Matrix, d: int, shape: Shape) -> Moments:
+def moments(sums: Matrix, d: int, kind: SpreadKind) -> Moments:
     """The moments that (k, F) sums Σ_j m_j r_ja ψ(x_j) hold, about the means.
 
     Rows lie about the origin, so that Σxxᵀ − N·ccᵀ keeps its digits.
@@ -118,7 +118,7 @@ def moments(sums: Matrix, d: int, shape: Shape) -> Moments:
     masses = sums[:, -1]
     means = sums[:, -d - 1 : -1] / masses[:, None]
     squares = sums[:, : -d - 1]
-    if shape == "scalar":
+    if kind == "scalar":
         scatter = (squares[:, 0] - masses * (means**2).sum(axis=1)) / d
         return Moments(masses, means, np.maximum(scatter, 0.0))
     full = np.empty((len(sums), d, d))

@@ -1,9 +1,9 @@
 """What no component stands for: gross outliers, and rows that are like none that were seen.
 
 The next row may be unlike all n before it. A few wide components of the weight of one point say so:
-the tails of a density are not empty, and a row beyond all others costs less. Rows
-that lie far out of all proportion, if they are few, belong there too: no component is spent on
-them, and none is blown up by them.
+the tails of a density are not empty, and a row beyond all others costs less. Rows that lie far out
+of all proportion, if they are few, belong there too: no component is spent on them, and none is
+blown up by them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernelmean._types import Vector
-from kernelmean.mixtures.gaussians import Gaussians, Shape, joined
+from kernelmean.kernels import SpreadKind
+from kernelmean.mixtures.gaussians import Gaussians, joined
 from kernelmean.mixtures.rows import Rows
 
 FIRST_WIDTH = 8.0  # of the narrowest wide component, in widths of the columns
@@ -42,7 +43,7 @@ def without_gross(rows: Rows, widths: Vector) -> Rows:
     return rows[np.flatnonzero(~outside)]
 
 
-def novelty(rows: Rows, kept: Rows, widths: Vector, floor: Vector, shape: Shape) -> Novelty:
+def novelty(rows: Rows, kept: Rows, widths: Vector, floor: Vector, kind: SpreadKind) -> Novelty:
     """Components about the origin, each eight times as wide as the one before.
 
     They reach beyond the outermost of all rows, and have the mass of those that were not kept and
@@ -53,6 +54,6 @@ def novelty(rows: Rows, kept: Rows, widths: Vector, floor: Vector, shape: Shape)
     scales = FIRST_WIDTH * STEP ** np.arange(count)
     variances = scales[:, None] ** 2 * widths**2 + floor
     d = rows.dimension
-    covariances = variances.mean(axis=1) if shape == "scalar" else variances[:, None] * np.eye(d)
+    covariances = variances.mean(axis=1) if kind == "scalar" else variances[:, None] * np.eye(d)
     wide = Gaussians(np.full(count, 1.0 / count), np.zeros((count, d)), covariances)
     return Novelty(wide, (rows.size - kept.size + 1.0) / (rows.size + 1.0))

@@ -14,9 +14,10 @@ from kernelmean import _blas
 from kernelmean._random import Streams
 from kernelmean._types import Vector
 from kernelmean.engines import Engine, PointCloud, thread_count
+from kernelmean.kernels import SpreadKind
 from kernelmean.mixtures import starts
 from kernelmean.mixtures.expectation import Prior, climb, shared_out
-from kernelmean.mixtures.gaussians import Gaussians, Shape, feature_count, joined
+from kernelmean.mixtures.gaussians import Gaussians, feature_count, joined
 from kernelmean.mixtures.novelty import Novelty
 from kernelmean.mixtures.rows import Rows
 from kernelmean.mixtures.stacking import DRAFT_ROUNDS, Stack
@@ -48,7 +49,7 @@ class Limits(NamedTuple):
 
     k: int | None  # components exactly, or
     k_max: int  # in all
-    shape: Shape
+    kind: SpreadKind
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +70,7 @@ class Search:
 
     folds: list[Fold]
     floor: Vector
-    shape: Shape
+    kind: SpreadKind
     streams: Streams
     threads: int
     novelty: Novelty | None
@@ -101,9 +102,9 @@ class Search:
         if k == 0:
             return dict.fromkeys(alike, starts.each_row(fold.rows, self.floor))
         rng = self.streams.of("likelihood starts", number, k, start)
-        sums = starts.cells(fold.cloud, fold.rows.size, k, self.shape, rng)
+        sums = starts.cells(fold.cloud, fold.rows.size, k, self.kind, rng)
         return {
-            trial: climb(fold.rows, sums, Prior(self.floor, trial.strength), self.shape, steps)
+            trial: climb(fold.rows, sums, Prior(self.floor, trial.strength), self.kind, steps)
             for trial in alike
         }
 
@@ -123,9 +124,9 @@ class Search:
         if trial not in self.kept or trial.k == 0:
             return fresh
         rows = whole.rows
-        sums, _ = shared_out(rows, self.kept[trial], self.shape)
+        sums, _ = shared_out(rows, self.kept[trial])
         prior = Prior(self.floor, trial.strength)
-        further = climb(rows, sums, prior, self.shape, LAST_STEPS)
+        further = climb(rows, sums, prior, self.kind, LAST_STEPS)
         values = [mixture.log_density(rows.points) @ rows.masses for mixture in (fresh, further)]
         return fresh if values[0] >= values[1] else further
 
@@ -167,30 +168,32 @@ def likeliest(
         Fold(some[fit], engine.load(some[fit].points, some[fit].masses), some[judged])
         for fit, judged in some.folds(streams.of("likelihood folds"))
     ]
-    search = Search(folds, floor, limits.shape, streams, thread_count(engine), novelty)
-    if limits.k is None:
-        _doubled(search, limits, len(every))
-        stack = search.stack()
-        sizes = np.array([float(trial.k or len(every)) for trial in search.logs])
-        shares = stack.few(sizes, MOST_MEMBERS, limits.k_max)
-    else:
-        k = min(limits.k, search.smallest)
-        search.run(list(_trials(k, some.dimension, MANY_STRENGTHS)))
-        stack = search.stack()
-        values = [stack.value(unit) for unit in np.eye(len(search.logs))]
-        best = list(search.logs)[int(np.argmax(values))]
-        return search.on_every_row(every, [best._replace(k=limits.k)], engine)[0]
+    search = Search(folds, floor, limits.kind, streams, thread_count(engine), novelty)
+    if limits.k is not None:
+        best = _best_of_size(search, limits.k, some.dimension)
+        return search.on_every_row(every, [best], engine)[0]
+    _doubled(search, limits, len(every))
+    sizes = np.array([float(trial.k or len(every)) for trial in search.logs])
+    shares = search.stack().few(sizes, MOST_MEMBERS, limits.k_max)
     members = [trial for trial, share in zip(search.logs, shares, strict=True) if share > 0.0]
     mixtures = search.on_every_row(every, members, engine)
     return search.whole(mixtures, shares[shares > 0.0])
 
 
+def _best_of_size(search: Search, k: int, d: int) -> Trial:
+    """The likeliest of the trials of k components; on folds with as many as they have rows."""
+    search.run(list(_trials(min(k, search.smallest), d, MANY_STRENGTHS)))
+    stack = search.stack()
+    values = [stack.value(unit) for unit in np.eye(len(search.logs))]
+    return list(search.logs)[int(np.argmax(values))]._replace(k=k)
+
+
 def _doubled(search: Search, limits: Limits, n: int) -> None:
     """1, 2, 4, … components, until the stack of all trials gains no more."""
     d = search.folds[0].rows.dimension
-    if n <= min(MAX_ROWS_EACH, limits.k_max) and limits.shape == "full":
+    if n <= min(MAX_ROWS_EACH, limits.k_max) and limits.kind == "full":
         search.run([Trial(0, 0, 0.0)])
-    work = float(search.smallest * feature_count(d, limits.shape))
+    work = float(search.smallest * feature_count(d, limits.kind))
     most = min(search.smallest / LEAST_ROWS, limits.k_max, MAX_STEP_WORK / work)
     best = -np.inf
     idle = 0

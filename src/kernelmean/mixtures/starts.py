@@ -8,7 +8,9 @@ from scipy.special import logsumexp
 
 from kernelmean._types import Matrix, Vector
 from kernelmean.engines import PointCloud
-from kernelmean.mixtures.gaussians import Gaussians, Shape
+from kernelmean.kernels import SpreadKind
+from kernelmean.mixtures.expectation import drawn_to_diagonal
+from kernelmean.mixtures.gaussians import Gaussians
 from kernelmean.mixtures.rows import Rows
 from kernelmean.selection.kmeans import lloyd
 from kernelmean.selection.listed import Listed, d2_batches
@@ -18,7 +20,9 @@ LLOYD_ITERATIONS = 10
 FACTORS = 2.0 ** np.arange(-4.0, 2.25, 0.25)
 
 
-def cells(cloud: PointCloud, size: float, k: int, shape: Shape, rng: np.random.Generator) -> Matrix:
+def cells(
+    cloud: PointCloud, size: float, k: int, kind: SpreadKind, rng: np.random.Generator
+) -> Matrix:
     """(k, F) sums of features over the cells of k centroids; ``size`` points in all."""
     seeds = Listed("kmeans++", cloud, d2_batches(cloud, rng)).take(k).points
     nearest = cloud.nearest(lloyd(cloud, seeds, LLOYD_ITERATIONS))
@@ -27,7 +31,7 @@ def cells(cloud: PointCloud, size: float, k: int, shape: Shape, rng: np.random.G
     masses = size * shares[kept]
     means = nearest.means()[kept]
     d = means.shape[1]
-    if shape == "scalar":
+    if kind == "scalar":
         second = d * nearest.variances()[kept] + (means**2).sum(axis=1)
         squares = second[:, None]
     else:
@@ -42,15 +46,14 @@ def cells(cloud: PointCloud, size: float, k: int, shape: Shape, rng: np.random.G
 def each_row(rows: Rows, floor: Vector) -> Gaussians:
     """A component for each row, all with the covariance h²Σ + floor: a kernel density estimate.
 
-    Σ is the covariance of the rows and for d + 1 rows more its diagonal, h the bandwidth of most
-    likelihood when each row is left out with its copies.
+    Σ is the covariance of the rows drawn towards its diagonal, h the bandwidth of most likelihood
+    when each row is left out with its copies.
     """
     n = len(rows)
     d = rows.dimension
     w = rows.masses / rows.size
     centred = rows.points - w @ rows.points
-    covariance = (centred.T * w) @ centred
-    V = (n * covariance + (d + 1) * np.diag(np.diag(covariance))) / (n + d + 1) + np.diag(floor)
+    V = drawn_to_diagonal((centred.T * w) @ centred, n) + np.diag(floor)
     whitened = np.linalg.solve(np.linalg.cholesky(V), rows.points.T).T
     squared = cdist(whitened, whitened, "sqeuclidean")
     apart = np.where(squared > 0.0, 0.0, -np.inf)
