@@ -30,6 +30,8 @@ PURPOSES = {
     "likelihood rows": "the rows that a mixture is searched for on, and those it is fitted to",
     "likelihood folds": "which of them judge a mixture that the others fit",
     "likelihood starts": "D² draws at which the k-means of a mixture begins",
+    "cluster rows": "the rows on whose cells mean shift searches for a bandwidth",
+    "cluster cells": "D² draws at which the k-means of these cells begins",
     "estimated error": "the frequencies at which a fit estimates the error of its candidates",
     "estimated error at rows": "the rows at which it does so for a kernel without a spectrum",
     "certificate rows": "the rows whose residual is measured",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from kernelmean import _checks
-from kernelmean.kernels import Gaussian, Kernel, family
+from kernelmean.kernels.registry import is_gaussian
 
 TARGETS = ("auto", "kde", "likelihood")
 
@@ -39,7 +39,7 @@ def _objection(estimator: Any, error: float | None) -> str | None:
     """What of an estimator's parameters no fit by likelihood can heed, as half a sentence."""
     selection = estimator.selection
     objections = {
-        f"needs a Gaussian kernel, not {estimator.kernel}": not _is_gaussian(estimator.kernel),
+        f"needs a Gaussian kernel, not {estimator.kernel}": not is_gaussian(estimator.kernel),
         "has no full density, but sparse=False asks for it": not estimator.sparse,
         "has no point centres, but spread=None asks for them": estimator.spread is None,
         f"is near to no kernel mean, but error={error!r} asks for an error against one": error
@@ -52,9 +52,3 @@ def _objection(estimator: Any, error: float | None) -> str | None:
         ),
     }
     return next((text for text, applies in objections.items() if applies), None)
-
-
-def _is_gaussian(kernel: Any) -> bool:
-    if isinstance(kernel, Kernel):
-        return isinstance(kernel, Gaussian)
-    return isinstance(kernel, str) and isinstance(family(kernel), Gaussian)

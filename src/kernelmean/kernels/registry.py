@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from kernelmean import _checks
 from kernelmean.kernels.base import Kernel
@@ -226,3 +227,21 @@ def _made(entry: Entry, description: Mapping[str, float | str]) -> Kernel:
     numbers = {key: float(value) for key, value in description.items() if key != "name"}
     kernel: Kernel = entry.kernel(**numbers)
     return kernel
+
+
+def is_gaussian(kernel: Any) -> bool:
+    """Whether a kernel, or the name of one, is that of a Gaussian.
+
+    Parameters
+    ----------
+    kernel : str or Kernel
+        A name, an alias or a kernel.
+
+    Returns
+    -------
+    bool
+        True for a Gaussian of any bandwidth.
+    """
+    if isinstance(kernel, Kernel):
+        return isinstance(kernel, Gaussian)
+    return isinstance(kernel, str) and isinstance(family(kernel), Gaussian)

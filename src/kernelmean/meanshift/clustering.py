@@ -1,4 +1,4 @@
-"""From a density to clusters: climb, link the ends, refine the peaks, absorb what is small."""
+"""From a density to clusters: climb, link the ends, keep the modes that are there."""
 
 from __future__ import annotations
 
@@ -13,21 +13,24 @@ from kernelmean import _checks, samples
 from kernelmean import bandwidth as rules_of_bandwidth
 from kernelmean._lazy import lazy
 from kernelmean._random import Streams
-from kernelmean._types import EPS, ArrayLike, IntVector, Matrix, Points, Vector
+from kernelmean._types import ArrayLike, IntVector, Matrix, Points, Vector
 from kernelmean.bandwidth.resolve import DEFAULT_RULE
 from kernelmean.fitting.fit import fit_mean
 from kernelmean.fitting.full import full_mean
 from kernelmean.fitting.settings import FitSettings
 from kernelmean.kernels import Kernel
+from kernelmean.kernels.registry import is_gaussian
 from kernelmean.mean import scaling
 from kernelmean.mean.climbing import Ascent, DensityToClimb, climb
 from kernelmean.mean.expansion import AnyMean, KernelMean
-from kernelmean.meanshift.linkage import Links, link
+from kernelmean.meanshift.linkage import link
+from kernelmean.meanshift.modes import merge_tree, modes_at
+from kernelmean.meanshift.saddles import Modes
+from kernelmean.meanshift.scales import TRIALS, cells_density
+from kernelmean.meanshift.tree import MergeTree
 from kernelmean.samples import Queries, Sample, WeightedSample
 
-RULE = "mode"  # the default rule for the bandwidth
-REFINED_STEP_BANDWIDTHS = 1e-9  # the last step of a refined peak
-MAX_REFINING_STEPS = 2000  # of a peak
+RULE = "mode"  # for the bandwidth where there is no test by which to choose one
 
 
 class Rules(NamedTuple):
@@ -37,6 +40,7 @@ class Rules(NamedTuple):
     merge_radius: float | None = None  # None: the bandwidth
     min_cluster_size: int = 1
     max_iter: int = 10_000
+    significance: float | None = None  # None: every mode is a cluster
 
     def checked(self) -> Rules:
         """The same, or one clear sentence."""
@@ -49,22 +53,64 @@ class Rules(NamedTuple):
             radius,
             size,
             _checks.count(self.max_iter, "max_iter"),
+            None if self.significance is None else _level(self.significance),
         )
+
+
+def _level(significance: float) -> float:
+    level = _checks.number(significance, "significance", above=0.0)
+    if level >= 1.0:
+        raise ValueError(
+            f"significance is a level below 1 such as 0.05, got {significance!r}; None keeps every "
+            "mode."
+        )
+    return level
 
 
 @dataclass(frozen=True, eq=False)
 class Clustering:
-    """The peaks of a density, and which of them each point climbs to."""
+    """The modes of a density, which of them each point climbs to, and which are clusters."""
 
     mean: AnyMean  # the density that was climbed
-    labels: IntVector  # (n,) from 0, the highest peak
-    centers: Points  # (c, d) the peaks
-    log_densities: Vector  # (c,) the density at each
+    rules: Rules
+    modes: Modes  # the highest first, in the coordinates of the kernel
+    of_points: IntVector  # (n,) the mode of each point
+    owners: IntVector  # (m,) the mode that each mode belongs to: itself, if it is a cluster
     shifted: Points  # (n, d) where each point ended, in the coordinates of the data
     n_iter: int
-    rules: Rules
-    anchors: Points  # (m, d) ends that stand for all, in the coordinates of the kernel
-    anchor_labels: IntVector  # (m,)
+    anchors: Points  # (a, d) ends that stand for all, in the coordinates of the kernel
+    of_anchors: IntVector  # (a,) the mode of each
+
+    @lazy
+    def kept(self) -> IntVector:
+        """(c,) the modes that are clusters, the highest first."""
+        return np.unique(self.owners)
+
+    @lazy
+    def labels(self) -> IntVector:
+        """(n,) the cluster of each point, from 0, the highest."""
+        return self._numbers(self.owners)[self.of_points]
+
+    @property
+    def centers(self) -> Points:
+        """(c, d) the peaks of the clusters, in the coordinates of the data."""
+        return _in_data(self.mean.expansion, self.modes.peaks[self.kept])
+
+    @property
+    def log_densities(self) -> Vector:
+        """(c,) the logarithm of the density at the peaks."""
+        values: Vector = self.modes.log_values[self.kept] + self.mean.expansion.log_constant
+        return values
+
+    @lazy
+    def tree(self) -> MergeTree:
+        """How all modes merge."""
+        sizes = np.bincount(self.of_points, minlength=len(self.modes.peaks))
+        return merge_tree(self.mean.expansion, self.modes, sizes)
+
+    def cut(self, owners: IntVector) -> IntVector:
+        """(n,) labels of the points where modes belong to these owners, from 0, the highest."""
+        return self._numbers(owners)[self.of_points]
 
     def predict(self, X: ArrayLike | Queries) -> IntVector:
         """Labels of new points, by climbing from each to where it ends.
@@ -79,52 +125,82 @@ class Clustering:
     def with_absent(self, X: Sample, rows: IntVector) -> Clustering:
         """The clustering of all rows of X, where it is known for some.
 
-        The others get a label and an end, and have no part in the rest.
+        The others get a mode and an end, and have no part in the rest.
         """
         absent = np.setdiff1d(np.arange(len(X)), rows)
         ascent = _ascent(self.mean.expansion, X.restrict(absent), self.rules)
         _warn_if_cut(ascent, len(absent), self.rules)
-        labels = np.empty(len(X), dtype=np.intp)
+        modes = np.empty(len(X), dtype=np.intp)
         shifted = np.empty(X.shape)
-        labels[rows] = self.labels
+        modes[rows] = self.of_points
         shifted[rows] = self.shifted
-        labels[absent] = self._at_ends(ascent.ends)
+        modes[absent] = self._at_ends(ascent.ends)
         shifted[absent] = _in_data(self.mean.expansion, ascent.ends)
-        return replace(self, labels=labels, shifted=shifted)
+        return replace(self, of_points=modes, shifted=shifted)
 
     def _labels(self, mapped: Points) -> IntVector:
         ascent = climb(
             DensityToClimb.of(self.mean.expansion), mapped, self.rules.tol, self.rules.max_iter
         )
         _warn_if_cut(ascent, len(mapped), self.rules)
-        return self._at_ends(ascent.ends)
+        return self._numbers(self.owners)[self._at_ends(ascent.ends)]
 
     def _at_ends(self, ends: Points) -> IntVector:
-        nearest: IntVector = self.anchor_labels[self._tree.query(ends)[1]]
+        """The mode of each end."""
+        nearest: IntVector = self.of_anchors[self._tree_of_anchors.query(ends)[1]]
         return nearest
 
+    def _numbers(self, owners: IntVector) -> IntVector:
+        """(m,) the cluster of each mode."""
+        numbers: IntVector = np.unique(owners, return_inverse=True)[1]
+        return numbers
+
     @lazy
-    def _tree(self) -> cKDTree:
+    def _tree_of_anchors(self) -> cKDTree:
         return cKDTree(self.anchors)
 
 
 def density(
-    sample: WeightedSample, settings: FitSettings, streams: Streams, *, sparse: bool
+    sample: WeightedSample,
+    settings: FitSettings,
+    streams: Streams,
+    *,
+    sparse: bool,
+    significance: float | None = None,
 ) -> AnyMean:
     """The density to climb: nonnegative weights on k centres, or every point a centre.
 
-    Without any spread in the data no rule gives a bandwidth; there is one cluster whatever it is,
-    and it is set to 1.
+    With a test of significance, Gaussians and nothing else asked for it is that of cells, at the
+    bandwidth that tells them apart unless one is given. Without any spread in the data no rule
+    gives a bandwidth; there is one cluster whatever it is, and it is set to 1.
     """
-    width = settings.bandwidth
     if isinstance(settings.kernel, Kernel):
-        if isinstance(width, str) and width == RULE:
-            width = DEFAULT_RULE  # both mean the kernel's own
-    elif isinstance(width, str) and _is_one_point(sample.sample):
-        _checks.choice(width, "bandwidth rule", rules_of_bandwidth.RULES)
-        width = 1.0
-    asked = replace(settings, bandwidth=width)
-    return fit_mean(sample, asked, streams) if sparse else full_mean(sample, asked)
+        if isinstance(settings.bandwidth, str) and settings.bandwidth in ("auto", RULE):
+            settings = replace(settings, bandwidth=DEFAULT_RULE)  # all mean the kernel's own
+    elif isinstance(settings.bandwidth, str) and _is_one_point(sample.sample):
+        _checks.choice(settings.bandwidth, "bandwidth rule", ("auto", *rules_of_bandwidth.RULES))
+        settings = replace(settings, bandwidth=1.0)
+    if significance is not None and sparse and _is_of_cells(settings):
+        level = level_of_each(settings, significance, sparse=sparse)
+        return cells_density(sample, settings, streams, level)
+    if _is_open(settings.bandwidth):
+        settings = replace(settings, bandwidth=RULE)
+    return fit_mean(sample, settings, streams) if sparse else full_mean(sample, settings)
+
+
+def level_of_each(settings: FitSettings, significance: float, *, sparse: bool) -> float:
+    """The level of one test: where several bandwidths are tried they share what is allowed."""
+    searched = sparse and _is_of_cells(settings) and _is_open(settings.bandwidth)
+    return significance / TRIALS if searched else significance
+
+
+def _is_of_cells(settings: FitSettings) -> bool:
+    """Whether nothing asks for centres of another kind."""
+    return is_gaussian(settings.kernel) and settings.is_auto and settings.spread is not None
+
+
+def _is_open(bandwidth: float | str) -> bool:
+    return isinstance(bandwidth, str) and bandwidth == "auto"
 
 
 def _is_one_point(sample: Sample) -> bool:
@@ -142,26 +218,30 @@ def cluster(mean: AnyMean, X: Sample, rules: Rules) -> Clustering:
     ascent = _ascent(expansion, X, rules)
     _warn_if_cut(ascent, len(X), rules)
     links = link(ascent.ends, radius)
-    peaks, owner = _peaks(density_to_climb, ascent, links, radius)
-    owner = _absorbed(
-        peaks.ends,
-        owner,
-        np.bincount(links.groups[links.cells], minlength=len(owner)),
-        rules.min_cluster_size,
-    )
-    kept, labels = np.unique(owner, return_inverse=True)
-    anchor_labels = labels[links.groups]
-    return Clustering(
+    modes, of_groups = modes_at(density_to_climb, ascent, links, radius)
+    of_anchors = of_groups[links.groups]
+    found = Clustering(
         mean,
-        anchor_labels[links.cells],
-        _in_data(expansion, peaks.ends[kept]),
-        peaks.log_values[kept] + expansion.log_constant,
+        rules,
+        modes,
+        of_anchors[links.cells],
+        np.arange(len(modes.peaks)),
         _in_data(expansion, ascent.ends),
         ascent.n_iter,
-        rules,
         ascent.ends[links.firsts],
-        anchor_labels,
+        of_anchors,
     )
+    return replace(found, owners=_owners(found))
+
+
+def _owners(found: Clustering) -> IntVector:
+    """The modes that are significant and large enough own the others."""
+    rules = found.rules
+    if rules.significance is None:
+        sizes = np.bincount(found.of_points, minlength=len(found.modes.peaks))
+        return _absorbed(found.modes.peaks, sizes, rules.min_cluster_size)
+    tree = found.tree
+    return tree.owners(tree.large(tree.significant(rules.significance), rules.min_cluster_size))
 
 
 def _ascent(expansion: KernelMean, X: Sample, rules: Rules) -> Ascent:
@@ -190,45 +270,14 @@ def _in_data(expansion: KernelMean, ends: Points) -> Points:
     return scaling.undo(expansion.scale, ends, expansion.centers[0])
 
 
-def _peaks(
-    density_to_climb: DensityToClimb, ascent: Ascent, links: Links, radius: float
-) -> tuple[Ascent, IntVector]:
-    """Refined peaks from the highest first, and the peak of each group.
-
-    Groups whose peaks meet are one.
-    """
-    group = links.groups[links.cells]
-    order = np.lexsort((-ascent.log_values, group))
-    best = order[np.searchsorted(group[order], np.arange(links.groups.max() + 1))]
-    ends = ascent.ends[best]
-    # Rounding moves points too.
-    tol = max(
-        REFINED_STEP_BANDWIDTHS, 8 * EPS * float(np.abs(ends).max()) / density_to_climb.length
-    )
-    refined = climb(density_to_climb, ends, tol, MAX_REFINING_STEPS)
-    values = density_to_climb.at(refined.ends).log_value
-    by_height = np.lexsort((best, -values))
-    peaks = refined._replace(ends=refined.ends[by_height], log_values=values[by_height])
-    met = link(peaks.ends, radius)
-    # Groups are numbered from the highest peak on.
-    highest = met.firsts[np.unique(met.groups, return_index=True)[1]]
-    owner = np.empty(len(best), dtype=np.intp)
-    owner[by_height] = met.groups[met.cells]
-    return peaks._replace(ends=peaks.ends[highest], log_values=peaks.log_values[highest]), owner
-
-
-def _absorbed(peaks: Points, owner: IntVector, sizes: IntVector, least: int) -> IntVector:
-    """Groups of too small clusters go to the nearest peak of a large one.
-
-    The largest cluster always stays.
-    """
-    total = np.bincount(owner, sizes, minlength=len(peaks))
-    large = np.flatnonzero((total >= least) | (total == total.max()))
-    if len(large) == len(peaks):
-        return owner
-    nearest: IntVector = large[cKDTree(peaks[large]).query(peaks)[1]]
-    nearest[large] = large
-    return nearest[owner]
+def _absorbed(peaks: Points, sizes: IntVector, least: int) -> IntVector:
+    """Modes of too few points go to the nearest peak of many; the largest always stays."""
+    owners = np.arange(len(peaks))
+    large = np.flatnonzero((sizes >= least) | (sizes == sizes.max()))
+    if len(large) < len(peaks):
+        owners = large[cKDTree(peaks[large]).query(peaks)[1]]
+        owners[large] = large
+    return owners
 
 
 def _warn_if_cut(ascent: Ascent, n: int, rules: Rules) -> None:

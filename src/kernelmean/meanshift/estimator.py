@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,21 +14,31 @@ from kernelmean._types import ArrayLike, IntVector, RandomState
 from kernelmean.engines import Engine
 from kernelmean.fitting.settings import FitSettings
 from kernelmean.kernels import Kernel
-from kernelmean.meanshift.clustering import Rules, cluster, density
+from kernelmean.meanshift.clustering import Rules, cluster, density, level_of_each
+from kernelmean.meanshift.strengths import CLEAR, strengths
+from kernelmean.meanshift.tree import MergeTree
 from kernelmean.samples import WeightedSample, estimators
 
 
 class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Clusters are the peaks of a sparse density: every point climbs to its own [1]_.
 
+    A peak counts if it stands higher above its surroundings than the chance of the sample explains;
+    the others join what they stand on.
+
     Parameters
     ----------
     kernel : str or Kernel, default='gaussian'
         "gaussian", "laplacian", "cauchy", or a kernel such as ``km.Student(3.0, 1.0)``.
-    bandwidth : float or str, default='mode'
-        The kernel's own length (σ, γ, √β), or a rule that reads it from the data.
-    scale : {'std', 'cov'}, array-like of shape (d, d) or None, default=None
-        A linear map that is applied to the data first; the lengths below are after it.
+    bandwidth : float or str, default='auto'
+        The kernel's own length (σ, γ, √β), or a rule that reads it from the data. "auto" is the
+        bandwidth at which significant peaks stand highest above the noise; where there is no test,
+        or the kernel is no Gaussian, the rule "mode".
+    scale : {'auto', 'std', 'cov'}, array-like of shape (d, d) or None, default='auto'
+        A linear map that is applied to the data first; the lengths below are after it. "auto"
+        divides each column by a width that outliers do not change. It maps nothing where the
+        bandwidth is a number or the kernel an instance, which are in the data's units, and where
+        ``significance`` is None.
     sparse : bool, default=True
         Whether to climb a sparse density of k centres with nonnegative weights. False climbs the
         full one, at O(n²·d) per step.
@@ -40,14 +51,22 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     spread : {'auto', 'scalar', 'full'} or None, default='auto'
         Whether centres have a width of their own, as in :func:`sparse_kernel_mean`. None: they are
         points. "scalar" and "full": they are small Gaussians in the place of the points near them,
-        round or of any shape. "auto": whichever does best, where the kernel is a Gaussian.
+        round or of any shape. "auto": round ones where the kernel is a Gaussian; where
+        ``significance`` is None, whichever does best.
+    significance : float or None, default=0.05
+        The level of the test by which peaks are kept (Benjamini and Hochberg): of the clusters that
+        are found, at most that share is chance on average. None keeps every peak.
     tol : float, default=1e-3
         A point has arrived when it would move by at most ``tol`` bandwidths.
     merge_radius : float or None, default=None
         Ends are one cluster if a chain of steps of this length joins them (single linkage). None
         stands for the bandwidth.
     min_cluster_size : int, default=1
-        Smaller clusters join the one whose peak is nearest; the largest always stays.
+        Smaller clusters join the one that they meet first; without a test, the one whose peak is
+        nearest. One cluster always stays.
+    noise : bool, default=False
+        Whether points that belong to no cluster clearly, with a strength below two thirds, have the
+        label −1.
     max_iter : int, default=10000
         The number of steps after which a warning counts the points that still move.
     engine : {'cpu', 'gpu', 'cluster', 'auto', 'naive'} or Engine, default='cpu'
@@ -59,7 +78,13 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
-        The cluster of each point; 0 is that of the highest peak.
+        The cluster of each point; 0 is that of the highest peak, −1 none (``noise``).
+    strengths_ : ndarray of shape (n,)
+        How clearly each point belongs to its cluster, from 0 to 1: the share of the cluster in the
+        density there, about a half between two clusters; less for points on a hill of their own
+        that is no cluster, by the ratio of its saddle to its peak.
+    tree_ : MergeTree
+        All peaks, kept or not, and how they merge.
     cluster_centers_ : ndarray of shape (clusters, d)
         The peaks, to a step of 1e-9 bandwidths.
     cluster_densities_ : ndarray of shape (clusters,)
@@ -110,16 +135,18 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self,
         *,
         kernel: str | Kernel = "gaussian",
-        bandwidth: float | str = "mode",
-        scale: str | ArrayLike | None = None,
+        bandwidth: float | str = "auto",
+        scale: str | ArrayLike | None = "auto",
         sparse: bool = True,
         k: int | str = "auto",
         k_max: int | None = None,
         selection: str | ArrayLike = "auto",
         spread: str | None = "auto",
+        significance: float | None = 0.05,
         tol: float = 1e-3,
         merge_radius: float | None = None,
         min_cluster_size: int = 1,
+        noise: bool = False,
         max_iter: int = 10_000,
         engine: str | Engine = "cpu",
         random_state: RandomState = None,
@@ -132,9 +159,11 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.k_max = k_max
         self.selection = selection
         self.spread = spread
+        self.significance = significance
         self.tol = tol
         self.merge_radius = merge_radius
         self.min_cluster_size = min_cluster_size
+        self.noise = noise
         self.max_iter = max_iter
         self.engine = engine
         self.random_state = random_state
@@ -171,27 +200,79 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         >>> shift.labels_
         array([1, 1, 0, 0, 0])
         """
-        rules = Rules(self.tol, self.merge_radius, self.min_cluster_size, self.max_iter).checked()
+        rules = Rules(
+            self.tol, self.merge_radius, self.min_cluster_size, self.max_iter, self.significance
+        ).checked()
         checked = estimators.sample(self, X)
         sample = WeightedSample.of(checked, estimators.weights(sample_weight, len(checked)))
-        names = ("kernel", "bandwidth", "scale", "k", "k_max", "selection", "spread", "engine")
-        settings = FitSettings.density(**{name: getattr(self, name) for name in names})
-        chance = _checks.streams(self.random_state)
-        mean = density(sample, settings, chance, sparse=self.sparse)
+        settings = self._settings()
+        streams = _checks.streams(self.random_state)
+        level = rules.significance
+        mean = density(sample, settings, streams, sparse=self.sparse, significance=level)
+        if level is not None:
+            each = level_of_each(settings, level, sparse=self.sparse)
+            rules = rules._replace(significance=each)
         found = cluster(mean, sample.sample, rules)
         if sample.present is not None:
             found = found.with_absent(checked, sample.present)
         self._clustering = found
         self.mean_ = mean
         self.bandwidth_ = mean.expansion.kernel.length
-        self.labels_ = self._clustering.labels
-        self.cluster_centers_ = self._clustering.centers
-        self.cluster_log_densities_ = self._clustering.log_densities
+        self.scale_ = mean.expansion.scale
+        self.strengths_ = strengths(found, checked)
+        self.labels_ = self._with_noise(found.labels)
+        self.cluster_centers_ = found.centers
+        self.cluster_log_densities_ = found.log_densities
         with np.errstate(over="ignore"):
             self.cluster_densities_ = np.exp(self.cluster_log_densities_)
-        self.shifted_ = self._clustering.shifted
-        self.n_iter_ = self._clustering.n_iter
+        self.shifted_ = found.shifted
+        self.n_iter_ = found.n_iter
         return self
+
+    @property
+    def tree_(self) -> MergeTree:
+        """All peaks of the density, kept or not, and how they merge.
+
+        Returns
+        -------
+        MergeTree
+            Found when it is first asked for, if no test needed it before.
+        """
+        check_is_fitted(self)
+        return self._clustering.tree
+
+    def cut(self, n_clusters: int | None = None, persistence: float | None = None) -> IntVector:
+        """Other labels of the same points, without another fit.
+
+        Parameters
+        ----------
+        n_clusters : int or None, default=None
+            So many clusters: the peaks that stand highest above the noise.
+        persistence : float or None, default=None
+            The peaks that stand so high above their saddle, in the units of the density.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The cluster of each point; 0 is that of the highest peak.
+
+        Raises
+        ------
+        ValueError
+            If not exactly one of the two is given, or the density has fewer peaks.
+
+        See Also
+        --------
+        MergeTree : What is cut.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.array([[0.0], [0.1], [5.0], [5.1], [5.2]])
+        >>> km.MeanShift(bandwidth=0.5).fit(X).cut(n_clusters=2)
+        array([1, 1, 0, 0, 0])
+        """
+        return self._clustering.cut(self.tree_.cut(n_clusters, persistence))
 
     def predict(self, X: ArrayLike) -> IntVector:
         """The cluster that each row climbs to, which need not be the one whose centre is nearest.
@@ -220,3 +301,17 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         return self._clustering.predict(estimators.queries(self, X))
+
+    def _settings(self) -> FitSettings:
+        names = ("kernel", "bandwidth", "scale", "k", "k_max", "selection", "spread", "engine")
+        settings = FitSettings.density(**{name: getattr(self, name) for name in names})
+        in_own_units = not (isinstance(self.kernel, str) and isinstance(self.bandwidth, str))
+        plain = in_own_units or self.significance is None
+        if plain and isinstance(self.scale, str) and self.scale == "auto":
+            return replace(settings, scale=None)
+        return settings
+
+    def _with_noise(self, labels: IntVector) -> IntVector:
+        if not self.noise:
+            return labels
+        return np.where(self.strengths_ < CLEAR, labels.dtype.type(-1), labels)

@@ -1,0 +1,157 @@
+"""The density that mean shift climbs: cells of the points, at the bandwidth that tells them apart.
+
+Each cell of a k-means stands for its points with their mass, mean and variance, and a kernel of
+bandwidth h blurs them: a copy of the kernel density estimate, for any h. A wide kernel joins what
+is apart, and a narrow one makes hills of noise, which a test of their significance takes away
+again. So there is a bandwidth at which the hills that are left stand highest above the noise: the
+one with the largest sum of z² over the significant modes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernelmean import bandwidth as rules_of_bandwidth
+from kernelmean._random import Streams
+from kernelmean._types import Points, Vector
+from kernelmean.bandwidth import resolution
+from kernelmean.bandwidth.resolve import resolve_kernel
+from kernelmean.fitting.prepare import engine_name, loaded
+from kernelmean.fitting.settings import FitSettings
+from kernelmean.fitting.spreads import kinds
+from kernelmean.kernels import Gaussian, Kernel, SpreadKind
+from kernelmean.kernels.atoms import Spreads
+from kernelmean.mean import scaling
+from kernelmean.mean.climbing import DensityToClimb, climb
+from kernelmean.mean.expansion import KernelMean
+from kernelmean.mean.loaded import LoadedSample
+from kernelmean.meanshift.linkage import link
+from kernelmean.meanshift.modes import merge_tree, modes_at
+from kernelmean.mixtures.rows import Rows, drawn
+from kernelmean.samples import WeightedSample
+from kernelmean.selection.kmeans import lloyd
+from kernelmean.selection.listed import Listed, d2_batches
+
+MAX_ROWS = 50_000  # whose cells are searched for; all points then have a part in their moments
+LLOYD_ITERATIONS = 10
+# Bandwidths that are tried, in units of the rule for modes, and then about the best of them.
+FACTORS = [float(2.0**power) for power in np.arange(1.0, -2.5, -0.5)]
+BETWEEN = (2.0**0.25, 2.0**-0.25)
+TRIALS = len(FACTORS) + len(BETWEEN)  # that share the level of the test
+PATIENCE = 2  # narrower bandwidths in a row that are worse than the best, after which to stop
+CLIMBING_TOL = 1e-3  # bandwidths
+MAX_STEPS = 2000
+# A lattice of values δ apart is one hill from a bandwidth of about δ/2 on.
+LATTICE = 0.6
+COARSE = 1.0  # step of a column, in widths of the column, above which its values are groups
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Cells of a sample, in the coordinates of the kernel."""
+
+    data: LoadedSample
+    means: Points
+    spreads: Spreads
+    masses: Vector
+    settings: FitSettings
+
+    def density(self, kernel: Kernel) -> KernelMean:
+        """The cells, blurred by a kernel."""
+        return KernelMean(
+            centers=self.data.original(self.means, None),
+            weights=self.masses / self.masses.sum(),
+            kernel=kernel,
+            space="l2",
+            scale=self.data.scale,
+            n_points=self.data.cloud.summary.size,
+            engine=engine_name(self.settings.engine, self.data),
+            spreads=self.spreads,
+        )
+
+
+def cells_density(
+    sample: WeightedSample, settings: FitSettings, streams: Streams, level: float
+) -> KernelMean:
+    """The density of cells at the bandwidth that was given, or at the one that tells them apart."""
+    settings.check_names()
+    data = loaded(sample, settings)
+    rows = drawn(data.cloud, sample.weights, MAX_ROWS, streams.of("cluster rows"))
+    cells = _cells(data, rows, settings, streams)
+    asked = settings.bandwidth
+    if isinstance(asked, str) and asked == "auto":
+        return _clearest(cells, rows, level)
+    return cells.density(resolve_kernel(settings.kernel, asked, data.cloud))
+
+
+def _cells(data: LoadedSample, rows: Rows, settings: FitSettings, streams: Streams) -> Cells:
+    """About 3√n cells of the rows; the moments are those of all points."""
+    rule = settings.stopping(len(rows))
+    k = min(rule.k or rule.k_max, len(rows))
+    # The least that serves: kinds() refuses covariances that do not fit memory.
+    asked = kinds(settings, Gaussian(1.0), rows.dimension, k)
+    kind: SpreadKind = "full" if asked == ("full",) else "scalar"
+    cloud = data.engine.load(rows.points, rows.masses)
+    seeds = Listed("kmeans++", cloud, d2_batches(cloud, streams.of("cluster cells"))).take(k)
+    nearest = data.cloud.nearest(lloyd(cloud, seeds.points, LLOYD_ITERATIONS))
+    spreads = nearest.variances() if kind == "scalar" else nearest.covariances()
+    masses = nearest.masses()
+    kept = masses > 0.0
+    return Cells(data, nearest.means()[kept], spreads[kept], masses[kept], settings)
+
+
+def _clearest(cells: Cells, rows: Rows, level: float) -> KernelMean:
+    """The bandwidth of most evidence; that of the rule where none has any."""
+    start = _first_bandwidth(cells.data)
+    least = _least_bandwidth(rows)
+    tried = dict[float, float]()  # evidence by bandwidth
+
+    def best() -> float:
+        return max(tried, key=lambda bandwidth: (tried[bandwidth], bandwidth))
+
+    def look(bandwidth: float) -> None:
+        asked = max(bandwidth, least)
+        if asked not in tried:
+            tried[asked] = evidence(cells.density(Gaussian(asked)), level)
+
+    for factor in FACTORS:
+        look(start * factor)
+        behind = sum(bandwidth < best() for bandwidth in tried)
+        if tried[best()] > 0.0 and behind == PATIENCE:
+            break
+    if tried[best()] == 0.0:
+        return cells.density(Gaussian(max(start, least)))
+    coarse = best()
+    for factor in BETWEEN:
+        look(coarse * factor)
+    return cells.density(Gaussian(best()))
+
+
+def evidence(mean: KernelMean, level: float) -> float:
+    """Σ z² over the significant modes of a density, but for the highest."""
+    density = DensityToClimb.of(mean)
+    ascent = climb(density, density.centers, CLIMBING_TOL, MAX_STEPS)
+    links = link(ascent.ends, density.length)
+    modes, of_groups = modes_at(density, ascent, links, density.length)
+    sizes = np.bincount(of_groups[links.groups[links.cells]], minlength=len(modes.peaks))
+    tree = merge_tree(mean, modes, sizes)
+    counted = tree.significant(level) & (tree.parent >= 0)
+    return float((tree.z[counted] ** 2).sum())
+
+
+def _first_bandwidth(data: LoadedSample) -> float:
+    """The mode rule, with robust widths where outliers make standard deviations larger."""
+    summary = data.cloud.summary
+    rules_of_bandwidth.require_spread("auto", summary)
+    robust = np.minimum(summary.std, scaling.robust_widths(summary))
+    factor = float(robust.mean() / summary.std.mean())
+    return rules_of_bandwidth.by_rule("mode", data.cloud) * factor
+
+
+def _least_bandwidth(rows: Rows) -> float:
+    """What blurs the steps in which values were recorded; values far apart are groups indeed."""
+    steps = resolution.steps(rows.points)
+    fine = steps <= COARSE * rows.points.std(axis=0)
+    return LATTICE * float(np.max(steps[fine], initial=0.0))
