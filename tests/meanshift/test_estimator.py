@@ -246,7 +246,7 @@ def test_linkage_is_single_linkage(X, radius, crowd, seed):
 
 
 def test_linkage_of_pairs_in_bounded_portions(monkeypatch):
-    from kernelmean.meanshift import linkage as module
+    from kernelmean.mean import linkage as module
 
     Y = np.random.default_rng(0).uniform(size=(500, 3))
     whole = link(Y, 0.09)

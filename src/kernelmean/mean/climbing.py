@@ -180,7 +180,7 @@ def ascend(
     leaps = np.zeros(len(rows), dtype=bool)  # may leap: the two latest steps are known
     while True:
         if density.kinked:
-            iterate = _at_kinks(density, iterate, tol)
+            iterate = at_kinks(density, iterate, tol)
         arrived = iterate.size <= tol * density.length
         yield rows, iterate, arrived
         on = ~arrived
@@ -190,11 +190,11 @@ def ascend(
         iterate = iterate.of(on)
         before = before.of(on)
         leaps = leaps[on]
-        after, leaps = _advance(density, iterate, before, leaps)
+        after, leaps = advance(density, iterate, before, leaps)
         iterate, before = after, iterate
 
 
-def _advance(
+def advance(
     density: DensityToClimb, iterate: Iterate, before: Iterate, leaps: Mask
 ) -> tuple[Iterate, Mask]:
     """One step up, a leap where that pays, and whether each point may leap next time."""
@@ -240,7 +240,7 @@ def _leaps(length: float, iterate: Iterate, before: Iterate) -> Points:
     return np.where((norms < CREEPING_BANDWIDTHS * length)[:, None], shrink[:, None] * leap, 0.0)
 
 
-def _at_kinks(density: DensityToClimb, iterate: Iterate, tol: float) -> Iterate:
+def at_kinks(density: DensityToClimb, iterate: Iterate, tol: float) -> Iterate:
     """Points that hardly move but have not arrived go to the nearest centre.
 
     They do so if it is near and not lower.
