@@ -23,7 +23,7 @@ import numpy as np
 from kernelmean import _progress
 from kernelmean._types import IntVector, Points, Vector
 from kernelmean.mean.basins import UNKNOWN, BasinMap, cell_keys
-from kernelmean.mean.climbing import DensityToClimb, Iterate, Mask, advance, at_kinks, climb
+from kernelmean.mean.climbing import Ascent, DensityToClimb, Iterate, Mask, advance, at_kinks, climb
 from kernelmean.mean.linkage import link
 from kernelmean.mean.peaks import REFINED_STEP_BANDWIDTHS, Peaks, find_peaks
 
@@ -118,8 +118,7 @@ def climb_together(
     """
     limits = Limits(tol, max_iter)
     if len(starts) <= FEW:
-        ends = _alone(density, starts, limits)
-        return _named(density, ends, np.arange(len(starts)), radius)
+        return ascended(density, climb(density, starts, *limits), radius)
     d = starts.shape[1]
     ends = Ends(np.empty((0, d)), np.empty(0), np.empty(0, dtype=bool), 0)
     paths = Paths(np.empty((0, d)), np.empty(0, dtype=np.intp))
@@ -133,18 +132,18 @@ def climb_together(
         if len(rows) == len(starts):
             break
         paths = paths.and_then(passed)
-        mode, peaks = _modes(density, ends, radius, PASSING_STEP_BANDWIDTHS)
+        mode, peaks, _ = _modes(density, ends, radius, PASSING_STEP_BANDWIDTHS)
         # Whoever meets known surroundings ends at the peak itself, which follows the other ends.
         basins = BasinMap.of(paths.places, len(ends.places) + mode[paths.ends], density.length)
         ends = ends.and_then(_at_peaks(peaks))
     return _named(density, ends, arrival, radius)
 
 
-def _alone(density: DensityToClimb, starts: Points, limits: Limits) -> Ends:
-    """The ends of climbing from each start, all of which count as cut if any is."""
-    found = climb(density, starts, *limits)
-    cut = density.at(found.ends).size > limits.tol * density.length
-    return Ends(found.ends, found.log_values, cut & bool(found.left), found.n_iter)
+def ascended(density: DensityToClimb, ascent: Ascent, radius: float) -> JointAscent:
+    """The peaks of starts that have climbed alone."""
+    n = len(ascent.ends)
+    ends = Ends(ascent.ends, ascent.log_values, np.zeros(n, dtype=bool), ascent.n_iter)
+    return _named(density, ends, np.arange(n), radius)._replace(left=ascent.left)
 
 
 def _some_centers(density: DensityToClimb) -> Points:
@@ -167,12 +166,12 @@ def _sets(starts: Points, length: float) -> list[IntVector]:
 
 def _modes(
     density: DensityToClimb, ends: Ends, radius: float, step: float
-) -> tuple[IntVector, Peaks]:
-    """(e,) the peak of each end, and the peaks."""
+) -> tuple[IntVector, Peaks, IntVector]:
+    """(e,) the peak of each end, the peaks, and ends that stand for those near them."""
     links = link(ends.places, radius)
     peaks = find_peaks(density, ends.places, ends.log_values, links, radius, step)
     mode: IntVector = peaks.owner[links.groups[links.cells]]
-    return mode, peaks
+    return mode, peaks, links.firsts
 
 
 def _at_peaks(peaks: Peaks) -> Ends:
@@ -181,11 +180,11 @@ def _at_peaks(peaks: Peaks) -> Ends:
 
 def _named(density: DensityToClimb, ends: Ends, arrival: IntVector, radius: float) -> JointAscent:
     """Every start with the number of its peak; peaks without a start are left out."""
-    mode, peaks = _modes(density, ends, radius, REFINED_STEP_BANDWIDTHS)
+    mode, peaks, firsts = _modes(density, ends, radius, REFINED_STEP_BANDWIDTHS)
     used, modes = np.unique(mode[arrival], return_inverse=True)
     number = np.full(len(peaks.places), UNKNOWN)
     number[used] = np.arange(len(used))
-    anchors = np.flatnonzero(number[mode] != UNKNOWN)
+    anchors = firsts[number[mode[firsts]] != UNKNOWN]
     return JointAscent(
         modes,
         peaks.places[used],

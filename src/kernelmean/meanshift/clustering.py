@@ -23,8 +23,8 @@ from kernelmean.kernels.registry import is_gaussian
 from kernelmean.mean import scaling
 from kernelmean.mean.climbing import Ascent, DensityToClimb, climb
 from kernelmean.mean.expansion import AnyMean, KernelMean
-from kernelmean.meanshift.linkage import link
-from kernelmean.meanshift.modes import merge_tree, modes_at
+from kernelmean.mean.joint_climbing import ascended, climb_together
+from kernelmean.meanshift.merging import merge_tree
 from kernelmean.meanshift.saddles import Modes
 from kernelmean.meanshift.scales import TRIALS, cells_density
 from kernelmean.meanshift.tree import MergeTree
@@ -80,6 +80,7 @@ class Clustering:
     n_iter: int
     anchors: Points  # (a, d) ends that stand for all, in the coordinates of the kernel
     of_anchors: IntVector  # (a,) the mode of each
+    tested: MergeTree | None = None  # how the modes merge, where a test has asked for it
 
     @lazy
     def kept(self) -> IntVector:
@@ -105,6 +106,8 @@ class Clustering:
     @lazy
     def tree(self) -> MergeTree:
         """How all modes merge."""
+        if self.tested is not None:
+            return self.tested
         sizes = np.bincount(self.of_points, minlength=len(self.modes.peaks))
         return merge_tree(self.mean.expansion, self.modes, sizes)
 
@@ -129,7 +132,7 @@ class Clustering:
         """
         absent = np.setdiff1d(np.arange(len(X)), rows)
         ascent = _ascent(self.mean.expansion, X.restrict(absent), self.rules)
-        _warn_if_cut(ascent, len(absent), self.rules)
+        _warn_if_cut(ascent.left, len(absent), self.rules)
         modes = np.empty(len(X), dtype=np.intp)
         shifted = np.empty(X.shape)
         modes[rows] = self.of_points
@@ -142,7 +145,7 @@ class Clustering:
         ascent = climb(
             DensityToClimb.of(self.mean.expansion), mapped, self.rules.tol, self.rules.max_iter
         )
-        _warn_if_cut(ascent, len(mapped), self.rules)
+        _warn_if_cut(ascent.left, len(mapped), self.rules)
         return self._numbers(self.owners)[self._at_ends(ascent.ends)]
 
     def _at_ends(self, ends: Points) -> IntVector:
@@ -215,33 +218,35 @@ def cluster(mean: AnyMean, X: Sample, rules: Rules) -> Clustering:
     # Of centres with spreads too: they stand for the density of that bandwidth, whose peaks lie as
     # far apart whatever carries it.
     radius = density_to_climb.length if rules.merge_radius is None else rules.merge_radius
-    ascent = _ascent(expansion, X, rules)
-    _warn_if_cut(ascent, len(X), rules)
-    links = link(ascent.ends, radius)
-    modes, of_groups = modes_at(density_to_climb, ascent, links, radius)
-    of_anchors = of_groups[links.groups]
+    if X.resident:
+        starts = expansion.map_queries(X).array()
+        ascent = climb_together(density_to_climb, starts, rules.tol, rules.max_iter, radius)
+    else:
+        ascent = ascended(density_to_climb, _ascent(expansion, X, rules), radius)
+    _warn_if_cut(ascent.left, len(X), rules)
     found = Clustering(
         mean,
         rules,
-        modes,
-        of_anchors[links.cells],
-        np.arange(len(modes.peaks)),
+        Modes(ascent.peaks, ascent.log_peaks),
+        ascent.modes,
+        np.arange(len(ascent.peaks)),
         _in_data(expansion, ascent.ends),
         ascent.n_iter,
-        ascent.ends[links.firsts],
-        of_anchors,
+        ascent.anchors,
+        ascent.anchor_modes,
     )
-    return replace(found, owners=_owners(found))
+    return _judged(found)
 
 
-def _owners(found: Clustering) -> IntVector:
-    """The modes that are significant and large enough own the others."""
+def _judged(found: Clustering) -> Clustering:
+    """The same with modes that are significant and large enough as owners of the others."""
     rules = found.rules
     if rules.significance is None:
         sizes = np.bincount(found.of_points, minlength=len(found.modes.peaks))
-        return _absorbed(found.modes.peaks, sizes, rules.min_cluster_size)
+        return replace(found, owners=_absorbed(found.modes.peaks, sizes, rules.min_cluster_size))
     tree = found.tree
-    return tree.owners(tree.large(tree.significant(rules.significance), rules.min_cluster_size))
+    kept = tree.large(tree.significant(rules.significance), rules.min_cluster_size)
+    return replace(found, owners=tree.owners(kept), tested=tree)
 
 
 def _ascent(expansion: KernelMean, X: Sample, rules: Rules) -> Ascent:
@@ -280,10 +285,10 @@ def _absorbed(peaks: Points, sizes: IntVector, least: int) -> IntVector:
     return owners
 
 
-def _warn_if_cut(ascent: Ascent, n: int, rules: Rules) -> None:
-    if ascent.left:
+def _warn_if_cut(left: int, n: int, rules: Rules) -> None:
+    if left:
         warnings.warn(
-            f"{ascent.left} of {n} points still move by more than tol={rules.tol:g} bandwidths "
+            f"{left} of {n} points still move by more than tol={rules.tol:g} bandwidths "
             f"after max_iter={rules.max_iter} "
             "steps and are taken where they are; raise max_iter or tol.",
             stacklevel=3,

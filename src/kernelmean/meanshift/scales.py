@@ -4,7 +4,8 @@ Each cell of a k-means stands for its points with their mass, mean and variance,
 bandwidth h blurs them: a copy of the kernel density estimate, for any h. A wide kernel joins what
 is apart, and a narrow one makes hills of noise, which a test of their significance takes away
 again. So there is a bandwidth at which the hills that are left stand highest above the noise: the
-one with the largest sum of z² over the significant modes.
+one with the largest sum of z² over the significant modes. Beyond fifteen standard deviations a mode
+is as certain as can be, and counts no more: one that is found beside it does.
 """
 
 from __future__ import annotations
@@ -26,9 +27,11 @@ from kernelmean.kernels.atoms import Spreads
 from kernelmean.mean import scaling
 from kernelmean.mean.climbing import DensityToClimb, climb
 from kernelmean.mean.expansion import KernelMean
+from kernelmean.mean.linkage import link
 from kernelmean.mean.loaded import LoadedSample
-from kernelmean.meanshift.linkage import link
-from kernelmean.meanshift.modes import merge_tree, modes_at
+from kernelmean.mean.peaks import find_peaks
+from kernelmean.meanshift.merging import merge_tree
+from kernelmean.meanshift.saddles import Modes
 from kernelmean.mixtures.rows import Rows, drawn
 from kernelmean.samples import WeightedSample
 from kernelmean.selection.kmeans import lloyd
@@ -40,7 +43,8 @@ LLOYD_ITERATIONS = 10
 FACTORS = [float(2.0**power) for power in np.arange(1.0, -2.5, -0.5)]
 BETWEEN = (2.0**0.25, 2.0**-0.25)
 TRIALS = len(FACTORS) + len(BETWEEN)  # that share the level of the test
-PATIENCE = 2  # narrower bandwidths in a row that are worse than the best, after which to stop
+CERTAIN = 15.0  # standard deviations
+PATIENCE = 3  # narrower bandwidths in a row that are worse than the best, after which to stop
 CLIMBING_TOL = 1e-3  # bandwidths
 MAX_STEPS = 2000
 # A lattice of values δ apart is one hill from a bandwidth of about δ/2 on.
@@ -106,10 +110,10 @@ def _clearest(cells: Cells, rows: Rows, level: float) -> KernelMean:
     """The bandwidth of most evidence; that of the rule where none has any."""
     start = _first_bandwidth(cells.data)
     least = _least_bandwidth(rows)
-    tried = dict[float, float]()  # evidence by bandwidth
+    tried = dict[float, tuple[float, float]]()  # evidence by bandwidth
 
     def best() -> float:
-        return max(tried, key=lambda bandwidth: (tried[bandwidth], bandwidth))
+        return max(tried, key=lambda bandwidth: (*tried[bandwidth], bandwidth))
 
     def look(bandwidth: float) -> None:
         asked = max(bandwidth, least)
@@ -119,9 +123,9 @@ def _clearest(cells: Cells, rows: Rows, level: float) -> KernelMean:
     for factor in FACTORS:
         look(start * factor)
         behind = sum(bandwidth < best() for bandwidth in tried)
-        if tried[best()] > 0.0 and behind == PATIENCE:
+        if tried[best()][0] > 0.0 and behind == PATIENCE:
             break
-    if tried[best()] == 0.0:
+    if tried[best()][0] == 0.0:
         return cells.density(Gaussian(max(start, least)))
     coarse = best()
     for factor in BETWEEN:
@@ -129,16 +133,17 @@ def _clearest(cells: Cells, rows: Rows, level: float) -> KernelMean:
     return cells.density(Gaussian(best()))
 
 
-def evidence(mean: KernelMean, level: float) -> float:
-    """Σ z² over the significant modes of a density, but for the highest."""
+def evidence(mean: KernelMean, level: float) -> tuple[float, float]:
+    """Σ min(z, 15)² over the significant modes of a density but for the last, and then Σ z."""
     density = DensityToClimb.of(mean)
     ascent = climb(density, density.centers, CLIMBING_TOL, MAX_STEPS)
     links = link(ascent.ends, density.length)
-    modes, of_groups = modes_at(density, ascent, links, density.length)
-    sizes = np.bincount(of_groups[links.groups[links.cells]], minlength=len(modes.peaks))
-    tree = merge_tree(mean, modes, sizes)
+    found = find_peaks(density, ascent.ends, ascent.log_values, links, density.length)
+    sizes = np.bincount(found.owner[links.groups[links.cells]], minlength=len(found.places))
+    tree = merge_tree(mean, Modes(found.places, found.log_values), sizes)
     counted = tree.significant(level) & (tree.parent >= 0)
-    return float((tree.z[counted] ** 2).sum())
+    z = tree.z[counted]
+    return float((np.minimum(z, CERTAIN) ** 2).sum()), float(z.sum())
 
 
 def _first_bandwidth(data: LoadedSample) -> float:

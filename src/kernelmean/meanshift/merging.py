@@ -1,46 +1,17 @@
-"""The modes of a density, and the tree by which they merge."""
+"""The tree by which the modes of a density merge."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from kernelmean._types import EPS, IntVector, Points, Vector
+from kernelmean._types import IntVector, Points, Vector
 from kernelmean.mean import scaling
-from kernelmean.mean.climbing import Ascent, DensityToClimb, climb
 from kernelmean.mean.expansion import KernelMean
-from kernelmean.meanshift.linkage import Links, link
 from kernelmean.meanshift.saddles import Modes, Saddles, bent, find_saddles
 from kernelmean.meanshift.sampling_noise import z_scores
 from kernelmean.meanshift.tree import MergeTree
 
-REFINED_STEP_BANDWIDTHS = 1e-9  # the last step of a refined peak
-MAX_REFINING_STEPS = 2000  # of a peak
 IN_QUESTION = 0.8  # standard deviations above the saddle, from which on a better pass is looked for
-
-
-def modes_at(
-    density: DensityToClimb, ascent: Ascent, links: Links, radius: float
-) -> tuple[Modes, IntVector]:
-    """The refined peaks of groups of ends, and the mode of each group.
-
-    Groups whose peaks meet have one mode.
-    """
-    group = links.groups[links.cells]
-    order = np.lexsort((-ascent.log_values, group))
-    best = order[np.searchsorted(group[order], np.arange(links.groups.max() + 1))]
-    ends = ascent.ends[best]
-    # Rounding moves points too.
-    tol = max(REFINED_STEP_BANDWIDTHS, 8 * EPS * float(np.abs(ends).max()) / density.length)
-    refined = climb(density, ends, tol, MAX_REFINING_STEPS)
-    values = density.at(refined.ends).log_value
-    by_height = np.lexsort((best, -values))
-    peaks = refined.ends[by_height]
-    met = link(peaks, radius)
-    # Groups are numbered from the highest peak on.
-    highest = met.firsts[np.unique(met.groups, return_index=True)[1]]
-    owners = np.empty(len(best), dtype=np.intp)
-    owners[by_height] = met.groups[met.cells]
-    return Modes(peaks[highest], values[by_height][highest]), owners
 
 
 def merge_tree(mean: KernelMean, modes: Modes, sizes: IntVector) -> MergeTree:
