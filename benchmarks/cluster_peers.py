@@ -33,7 +33,7 @@ ALL_SEEDS = 5000
 # The papers of the methods on grids choose a bandwidth for each set. Here it is one part of
 # scikit-learn's for all sets, that which does best on the sets for tuning.
 FACTORS = (1.0, 2 / 3, 0.5, 0.4, 1 / 3, 0.25, 0.2, 1 / 6, 0.125)
-CELL = 0.25
+CELL = 1 / 6
 
 Labels = Callable[[np.ndarray, float], np.ndarray]
 

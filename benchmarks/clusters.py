@@ -140,7 +140,7 @@ NOTE = (
     "Everybody has default parameters and the same columns, of unit variance in the labelled "
     f"sets. scikit-learn's `MeanShift` has `bin_seeding=True` on more than {ALL_SEEDS} rows. "
     "GridShift and MeanShift++ have no default bandwidth: they get scikit-learn's "
-    f"`estimate_bandwidth` times {CELL}, the factor that does best for them on the sets for "
+    f"`estimate_bandwidth` times {CELL:.2f}, the factor that does best for them on the sets for "
     "tuning. Rows that a method leaves out as noise count as one cluster. Rules of ours were "
     f"chosen on other sets: {', '.join(TUNING)}."
 )

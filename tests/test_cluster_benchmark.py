@@ -149,14 +149,21 @@ def test_segments_are_compared_with_what_people_drew(photograph):
     assert photograph.among_people() < 1.0
 
 
-def test_peers_are_tried_with_several_settings(photograph, tmp_path, monkeypatch):
-    halves = segmentations.Peer(
-        lambda rgb, at=10: np.arange(rgb.shape[1]) * np.ones((len(rgb), 1)) >= at, "at", (5, 10)
-    )
-    monkeypatch.setattr(segmentations, "peers", lambda: {"halves": halves})
+def test_the_best_setting_of_a_peer_is_shown(photograph, tmp_path, monkeypatch):
     pytest.importorskip("skimage")
-    found = segmentations.tried("halves", tmp_path / "kept.json")
-    assert list(found) == ["defaults", "at = 5", "at = 10"]
-    assert found["at = 10"].agreement == found["defaults"].agreement > found["at = 5"].agreement
+    cut = segmentations.Peer(
+        lambda rgb, at=5: np.arange(rgb.shape[1]) * np.ones((len(rgb), 1)) >= at, "at", (7, 10)
+    )
+    monkeypatch.setattr(segmentations, "peers", lambda: {"felzenszwalb": cut})
+    monkeypatch.setattr(segmentations, "with_count", lambda image: image.people[2])
+    cache = tmp_path / "kept.json"
+    ours, given, default, best, each, among, ratio = segmentations.people(cache)
+    assert (ours.ratio, given.goal) == (best.ratio, "≥ 0.57")
+    assert best.case == "felzenszwalb, at = 10"
+    assert best.detail.endswith("best of 3 settings")
+    assert float(default.ratio) < float(best.ratio) == float(each.ratio)
+    assert float(among.ratio) == pytest.approx(photograph.among_people(), abs=1e-3)
+    assert ratio.ratio > 0.0
+    found = segmentations.tried("felzenszwalb", cache)
     monkeypatch.setattr(segmentations, "score", None)
-    assert segmentations.tried("halves", tmp_path / "kept.json") == found
+    assert segmentations.tried("felzenszwalb", cache) == found
