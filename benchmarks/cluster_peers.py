@@ -1,7 +1,7 @@
 """What clusterings are compared with, each by its defaults: none of it is our own code.
 
 They are kept in a file, since they do not change when the library does: ``python -m
-benchmarks.cluster_peers [--tuning] [--cache FILE]`` computes what is not kept yet, and
+benchmarks.cluster_peers [--tuning | --nulls] [--cache FILE]`` computes what is not kept yet, and
 ``--factors`` prints by what part of scikit-learn's bandwidth the methods on grids do best.
 """
 
@@ -13,6 +13,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +28,14 @@ from benchmarks.tables import AbsentError
 
 VERSION = 1  # of what is kept: raise it when a peer changes
 CACHE = Path.home() / ".cache" / "kernelmean" / "cluster_peers.json"
-# Rows up to which scikit-learn's mean shift starts from every point, its default; beyond, minutes
-# become hours, and it starts from the cells of a grid (bin_seeding=True).
-ALL_SEEDS = 5000
+# Rows up to which scikit-learn's mean shift starts from every point, its default; beyond, that
+# takes minutes to hours, and it starts from the cells of a grid (bin_seeding=True).
+ALL_SEEDS = 2000
 # The papers of the methods on grids choose a bandwidth for each set. Here it is one part of
 # scikit-learn's for all sets, that which does best on the sets for tuning.
 FACTORS = (1.0, 2 / 3, 0.5, 0.4, 1 / 3, 0.25, 0.2, 1 / 6, 0.125)
 CELL = 1 / 6
+PEERS_SEEDS = 3  # samples of one cluster of each kind: from every point they take minutes
 
 Labels = Callable[[np.ndarray, float], np.ndarray]
 
@@ -84,6 +86,18 @@ def of(
     return kept(name, X, lambda: compute(X, y), cache)
 
 
+def alone(
+    family: str, n: int, d: int, seeds: int = PEERS_SEEDS, cache: Path = CACHE
+) -> dict[str, list[int]]:
+    """How many clusters each peer finds in samples of one."""
+    found: dict[str, list[int]] = {who: [] for who in PEERS}
+    for seed in range(seeds):
+        name, X = f"{family}, n = {n}, d = {d}, seed {seed}", cluster_sets.null(family, n, d, seed)
+        for who, figures in of(name, X, cache=cache).items():
+            found[who].append(figures["clusters"])
+    return found
+
+
 def kept(name: str, X: np.ndarray, measure: Callable[[], Any], cache: Path = CACHE) -> Any:
     """What was measured on these rows under this name, now or in an earlier run."""
     key = f"{name}, version {VERSION}, scikit-learn {sklearn.__version__}"
@@ -125,16 +139,25 @@ def factors(names: Iterable[str]) -> dict[float, dict[str, float]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tuning", action="store_true", help="the sets for tuning instead")
+    parser.add_argument("--nulls", action="store_true", help="samples of one cluster instead")
     parser.add_argument("--factors", action="store_true", help="print those, and end")
     parser.add_argument("--cache", type=Path, default=CACHE, help="where peers are kept")
     options = parser.parse_args()
     if options.factors:
-        for factor, found in factors(cluster_sets.TUNING).items():
-            print(f"{factor:.3f}", ", ".join(f"{m} {score:.3f}" for m, score in found.items()))
-        return
-    for name in cluster_sets.TUNING if options.tuning else cluster_sets.REPORT:
+        for factor, scores in factors(cluster_sets.TUNING).items():
+            print(f"{factor:.3f}", ", ".join(f"{who} {mean:.3f}" for who, mean in scores.items()))
+    elif options.nulls:
+        n = cluster_sets.SIZES[0]
+        for family, d in product(cluster_sets.NULLS, cluster_sets.DIMENSIONS):
+            print(family, n, d, alone(family, n, d, cache=options.cache), flush=True)
+    else:
+        _print_sets(cluster_sets.TUNING if options.tuning else cluster_sets.REPORT, options.cache)
+
+
+def _print_sets(names: Iterable[str], cache: Path) -> None:
+    for name in names:
         try:
-            found = of(name, *cluster_sets.load(name), options.cache)
+            found = of(name, *cluster_sets.load(name), cache)
         except AbsentError as reason:
             print(name, f"skipped: {reason}", flush=True)
             continue

@@ -19,7 +19,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import kernelmean as km
 from benchmarks import cluster_peers, cluster_sets
-from benchmarks.cluster_peers import ALL_SEEDS, CACHE, CELL, PEERS, judged
+from benchmarks.cluster_peers import ALL_SEEDS, CACHE, CELL, PEERS, PEERS_SEEDS, judged
 from benchmarks.cluster_sets import DIMENSIONS, NULLS, REPORT, SEEDS, SIZES, TUNING
 from benchmarks.measuring import Row, machine, table
 from benchmarks.tables import AbsentError
@@ -66,12 +66,8 @@ def _share(counts: list[int]) -> str:
 
 
 def _peers_alone(family: str, n: int, d: int, seeds: int, cache: Path) -> str:
-    """Peers' shares; of HDBSCAN, which never finds one cluster, those where all rows are noise."""
-    kept = [
-        cluster_peers.of(f"{family}, n = {n}, d = {d}, seed {seed}", X, cache=cache)
-        for seed, X in enumerate(_drawn(family, n, d, seeds))
-    ]
-    return ", ".join(f"{who} {_share([found[who]['clusters'] for found in kept])}" for who in PEERS)
+    counts = cluster_peers.alone(family, n, d, min(seeds, PEERS_SEEDS), cache)
+    return ", ".join(f"{who} {_share(found)}" for who, found in counts.items())
 
 
 def labelled(names: Iterable[str] = tuple(REPORT), cache: Path = CACHE) -> list[Row]:
@@ -141,7 +137,9 @@ NOTE = (
     f"sets. scikit-learn's `MeanShift` has `bin_seeding=True` on more than {ALL_SEEDS} rows. "
     "GridShift and MeanShift++ have no default bandwidth: they get scikit-learn's "
     f"`estimate_bandwidth` times {CELL:.2f}, the factor that does best for them on the sets for "
-    "tuning. Rows that a method leaves out as noise count as one cluster. Rules of ours were "
+    "tuning. Rows that a method leaves out as noise count as one cluster, so that a sample which "
+    "HDBSCAN takes for noise alone counts as one cluster. Peers have "
+    f"{PEERS_SEEDS} samples of one cluster. Rules of ours were "
     f"chosen on other sets: {', '.join(TUNING)}."
 )
 

@@ -85,6 +85,13 @@ def test_peers_are_computed_once(blobs, tmp_path, monkeypatch):
         cluster_peers.of("blobs", blobs.X + 1.0, blobs.y, cache)  # other rows
 
 
+def test_methods_on_grids_are_tried_with_several_bandwidths(blobs, monkeypatch):
+    monkeypatch.setattr(cluster_sets, "load", lambda name: blobs)
+    found = cluster_peers.factors(["blobs"])
+    assert list(found) == list(cluster_peers.FACTORS)
+    assert max(scores["GridShift"] for scores in found.values()) == 1.0
+
+
 def test_noise_is_a_cluster_of_its_own():
     y = np.repeat([0, 1], 4)
     assert cluster_peers.judged(y - 1, y) == {"clusters": 2, "ari": 1.0}
