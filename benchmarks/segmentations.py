@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import combinations
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,8 @@ import kernelmean as km
 from benchmarks.cluster_peers import CACHE, kept
 from benchmarks.measuring import DATA, Row
 
+# quickshift's links end within its window, three kernel sizes wide: that alone should cut them.
+UNCUT = MappingProxyType({"max_dist": 200})
 GOAL, GOAL_GIVEN, GOAL_TIME = 0.50, 0.57, 20.0
 
 
@@ -75,17 +78,22 @@ class Scores(NamedTuple):
 
 
 class Peer(NamedTuple):
-    """A method of scikit-image, its parameter that matters most, and the values tried."""
+    """A method of scikit-image, its parameter that matters most, the values tried, and what is
+    else set with them.
+    """
 
     segment: Callable[..., np.ndarray]
     parameter: str
     values: tuple[float, ...]
+    beside: Mapping[str, float] = MappingProxyType({})
 
     @property
     def settings(self) -> dict[str, Setting]:
-        return {"defaults": {}} | {
-            f"{self.parameter} = {value}": {self.parameter: value} for value in self.values
-        }
+        found: dict[str, Setting] = {"defaults": {}}
+        for value in self.values:
+            setting = {self.parameter: value, **self.beside}
+            found[", ".join(f"{name} = {each}" for name, each in setting.items())] = setting
+        return found
 
 
 @cache
@@ -106,7 +114,7 @@ def peers() -> dict[str, Peer]:
     scales = (100, 200, 300, 400, 500, 600, 700, 800, 1000, 1500, 2000)
     return {
         "felzenszwalb": Peer(segmentation.felzenszwalb, "scale", scales),
-        "quickshift": Peer(segmentation.quickshift, "max_dist", (20, 30, 50, 100, 200)),
+        "quickshift": Peer(segmentation.quickshift, "kernel_size", (5, 10, 20), UNCUT),
         "SLIC": Peer(segmentation.slic, "n_segments", (2, 3, 4, 6, 8, 12, 20, 40, 100)),
     }
 
