@@ -13,7 +13,7 @@ from kernelmean.cli import results
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kernelmean.meanshift.images import Segmentation
+    from kernelmean.meanshift.segmentation import Segmentation
 
 MAX_LISTED = 20  # segments in the table, the largest
 

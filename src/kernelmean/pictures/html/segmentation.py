@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kernelmean.meanshift.images import Segmentation
+from kernelmean.meanshift.segmentation import Segmentation
 from kernelmean.pictures.html import facts, page
 from kernelmean.pictures.segmentation import Segments, SegmentView, segment_view
 
