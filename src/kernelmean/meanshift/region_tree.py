@@ -64,16 +64,31 @@ class RegionTree:
         -------
         ndarray of shape (r,)
             Numbers from 0, in the order of the first pixels.
+
+        Raises
+        ------
+        ValueError
+            If neither number is given, or one is out of range.
         """
+        check_level(n_segments, contrast)
         if n_segments is None:
-            least = _checks.number(contrast, "contrast", least=0.0)
-            done = int(np.searchsorted(self.heights, least, side="right"))
+            done = int(np.searchsorted(self.heights, contrast, side="right"))
         else:
-            done = max(len(self.sizes) - _checks.count(n_segments, "n_segments"), 0)
+            done = max(len(self.sizes) - n_segments, 0)
         roots = np.arange(len(self.sizes) + done)
         for step in range(done - 1, -1, -1):
             roots[self.merges[step]] = roots[len(self.sizes) + step]
         return by_appearance(roots[: len(self.sizes)])
+
+
+def check_level(n_segments: int | None, contrast: float | None) -> None:
+    """Raise a ValueError where this is no level to cut a tree at."""
+    if n_segments is not None:
+        _checks.count(n_segments, "n_segments")
+    elif contrast is not None:
+        _checks.number(contrast, "contrast", least=0.0)
+    else:
+        raise ValueError("give the number of segments, or the contrast between them.")
 
 
 def region_tree(found: Regions, colors: Points) -> RegionTree:

@@ -93,8 +93,6 @@ class Segmentation(NamedTuple):
                 "contrast=None gave clusters of pixels, which have no tree to cut: call "
                 "segment_image with a contrast or n_segments."
             )
-        if n_segments is None and contrast is None:
-            raise ValueError("cut needs n_segments or contrast.")
         tree = self.tree
         groups = tree.cut(n_segments, contrast)
         sizes = np.bincount(groups, tree.sizes).astype(np.intp)
