@@ -18,7 +18,7 @@ def patchwork(seed, shape=(9, 12), clusters=6):
 
 def brute_tree(found):
     """Pairs of sets of regions that become one, and how different they were."""
-    pixels = {frozenset([r]): found.labels == r for r in range(found.count)}
+    pixels = {frozenset([r]): found.labels == r for r in range(found.n_regions)}
     order = []
     heights = []
     while len(pixels) > 1:
@@ -74,9 +74,9 @@ def test_cutting_undoes_the_last_steps(count):
     found = patchwork(9)
     tree = region_tree(found, found.means)
     groups = tree.cut(n_segments=count)
-    expected = min(count, found.count)
+    expected = min(count, found.n_regions)
     assert len(np.unique(groups)) == expected
-    sets = sets_of(tree)[: 2 * found.count - expected]
+    sets = sets_of(tree)[: 2 * found.n_regions - expected]
     roots = [s for s in sets if not any(s < other for other in sets)]
     assert {frozenset(np.flatnonzero(groups == g).tolist()) for g in set(groups)} == set(roots)
 
@@ -88,7 +88,7 @@ def test_a_level_between_two_heights_is_the_number_of_segments_between_them():
     for step in steps[:: max(1, len(steps) // 5)]:
         level = 0.5 * (tree.heights[step] + tree.heights[step + 1])
         np.testing.assert_array_equal(
-            tree.cut(contrast=level), tree.cut(n_segments=found.count - step - 1)
+            tree.cut(contrast=level), tree.cut(n_segments=found.n_regions - step - 1)
         )
 
 

@@ -17,8 +17,8 @@ def test_regions_are_the_connected_parts_of_clusters(seed):
     clusters, seen = random_image(seed)
     found = regions(clusters, seen, seen, 0)
     expected = sum(label(clusters == c)[1] for c in range(4))
-    assert found.count == expected
-    for r in range(found.count):
+    assert found.n_regions == expected
+    for r in range(found.n_regions):
         inside = found.labels == r
         assert label(inside)[1] == 1
         assert len(np.unique(clusters[inside])) == 1
@@ -57,7 +57,7 @@ def test_boundaries_are_sums_over_pairs_of_pixels(reach):
 def test_joined_regions_are_those_of_joined_clusters():
     clusters, seen = random_image(2)
     found = regions(clusters, seen, seen, 1)
-    groups = np.minimum(np.arange(found.count), 3)
+    groups = np.minimum(np.arange(found.n_regions), 3)
     joined = found.joined(groups)
     again = found.labels.copy()
     again[again > 3] = 3
@@ -71,7 +71,7 @@ def test_joined_regions_are_those_of_joined_clusters():
 def test_no_small_region_is_left(least):
     clusters, seen = random_image(7)
     found = without_small(regions(clusters, seen, seen, 0), least)
-    assert found.count == 1 or found.sizes.min() >= least
+    assert found.n_regions == 1 or found.sizes.min() >= least
     assert found.sizes.sum() == clusters.size
     np.testing.assert_array_equal(np.bincount(found.labels.ravel()), found.sizes)
 
@@ -80,5 +80,5 @@ def test_no_small_region_is_left(least):
 def test_images_of_one_row_or_column(shape):
     clusters = np.arange(shape[0] * shape[1]).reshape(shape) // 2
     found = regions(clusters, clusters[..., None] / 3.0, clusters[..., None] / 3.0, 1)
-    assert found.count == clusters.max() + 1
-    assert len(found.boundaries.pairs) == found.count - 1
+    assert found.n_regions == clusters.max() + 1
+    assert len(found.boundaries.pairs) == found.n_regions - 1

@@ -21,6 +21,7 @@ from kernelmean.fitting.settings import FitSettings
 from kernelmean.kernels import Spreads
 from kernelmean.mean.expansion import KernelMean
 from kernelmean.meanshift.clustering import Clustering, Rules, cluster
+from kernelmean.meanshift.grouped import total, totals
 from kernelmean.samples import ArraySample, WeightedSample
 from kernelmean.selection.kmeans import lloyd
 
@@ -101,14 +102,14 @@ def _number(settings: FitSettings, n: int) -> int:
 
 def _moments(X: Points, cells: IntVector, sizes: Vector, *, full: bool) -> tuple[Points, Spreads]:
     """The mean of each cell, and its covariance or its variance per coordinate."""
-    means = np.stack([np.bincount(cells, column) for column in X.T], axis=1) / sizes[:, None]
+    means = totals(cells, X) / sizes[:, None]
     off = X - means[cells]
     d = X.shape[1]
     if not full:
-        return means, np.bincount(cells, np.einsum("ij,ij->i", off, off)) / (d * sizes)
+        return means, total(cells, np.einsum("ij,ij->i", off, off)) / (d * sizes)
     covariances = np.empty((len(sizes), d, d))
     for s in range(d):
         for t in range(s + 1):
-            covariances[:, s, t] = np.bincount(cells, off[:, s] * off[:, t]) / sizes
+            covariances[:, s, t] = total(cells, off[:, s] * off[:, t]) / sizes
             covariances[:, t, s] = covariances[:, s, t]
     return means, covariances

@@ -19,7 +19,8 @@ from kernelmean.kernels import Kernel
 from kernelmean.meanshift import colors
 from kernelmean.meanshift.cells import cell_density, cluster_cells
 from kernelmean.meanshift.clustering import RULE, Clustering, Rules, cluster, density
-from kernelmean.meanshift.region_tree import RegionTree, check_level, region_tree
+from kernelmean.meanshift.grouped import totals
+from kernelmean.meanshift.region_tree import Level, RegionTree, region_tree
 from kernelmean.meanshift.regions import regions, without_small
 from kernelmean.meanshift.segmentation import Segmentation
 from kernelmean.samples import ArraySample, WeightedSample
@@ -144,7 +145,7 @@ def segment_image(
     """
     merging = n_segments is not None or contrast is not None
     if merging:
-        check_level(n_segments, contrast)
+        Level.of(n_segments, contrast)  # before any work is done
     values = colors.as_unit_values(rgb)
     pixels = colors.compared(values, _checks.choice(color, "color", colors.SPACES))
     least = _least(min_size, values.shape[0] * values.shape[1], merging=merging)
@@ -240,14 +241,13 @@ def _tree(
 def _mean_colors(labels: IntVector, values: NDArray[np.float64]) -> tuple[Points, IntVector]:
     """The mean colour of each segment, and its number of pixels."""
     sizes = np.bincount(labels.ravel())
-    rows = values.reshape(-1, values.shape[2])
-    sums = np.stack([np.bincount(labels.ravel(), column) for column in rows.T], axis=1)
+    sums = totals(labels.ravel(), values.reshape(-1, values.shape[2]))
     return sums / sizes[:, None], sizes
 
 
 def _finest(pixels: NDArray[np.float64]) -> float:
     """The length, in pixels, of what is smoothed away."""
-    return FINEST * max(pixels.shape[:2])
+    return FINEST * float(max(pixels.shape[:2]))
 
 
 def _smoothed(pixels: NDArray[np.float64]) -> NDArray[np.float64]:

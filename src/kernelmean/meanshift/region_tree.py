@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,22 @@ from kernelmean.meanshift.regions import Regions
 
 # A difference in CIE L*a*b*/100 that is just noticeable (Mahy, Van Eycken & Oosterlinck 1994).
 JUST_NOTICEABLE = 0.023
+
+
+class Level(NamedTuple):
+    """Where a tree is cut."""
+
+    n_segments: int | None  # leaves so many, if given
+    contrast: float  # what differs by at most this is one, otherwise
+
+    @classmethod
+    def of(cls, n_segments: int | None, contrast: float | None) -> Level:
+        """A level as a user gives it, checked."""
+        if n_segments is not None:
+            return cls(_checks.count(n_segments, "n_segments"), 0.0)
+        if contrast is None:
+            raise ValueError("give the number of segments, or the contrast between them.")
+        return cls(None, _checks.number(contrast, "contrast", least=0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,25 +87,15 @@ class RegionTree:
         ValueError
             If neither number is given, or one is out of range.
         """
-        check_level(n_segments, contrast)
-        if n_segments is None:
-            done = int(np.searchsorted(self.heights, contrast, side="right"))
+        level = Level.of(n_segments, contrast)
+        if level.n_segments is None:
+            done = int(np.searchsorted(self.heights, level.contrast, side="right"))
         else:
-            done = max(len(self.sizes) - n_segments, 0)
+            done = max(len(self.sizes) - level.n_segments, 0)
         roots = np.arange(len(self.sizes) + done)
         for step in range(done - 1, -1, -1):
             roots[self.merges[step]] = roots[len(self.sizes) + step]
         return by_appearance(roots[: len(self.sizes)])
-
-
-def check_level(n_segments: int | None, contrast: float | None) -> None:
-    """Raise a ValueError where this is no level to cut a tree at."""
-    if n_segments is not None:
-        _checks.count(n_segments, "n_segments")
-    elif contrast is not None:
-        _checks.number(contrast, "contrast", least=0.0)
-    else:
-        raise ValueError("give the number of segments, or the contrast between them.")
 
 
 def region_tree(found: Regions, colors: Points) -> RegionTree:
@@ -115,9 +122,9 @@ class _Merging:
         self.total = float(found.sizes.sum())
         self.sizes = found.sizes.copy()
         self.sums = found.sums.copy()
-        self.versions = [0] * found.count
-        self.nodes = list(range(found.count))
-        self.sides: list[dict[int, tuple[float, float]]] = [{} for _ in range(found.count)]
+        self.versions = [0] * found.n_regions
+        self.nodes = list(range(found.n_regions))
+        self.sides: list[dict[int, tuple[float, float]]] = [{} for _ in range(found.n_regions)]
         edges = found.boundaries
         columns = (edges.pairs.tolist(), edges.lengths.tolist(), edges.contrasts.tolist())
         for (i, j), length, contrast in zip(*columns, strict=True):

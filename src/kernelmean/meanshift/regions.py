@@ -10,6 +10,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from kernelmean._types import IntVector, Points, Vector
+from kernelmean.meanshift.grouped import total, totals
 
 
 class Boundaries(NamedTuple):
@@ -29,7 +30,7 @@ class Regions(NamedTuple):
     boundaries: Boundaries
 
     @property
-    def count(self) -> int:
+    def n_regions(self) -> int:
         """Number of regions."""
         return len(self.sizes)
 
@@ -45,8 +46,8 @@ class Regions(NamedTuple):
         between = pairs[:, 0] != pairs[:, 1]
         return Regions(
             groups[self.labels],
-            np.bincount(groups, self.sizes),
-            np.stack([np.bincount(groups, column) for column in self.sums.T], axis=1),
+            total(groups, self.sizes),
+            totals(groups, self.sums),
             _gathered(pairs[between], edges.lengths[between], edges.contrasts[between]),
         )
 
@@ -65,14 +66,14 @@ def regions(
     return Regions(
         labels,
         np.bincount(flat).astype(np.float64),
-        np.stack([np.bincount(flat, column) for column in pixels.T], axis=1),
+        totals(flat, pixels),
         _boundaries(labels, seen, reach),
     )
 
 
 def without_small(found: Regions, least: int) -> Regions:
     """Regions of fewer pixels join the neighbour of the most similar colour, until none is left."""
-    while (found.sizes < least).any() and found.count > 1:
+    while (found.sizes < least).any() and found.n_regions > 1:
         found = found.joined(_absorbing(found, least))
     return found
 
@@ -123,8 +124,8 @@ def _gathered(pairs: IntVector, lengths: Vector, contrasts: Vector) -> Boundarie
     keys, inverse = np.unique(pairs[:, 0] * base + pairs[:, 1], return_inverse=True)
     return Boundaries(
         np.stack([keys // base, keys % base], axis=1),
-        np.bincount(inverse, lengths),
-        np.bincount(inverse, contrasts),
+        total(inverse, lengths),
+        total(inverse, contrasts),
     )
 
 
@@ -136,4 +137,4 @@ def _absorbing(found: Regions, least: int) -> IntVector:
     apart = np.linalg.norm(means[own[:, 0]] - means[own[:, 1]], axis=1)
     order = np.lexsort((apart, own[:, 0]))
     nearest = own[order][np.unique(own[order, 0], return_index=True)[1]]
-    return _components(nearest[:, 0], nearest[:, 1], found.count)
+    return _components(nearest[:, 0], nearest[:, 1], found.n_regions)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from kernelmean._types import IntVector, Points
 from kernelmean.meanshift import colors
 from kernelmean.meanshift.clustering import Clustering
+from kernelmean.meanshift.grouped import totals
 from kernelmean.meanshift.region_tree import RegionTree
 
 
@@ -96,9 +97,7 @@ class Segmentation(NamedTuple):
         tree = self.tree
         groups = tree.cut(n_segments, contrast)
         sizes = np.bincount(groups, tree.sizes).astype(np.intp)
-        sums = tree.sizes[:, None] * tree.colors
-        means = np.stack([np.bincount(groups, column) for column in sums.T], axis=1)
-        means /= sizes[:, None]
+        means = totals(groups, tree.sizes[:, None] * tree.colors) / sizes[:, None]
         labels = groups[tree.labels]
         return Segmentation(
             labels, colors.like(means[labels], self.image), means, sizes, self.clustering, tree
