@@ -17,10 +17,10 @@ from kernelmean._random import Streams
 from kernelmean.fitting.settings import FitSettings
 from kernelmean.mean.climbing import Ascent, DensityToClimb, climb
 from kernelmean.mean.expansion import AnyMean
+from kernelmean.mean.linkage import link
 from kernelmean.meanshift.clustering import Rules, cluster, density
-from kernelmean.meanshift.colors import as_unit_values
+from kernelmean.meanshift.colors import as_unit_values, compared
 from kernelmean.meanshift.images import features
-from kernelmean.meanshift.linkage import link
 from kernelmean.samples import ArraySample, WeightedSample
 
 IMAGE = DATA / "images" / "mondrian_composition_a_487x500.npz"
@@ -31,7 +31,7 @@ PLAIN_STEPS = 500
 
 def pixels() -> np.ndarray:
     """Colour and position of each pixel, as segment_image sees them."""
-    return features(as_unit_values(np.load(IMAGE)["rgb"]), "lab", 1.0)
+    return features(compared(as_unit_values(np.load(IMAGE)["rgb"]), "lab"), 1.0)
 
 
 def timed(action: Callable[[], object]) -> tuple[float, object]:

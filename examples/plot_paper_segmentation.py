@@ -11,8 +11,9 @@ from sklearn.datasets import load_sample_image
 import kernelmean as km
 
 rgb = load_sample_image("flower.jpg")[::9, ::9]
-sparse = km.segment_image(rgb, bandwidth=0.09, min_size=30)
-full = km.segment_image(rgb, bandwidth=0.09, min_size=30, sparse=False)
+plain = {"contrast": None, "bandwidth": 0.09, "min_size": 30}  # clusters as they are
+sparse = km.segment_image(rgb, spread=None, **plain)
+full = km.segment_image(rgb, sparse=False, **plain)
 apart = km.discrepancy_index(sparse.clustering.shifted, full.clustering.shifted, 3 * 0.09)
 print(f"{rgb.shape[0] * rgb.shape[1]} pixels, {sparse.clustering.mean.k} centres")
 print(f"segments: {sparse.n_segments} by the sparse density, {full.n_segments} by the full one")

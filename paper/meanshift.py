@@ -15,7 +15,7 @@ from benchmarks import lsh
 import kernelmean as km
 from kernelmean.fitting.fit import sparse_density
 from kernelmean.mean.climbing import DensityToClimb, climb
-from kernelmean.meanshift.linkage import link
+from kernelmean.mean.linkage import link
 from paper import segments
 from paper.data import Missing
 from paper.embedding import timed, timed_on_all_cores

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from kernelmean.mean.value import SparseKernelMean
     from kernelmean.meanshift.agreement import clustering_hausdorff, discrepancy_index
     from kernelmean.meanshift.estimator import MeanShift
-    from kernelmean.meanshift.images import Segmentation, segment_image
+    from kernelmean.meanshift.images import segment_image
+    from kernelmean.meanshift.segmentation import Segmentation
     from kernelmean.proportions.estimator import ClassProportions
     from kernelmean.selection import Centers, k_center
 
@@ -44,7 +45,7 @@ _HOMES = {
     "engines": "kernelmean.engines",
     "plot": "kernelmean.plot",
     "report": "kernelmean.report",
-    "Segmentation": "kernelmean.meanshift.images",
+    "Segmentation": "kernelmean.meanshift.segmentation",
     "segment_image": "kernelmean.meanshift.images",
     "Certificate": "kernelmean.mean.certificate",
     "SparseKDE": "kernelmean.density.estimator",

@@ -17,8 +17,8 @@ import kernelmean as km
 from kernelmean._random import Streams
 from kernelmean.fitting.settings import FitSettings
 from kernelmean.mean.climbing import DensityToClimb, ascend, climb
+from kernelmean.mean.linkage import link
 from kernelmean.meanshift.clustering import Rules, cluster, density
-from kernelmean.meanshift.linkage import link
 from kernelmean.samples import ArraySample, WeightedSample
 from tests import brute
 from tests.strategies import clouds, spread_clouds

@@ -13,7 +13,7 @@ from kernelmean.cli import results
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kernelmean.meanshift.images import Segmentation
+    from kernelmean.meanshift.segmentation import Segmentation
 
 MAX_LISTED = 20  # segments in the table, the largest
 
@@ -34,20 +34,37 @@ Spatial = Annotated[float, typer.Option(min=0.0, help="Weight of the position; 0
 Bandwidth = Annotated[
     str | None, typer.Option(metavar="RULE|NUMBER", help="Wider: fewer segments.")
 ]
+Number = Annotated[
+    int | None, typer.Option("--n-segments", min=1, help="So many segments, whatever the contrast.")
+]
+Contrast = Annotated[
+    float, typer.Option(min=0.0, help="Neighbours that differ by less are one segment.")
+]
+Plain = Annotated[
+    bool, typer.Option("--plain", help="Clusters of pixels as they are, connected or not.")
+]
 MinSize = Annotated[
-    int, typer.Option(min=1, help="Smaller segments, in pixels, join their neighbours.")
+    int | None,
+    typer.Option(
+        min=1,
+        help="Smaller regions, in pixels, join a neighbour.",
+        show_default="1/8000 of the picture",
+    ),
 ]
 
 
 def command(
     image: Picture,
     output: Output,
+    n_segments: Number = None,
+    contrast: Contrast = 0.05,
+    plain: Plain = False,
+    min_size: MinSize = None,
     color: Color = "lab",
     spatial: Spatial = 1.0,
     bandwidth: Bandwidth = None,
     k: o.Centers = "auto",
     spread: o.SpreadName = o.Spread.auto,
-    min_size: MinSize = 1,
     report: o.Report = None,
     engine: o.Engine = o.EngineName.cpu,
     seed: o.Seed = 0,
@@ -57,13 +74,14 @@ def command(
 ) -> None:
     """Segments of a picture, by mean shift.
 
-    Pixels that climb to the same peak of a sparse density of colour and position are one segment,
-    in its mean colour.
+    Pixels that climb to the same peak of a sparse density of colour and position are a region, and
+    neighbouring regions that hardly differ are one segment, in its mean colour.
 
     \b
     Examples:
       kernelmean segment photo.jpg -o segments.png
-      kernelmean segment photo.jpg -o segments.png --bandwidth 0.1 --min-size 50 --report page.html
+      kernelmean segment photo.jpg -o segments.png --n-segments 12 --report page.html
+      kernelmean segment photo.jpg -o segments.png --plain --bandwidth 0.1 --min-size 50
     """
     import kernelmean as km
     from kernelmean.files import read_image
@@ -72,7 +90,15 @@ def command(
     chosen = o.settings(bandwidth=bandwidth, k=k, spread=spread, engine=engine, seed=seed)
     with results.working(quiet):
         rgb = read_image(image)
-        found = km.segment_image(rgb, color=color, spatial=spatial, min_size=min_size, **chosen)
+        found = km.segment_image(
+            rgb,
+            n_segments=n_segments,
+            contrast=None if plain else contrast,
+            min_size=min_size,
+            color=color,
+            spatial=spatial,
+            **chosen,
+        )
         if report is not None:
             results.write_text(report, _page(rgb, found, image))
         _write(output, found)

@@ -50,7 +50,7 @@ def link(Y: Points, radius: float) -> Links:
             apart & (distances > radius) & (distances - spread[pairs].sum(axis=1) <= radius)
         )
         groups = _joined(groups, _close_cells(Y, cells, pairs[open_still], radius))
-    return Links(cells, firsts, _by_appearance(groups))
+    return Links(cells, firsts, by_appearance(groups))
 
 
 def _near_pairs(P: Points, reach: float) -> Iterator[tuple[IntVector, Vector]]:
@@ -125,7 +125,7 @@ def _joined(groups: IntVector, pairs: IntVector) -> IntVector:
     return labels[groups]
 
 
-def _by_appearance(groups: IntVector) -> IntVector:
+def by_appearance(groups: IntVector) -> IntVector:
     """The same groups, numbered in the order in which they appear."""
     _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.intp)

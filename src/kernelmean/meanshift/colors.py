@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from kernelmean._types import Matrix, Points
 
+SPACES = ("rgb", "lab")  # in which colours are compared
+
 # CIE: linear sRGB to XYZ, and the white point D65 as its row sums
 TO_XYZ = np.array(
     [
@@ -69,6 +71,15 @@ def like(values: NDArray[np.float64], image: ArrayLike) -> NDArray[Any]:
     if A.dtype in (np.uint8, np.uint16):
         return np.rint(shaped * np.iinfo(A.dtype).max).astype(A.dtype)
     return shaped.astype(A.dtype if A.dtype.kind == "f" else np.float64)
+
+
+def compared(values: NDArray[np.float64], space: str) -> NDArray[np.float64]:
+    """(rows, columns, 1 or 3) values in [0, 1] as colours of a space; of grey ones L alone."""
+    if space == "rgb":
+        return values
+    rows, columns, channels = values.shape
+    three = lab(np.broadcast_to(values, (rows, columns, 3)).reshape(-1, 3))
+    return three.reshape(rows, columns, 3)[:, :, :channels]
 
 
 def lab(rgb: Points) -> Points:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kernelmean._types import IntVector, Vector
 from kernelmean.meanshift import colors
-from kernelmean.meanshift.images import Segmentation
+from kernelmean.meanshift.segmentation import Segmentation
 
 GOLDEN = 0.6180339887498949  # turns of the hue from one segment to the next: neighbours look unlike
 

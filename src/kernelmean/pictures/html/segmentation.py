@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kernelmean.meanshift.images import Segmentation
+from kernelmean.meanshift.segmentation import Segmentation
 from kernelmean.pictures.html import facts, page
 from kernelmean.pictures.segmentation import Segments, SegmentView, segment_view
 
@@ -73,10 +73,14 @@ def segmentation_page(
     rows, columns = segmentation.labels.shape
     count = facts.number(segmentation.n_segments)
     lede = page.text(
-        f"An image of {columns} × {rows} pixels in {count} segments: pixels that climb to the "
-        "same peak of the density."
+        f"An image of {columns} × {rows} pixels in {count} segments: {_made(segmentation)}."
     )
     return page.render(page.Page("segment", title or f"{count} segments", lede, sections))
+
+
+def _made(segmentation: Segmentation) -> str:
+    climbed = "pixels that climb to the same peak of the density"
+    return climbed if segmentation.tree is None else f"{climbed}, and neighbours that hardly differ"
 
 
 def _numbers(segmentation: Segmentation, segments: Segments) -> dict[str, str]:

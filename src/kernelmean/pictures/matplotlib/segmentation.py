@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import ArrayLike
 
-from kernelmean.meanshift.images import Segmentation
+from kernelmean.meanshift.segmentation import Segmentation
 from kernelmean.pictures.matplotlib.axes import panels
 from kernelmean.pictures.segmentation import SegmentView, segment_view
 
