@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from kernelmean.fitting.settings import FitSettings
-from kernelmean.meanshift.cells import CELLS, cell_density, cluster_cells, grid
 from kernelmean.meanshift.clustering import Rules, cluster
+from kernelmean.meanshift.pixel_cells import CELLS, cell_density, cluster_cells, grid
 from kernelmean.samples import ArraySample
 
 SHAPE = (24, 30)

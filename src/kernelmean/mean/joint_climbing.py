@@ -5,8 +5,7 @@ between them. So a few points climb first, and all places they pass are put on a
 (:mod:`kernelmean.mean.basins`): of these the peak is known. Then come more points, and more, up to
 all of them. A point whose surroundings on the map all belong to one peak belongs to it too, without
 a step; another one goes up step by step until it comes to such surroundings, most often after a few
-steps, or to its own end. Points on their way that have come to the same place, to a small fraction
-of a bandwidth, go on as one.
+steps, or to its own end.
 
 Each set of points holds one point of each occupied cell of a grid, or every eighth point where
 cells hold too few. So time is O(k·d) per step for the few points near boundaries, and O(d) for the
@@ -27,14 +26,14 @@ from kernelmean.mean.climbing import Ascent, DensityToClimb, Iterate, Mask, adva
 from kernelmean.mean.linkage import link
 from kernelmean.mean.peaks import REFINED_STEP_BANDWIDTHS, Peaks, find_peaks
 
-FEW = 1000  # points that all climb alone, or first
+FEW = 2000  # points that all climb alone, or first
 CELL_BANDWIDTHS = 0.5  # the side of the finest cells that send one point ahead of the others
 CROWDED = 0.35  # cells per point, at most, for cells to be worth while
+GROWTH = 4.0  # of these cells from one set of points to the next
 STRIDE = 8  # else every eighth point goes ahead
 MARK_BANDWIDTHS = 0.05  # between two places of a path on the map
-SAME_BANDWIDTHS = 0.01  # the side of cells whose points go on as one
-SAME_FROM = 4  # the step after which they may
-WORTH_JOINING = 0.8  # cells per point, at most, for points to go on as one
+LOOK_ALWAYS = 8  # steps in which a point looks at the map each time; then it moves little
+LOOK_EVERY = 4  # of the later steps
 PASSING_STEP_BANDWIDTHS = 1e-5  # the last step of a peak that is not yet the answer
 BATCH_NUMBERS = 2**19  # in a batch of points that climb together
 
@@ -83,10 +82,6 @@ class Paths(NamedTuple):
     places: Points  # (p, d)
     ends: IntVector  # (p,)
 
-    def and_then(self, other: Paths) -> Paths:
-        """These, and others behind them."""
-        return Paths(*(np.concatenate(parts) for parts in zip(self, other, strict=True)))
-
 
 class Party(NamedTuple):
     """Points still on their way."""
@@ -127,11 +122,12 @@ def climb_together(
     for rows in _sets(starts, density.length):
         new = rows[arrival[rows] == UNKNOWN]
         ahead = starts[new] if basins else np.concatenate([starts[new], _some_centers(density)])
-        reached, ends, passed = _arrivals(density, ahead, basins, ends, limits)
+        last = len(rows) == len(starts)
+        reached, ends, passed = _arrivals(density, ahead, basins, ends, limits, last)
         arrival[new] = reached[: len(new)]
-        if len(rows) == len(starts):
+        if last:
             break
-        paths = paths.and_then(passed)
+        paths = _joined([paths, passed])
         mode, peaks, _ = _modes(density, ends, radius, PASSING_STEP_BANDWIDTHS)
         # Whoever meets known surroundings ends at the peak itself, which follows the other ends.
         basins = BasinMap.of(paths.places, len(ends.places) + mode[paths.ends], density.length)
@@ -148,7 +144,7 @@ def ascended(density: DensityToClimb, ascent: Ascent, radius: float) -> JointAsc
 
 def _some_centers(density: DensityToClimb) -> Points:
     """Centres from all over the density: they lie where peaks are."""
-    return density.centers[:: -(-len(density.centers) // (2 * FEW))]
+    return density.centers[:: -(-len(density.centers) // FEW)]
 
 
 def _sets(starts: Points, length: float) -> list[IntVector]:
@@ -160,7 +156,7 @@ def _sets(starts: Points, length: float) -> list[IntVector]:
         first = np.unique(cell_keys(starts[rows], side), return_index=True)[1]
         rows = rows[np.sort(first)] if len(first) <= CROWDED * len(rows) else rows[::STRIDE]
         sets.append(rows)
-        side *= 2.0
+        side *= GROWTH
     return sets[::-1]
 
 
@@ -198,11 +194,17 @@ def _named(density: DensityToClimb, ends: Ends, arrival: IntVector, radius: floa
 
 
 def _arrivals(
-    density: DensityToClimb, starts: Points, basins: BasinMap | None, ends: Ends, limits: Limits
+    density: DensityToClimb,
+    starts: Points,
+    basins: BasinMap | None,
+    ends: Ends,
+    limits: Limits,
+    last: bool,
 ) -> tuple[IntVector, Ends, Paths]:
     """The end of each start, all ends known by now, and the paths of those that had to climb.
 
-    A start with a certain peak is a path of one place.
+    A start with a certain peak is a path of one place. The last set of starts leaves no paths, as
+    nobody comes after it: they would take more memory than the starts.
     """
     arrival = basins.at(starts) if basins else np.full(len(starts), UNKNOWN)
     certain = np.flatnonzero(arrival != UNKNOWN)
@@ -213,8 +215,9 @@ def _arrivals(
     for first in _progress.track(batches, "climbing", len(batches)):
         rows = open_still[first : first + size]
         arrival[rows], ends, passed = _climb_to_known(density, starts[rows], basins, ends, limits)
-        paths.append(passed)
-    return arrival, ends, Paths(*(np.concatenate(parts) for parts in zip(*paths, strict=True)))
+        if not last:
+            paths.append(passed)
+    return arrival, ends, _joined(paths)
 
 
 def _climb_to_known(
@@ -222,29 +225,26 @@ def _climb_to_known(
 ) -> tuple[IntVector, Ends, Paths]:
     """Every start climbs until its peak is certain, or to its end."""
     arrival = np.full(len(starts), UNKNOWN)
-    leader = np.arange(len(starts))
+    rows = np.arange(len(starts))
     first = density.at(starts)
-    party = Party(leader, first, first, np.zeros(len(starts), dtype=bool), starts)
-    passed = [Paths(starts, leader)]
+    party = Party(rows, first, first, np.zeros(len(starts), dtype=bool), starts)
+    passed = [Paths(starts, rows)]
     for step in itertools.count(1):
         if density.kinked:
             party = party._replace(iterate=at_kinks(density, party.iterate, limits.tol))
         over, new = _at_end(density, party, limits, step)
-        arrival[party.rows[over]] = len(ends.places) + np.arange(np.count_nonzero(over))
+        arrival[party.rows[over]] = len(ends.places) + np.arange(len(new.places))
         ends = ends.and_then(new)
         party = party.of(~over)
-        if basins:
+        if basins and (step <= LOOK_ALWAYS or step % LOOK_EVERY == 0):
             certain = basins.at(party.iterate.x + party.iterate.step)
             arrival[party.rows] = certain
             party = party.of(certain == UNKNOWN)
         if not len(party.rows):
             break
-        party, joined = _as_one(density, party, step)
-        leader[joined[0]] = joined[1]
         party, marks = _stepped(density, party)
         passed.append(marks)
-    arrival = arrival[_leaders(leader)]
-    paths = Paths(*(np.concatenate(parts) for parts in zip(*passed, strict=True)))
+    paths = _joined(passed)
     return arrival, ends, paths._replace(ends=arrival[paths.ends])
 
 
@@ -254,33 +254,6 @@ def _at_end(density: DensityToClimb, party: Party, limits: Limits, step: int) ->
     over = arrived | (step >= limits.max_iter)
     done = party.iterate.of(over)
     return over, Ends(done.x + done.step, done.log_value, ~arrived[over], step)
-
-
-def _as_one(
-    density: DensityToClimb, party: Party, step: int
-) -> tuple[Party, tuple[IntVector, IntVector]]:
-    """The first point of each small cell goes on; the rows of the others, and whom they follow.
-
-    That is looked at after 4, 8, 16, … steps: the fewer points are left, the less often.
-    """
-    nobody = np.empty(0, dtype=np.intp)
-    if step < SAME_FROM or step & (step - 1):
-        return party, (nobody, nobody)
-    keys = cell_keys(party.iterate.x, SAME_BANDWIDTHS * density.length)
-    _, first, cell = np.unique(keys, return_index=True, return_inverse=True)
-    if len(first) > WORTH_JOINING * len(keys):
-        return party, (nobody, nobody)
-    others = np.setdiff1d(np.arange(len(keys)), first)
-    return party.of(np.sort(first)), (party.rows[others], party.rows[first[cell[others]]])
-
-
-def _leaders(leader: IntVector) -> IntVector:
-    """Whom each point follows at the end of the chain: leaders may follow others later."""
-    while True:
-        further = leader[leader]
-        if np.array_equal(further, leader):
-            return leader
-        leader = further
 
 
 def _stepped(density: DensityToClimb, party: Party) -> tuple[Party, Paths]:
@@ -293,3 +266,7 @@ def _stepped(density: DensityToClimb, party: Party) -> tuple[Party, Paths]:
         Party(party.rows, after, party.iterate, leaps, marked),
         Paths(after.x[far], party.rows[far]),
     )
+
+
+def _joined(paths: list[Paths]) -> Paths:
+    return Paths(*(np.concatenate(parts) for parts in zip(*paths, strict=True)))

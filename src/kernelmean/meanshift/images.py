@@ -17,9 +17,9 @@ from kernelmean.engines import Engine
 from kernelmean.fitting.settings import FitSettings
 from kernelmean.kernels import Kernel
 from kernelmean.meanshift import colors
-from kernelmean.meanshift.cells import cell_density, cluster_cells
 from kernelmean.meanshift.clustering import RULE, Clustering, Rules, cluster, density
 from kernelmean.meanshift.grouped import totals
+from kernelmean.meanshift.pixel_cells import cell_density, cluster_cells
 from kernelmean.meanshift.region_tree import Level, RegionTree, region_tree
 from kernelmean.meanshift.regions import regions, without_small
 from kernelmean.meanshift.segmentation import Segmentation

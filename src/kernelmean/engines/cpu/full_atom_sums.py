@@ -31,6 +31,8 @@ class Blurred(NamedTuple):
     components: Components
     centers: Points  # (k, padded d)
     factors: Matrix  # (k, padded d²)
+    precisions: NDArray[np.float64]  # (k, d, d), in units of the kernel's
+    traces: Vector  # (k,) of these, over d
 
 
 @dataclass(frozen=True)
@@ -70,19 +72,24 @@ class FullAtoms:
 
     def shift(self, decay: Formula, Q: Points, w: Vector) -> Shift:
         """Step (Σ r_a P_a)⁻¹ Σ r_a P_a (c_a − q), r_a ∝ w_a g_a, P_a in units of the kernel's."""
-        sigma2 = variance(decay.times(None))
-        own = self._layout(sigma2)
+        own = self._layout(variance(decay.times(None)))
         log_v, top = log_weights(w, own.components)
         d = self.atoms.dimension
-        P = np.ascontiguousarray(sigma2 * own.components.precisions())
-        traces = np.ascontiguousarray(np.trace(P, axis1=1, axis2=2) / d)
         blocks = query_blocks(Q)
         peak = self._peaks(own, blocks, log_v)
         totals = np.zeros((len(blocks), PULL + d + d * (d + 1) // 2, blocks.shape[2]))
         self._run(
             loops.shift(d),
             blocks,
-            lambda b: (own.centers, own.factors, log_v, P, traces, peak[b], totals[b]),
+            lambda b: (
+                own.centers,
+                own.factors,
+                log_v,
+                own.precisions,
+                own.traces,
+                peak[b],
+                totals[b],
+            ),
         )
         return _solved(as_rows(totals, len(Q)), peak.reshape(-1)[: len(Q)] + top, d)
 
@@ -114,7 +121,9 @@ class FullAtoms:
 
     def _laid_out(self, tau2: float) -> Blurred:
         components = self.atoms.blurred(tau2)
-        return Blurred(components, queries(components.centers), packed(components))
+        P = np.ascontiguousarray(tau2 * components.precisions())
+        traces = np.ascontiguousarray(np.trace(P, axis1=1, axis2=2) / self.atoms.dimension)
+        return Blurred(components, queries(components.centers), packed(components), P, traces)
 
 
 def query_blocks(Q: Points) -> NDArray[np.float64]:

@@ -30,14 +30,14 @@ LLOYD_PIXELS = 40_000  # about as many, on a grid, say where the cells lie
 LLOYD_PASSES = 6  # over these pixels; later ones move cells by a fraction of a pixel
 
 
-class Cells(NamedTuple):
+class PixelCells(NamedTuple):
     """A density of pixels, and the centre that stands for each of them."""
 
     mean: KernelMean
     cells: IntVector  # (n,) the centre of each pixel
 
 
-def cell_density(X: Points, shape: tuple[int, int], settings: FitSettings) -> Cells:
+def cell_density(X: Points, shape: tuple[int, int], settings: FitSettings) -> PixelCells:
     """Pixels of an image of this shape, row by row, as a mixture of Gaussians.
 
     Time O(n log k) for n pixels and k cells.
@@ -62,16 +62,16 @@ def cell_density(X: Points, shape: tuple[int, int], settings: FitSettings) -> Ce
         engine_name(settings.engine, prepared.data),
         spreads,
     )
-    return Cells(mean, cells)
+    return PixelCells(mean, cells)
 
 
-def cluster_cells(found: Cells, rules: Rules) -> Clustering:
+def cluster_cells(found: PixelCells, rules: Rules) -> Clustering:
     """The clusters of the pixels: a cell climbs as one, from its centre."""
     starts = ArraySample(found.mean.centers)
     clustering = cluster(found.mean, starts, rules._replace(min_cluster_size=1))
     return replace(
         clustering,
-        labels=clustering.labels[found.cells],
+        of_points=clustering.of_points[found.cells],
         shifted=clustering.shifted[found.cells],
         rules=rules,
     )
