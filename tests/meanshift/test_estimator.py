@@ -289,7 +289,9 @@ def test_the_bandwidth_is_that_of_chen_genovese_and_wasserman():
     X = blobs()
     n, d = X.shape
     expected = X.std(axis=0, ddof=1).mean() * (4 / (d + 4)) ** (1 / (d + 6)) * n ** (-1 / (d + 6))
-    assert km.MeanShift(random_state=0).fit(X).bandwidth_ == pytest.approx(expected, rel=1e-12)
+    for options in ({"significance": None}, {"bandwidth": "mode", "scale": None}):
+        model = km.MeanShift(random_state=0, **options).fit(X)
+        assert model.bandwidth_ == pytest.approx(expected, rel=1e-12)
     assert km.bandwidth.mode(X) == pytest.approx(expected, rel=1e-12)
 
 
@@ -312,7 +314,7 @@ def test_prediction_climbs_and_does_not_ask_for_the_nearest_centre():
 
 def test_small_clusters_are_absorbed_by_the_nearest_peak():
     X = np.concatenate([blobs(), [[8.0, 0.0], [8.1, 0.0]], [[0.0, -9.0]]])
-    options = {"kernel": km.Gaussian(0.6), "sparse": False}
+    options = {"kernel": km.Gaussian(0.6), "sparse": False, "significance": None}
     every = km.MeanShift(**options).fit(X)
     assert sorted(np.bincount(every.labels_)) == [1, 2, 60, 60, 60]
     larger = km.MeanShift(min_cluster_size=2, **options).fit(X)
@@ -365,7 +367,7 @@ def test_integer_weights_are_repeated_rows():
 def test_a_scale_is_a_fit_in_other_coordinates():
     X, A = blobs(), np.array([[2.0, 0.3], [0.0, 0.5]])
     scaled = km.MeanShift(scale=A, sparse=False).fit(X)
-    mapped = km.MeanShift(sparse=False).fit(X @ A.T)
+    mapped = km.MeanShift(scale=None, sparse=False).fit(X @ A.T)
     assert scaled.bandwidth_ == pytest.approx(mapped.bandwidth_, rel=1e-9)
     assert km.clustering_hausdorff(scaled.labels_, mapped.labels_) == 0.0
     np.testing.assert_allclose(scaled.cluster_centers_ @ A.T, mapped.cluster_centers_, atol=1e-6)
@@ -434,7 +436,9 @@ def test_a_clone_keeps_every_parameter():
         scale="std",
     )
     assert clone(model).get_params() == model.get_params()
-    assert inspect.signature(km.MeanShift).parameters["bandwidth"].default == "mode"
+    defaults = inspect.signature(km.MeanShift).parameters
+    assert defaults["bandwidth"].default == "auto"
+    assert defaults["significance"].default == 0.05
 
 
 @pytest.mark.parametrize(
@@ -446,6 +450,8 @@ def test_a_clone_keeps_every_parameter():
         ({"min_cluster_size": 0}, ValueError, "min_cluster_size"),
         ({"min_cluster_size": 2.5}, TypeError, "min_cluster_size"),
         ({"max_iter": 0}, ValueError, "max_iter"),
+        ({"significance": 0.0}, ValueError, "significance"),
+        ({"significance": 1.0}, ValueError, "None keeps every mode"),
         ({"bandwidth": "mod"}, ValueError, "mode"),
         ({"bandwidth": -1.0}, ValueError, "bandwidth"),
         ({"kernel": "flat"}, ValueError, "gaussian"),
