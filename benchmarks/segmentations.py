@@ -247,8 +247,8 @@ NOTE = (
     "the adjusted Rand index with what each of five or six people drew, on average over them and "
     "over eight images of the Berkeley Segmentation Data Set. Methods of scikit-image have their "
     "defaults, then the best of some values of one parameter on the same images. The criterion by "
-    "which our regions merge was found on these eight images too; leaving one out says how much its "
-    "two numbers owe to an image, not what the criterion does elsewhere."
+    "which our regions merge was found on these eight images too; leaving one out says how much "
+    "its two numbers owe to an image, not what the criterion does elsewhere."
 )
 
 

@@ -20,6 +20,7 @@ BLOCK_BANDWIDTHS = (1.0, 0.5)  # the sides of blocks, from the largest
 GRIDS = 4  # of each size, shifted by a fraction of a block
 LEAST_PLACES = 3  # in a block, for its purity to tell anything
 UNKNOWN = -1  # in the place of a peak
+BLOCK_ROWS = 16384  # whose corners are held at a time
 
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ over the golden ratio: spreads bits upwards
 HALF = np.uint64(29)  # and a shift brings them down again
@@ -94,13 +95,15 @@ def cell_keys(places: Points, side: float, offset: float = 0.0) -> NDArray[np.ui
 
     Two cells share a number as seldom as two random numbers of 64 bits are equal.
     """
-    corners = np.divide(places.T, side, order="C")
-    corners += offset
-    np.floor(corners, out=corners)
-    corners += 0.0  # no −0, whose bits differ
     keys = np.zeros(len(places), dtype=np.uint64)
-    for bits in corners.view(np.uint64):
-        keys ^= bits
-        keys *= MULTIPLIER
-        keys ^= keys >> HALF
+    for start in range(0, len(places), BLOCK_ROWS):
+        some = slice(start, start + BLOCK_ROWS)
+        corners = np.divide(places[some].T, side, order="C")
+        corners += offset
+        np.floor(corners, out=corners)
+        corners += 0.0  # no −0, whose bits differ
+        for bits in corners.view(np.uint64):
+            keys[some] ^= bits
+            keys[some] *= MULTIPLIER
+            keys[some] ^= keys[some] >> HALF
     return keys

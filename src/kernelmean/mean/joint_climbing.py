@@ -35,7 +35,7 @@ MARK_BANDWIDTHS = 0.05  # between two places of a path on the map
 LOOK_ALWAYS = 8  # steps in which a point looks at the map each time; then it moves little
 LOOK_EVERY = 4  # of the later steps
 PASSING_STEP_BANDWIDTHS = 1e-5  # the last step of a peak that is not yet the answer
-BATCH_NUMBERS = 2**19  # in a batch of points that climb together
+BATCH_NUMBERS = 2**17  # in a batch of points that climb together
 
 
 class JointAscent(NamedTuple):
@@ -121,9 +121,17 @@ def climb_together(
     basins: BasinMap | None = None
     for rows in _sets(starts, density.length):
         new = rows[arrival[rows] == UNKNOWN]
-        ahead = starts[new] if basins else np.concatenate([starts[new], _some_centers(density)])
         last = len(rows) == len(starts)
-        reached, ends, passed = _arrivals(density, ahead, basins, ends, limits, last)
+        if last:
+            del paths  # all that they tell is on the map
+        reached, ends, passed = _arrivals(
+            density,
+            starts[new] if basins else np.concatenate([starts[new], _some_centers(density)]),
+            basins,
+            ends,
+            limits,
+            last,
+        )
         arrival[new] = reached[: len(new)]
         if last:
             break
