@@ -146,7 +146,7 @@ def mode(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
 
     See Also
     --------
-    MeanShift : Clusters around modes; this is its default rule.
+    MeanShift : Clusters around modes; it starts from this rule.
     bandwidth.scott : The rule for densities.
 
     References
