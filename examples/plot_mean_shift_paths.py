@@ -1,8 +1,9 @@
 """Mean shift: every point climbs to its peak.
 
 Points move uphill on a sparse density, and those that end together are one cluster. The step from
-$x$ is $\\sigma^2 \\nabla \\log f(x)$ for a Gaussian, so the paths need nothing but the gradient of
-the log-density. [`MeanShift`][kernelmean.MeanShift] does this with longer, safeguarded steps.
+$x$ is $\\sigma^2 \\nabla \\log f(x)$ for Gaussians on points, in the units of the data, so the
+paths need nothing but the gradient of the log-density. [`MeanShift`][kernelmean.MeanShift] does
+this with longer, safeguarded steps.
 """
 
 import matplotlib.pyplot as plt
@@ -19,7 +20,7 @@ X = np.concatenate(
         for m, s, n in zip(middles, [0.45, 0.35, 0.4, 0.3], [900, 600, 700, 400], strict=True)
     ]
 )
-shift = km.MeanShift(random_state=0).fit(X)
+shift = km.MeanShift(spread=None, scale=None, random_state=0).fit(X)
 print(
     f"{len(shift.cluster_centers_)} clusters, {shift.mean_.k} centres for {len(X)} points, at "
     f"most {shift.n_iter_} steps"

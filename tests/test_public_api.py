@@ -24,6 +24,7 @@ NAMES = [  # what this release promises (API.md)
     "Laplacian",
     "MeanShift",
     "MeanStream",
+    "MergeTree",
     "Procrustes",
     "Radial",
     "SparseKDE",

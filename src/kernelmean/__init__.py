@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from kernelmean.meanshift.estimator import MeanShift
     from kernelmean.meanshift.images import segment_image
     from kernelmean.meanshift.segmentation import Segmentation
+    from kernelmean.meanshift.tree import MergeTree
     from kernelmean.proportions.estimator import ClassProportions
     from kernelmean.selection import Centers, k_center
 
@@ -52,6 +53,7 @@ _HOMES = {
     "SparseKDEClassifier": "kernelmean.density.classifier",
     "SparseKDEOutlierDetector": "kernelmean.density.outliers",
     "MeanShift": "kernelmean.meanshift.estimator",
+    "MergeTree": "kernelmean.meanshift.tree",
     "DistributionEmbedding": "kernelmean.embedding.estimator",
     "ClassProportions": "kernelmean.proportions.estimator",
     "Source": "kernelmean.files",
@@ -96,6 +98,7 @@ __all__ = [
     "Laplacian",
     "MeanShift",
     "MeanStream",
+    "MergeTree",
     "Procrustes",
     "Radial",
     "Segmentation",

@@ -51,8 +51,8 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     spread : {'auto', 'scalar', 'full'} or None, default='auto'
         Whether centres have a width of their own, as in :func:`sparse_kernel_mean`. None: they are
         points. "scalar" and "full": they are small Gaussians in the place of the points near them,
-        round or of any shape. "auto": round ones where the kernel is a Gaussian; where
-        ``significance`` is None, whichever does best.
+        round or of any shape. "auto": round ones where the kernel is a Gaussian and the selection
+        open; where ``significance`` is None, whichever does best.
     significance : float or None, default=0.05
         The level of the test by which peaks are kept (Benjamini and Hochberg): of the clusters that
         are found, at most that share is chance on average. None keeps every peak.
@@ -72,8 +72,8 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     engine : {'cpu', 'gpu', 'cluster', 'auto', 'naive'} or Engine, default='cpu'
         What computes.
     random_state : int, RandomState instance, numpy.random.Generator or None, default=None
-        Seeds the choice of the first centre of the sparse density, and whatever else a selection
-        draws.
+        Seeds the choice of rows and of first centres for the sparse density, and whatever else a
+        selection draws.
 
     Attributes
     ----------
@@ -92,11 +92,14 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     cluster_log_densities_ : ndarray of shape (clusters,)
         Its logarithm.
     shifted_ : ndarray of shape (n, d)
-        Where each point ended, for :func:`discrepancy_index`.
+        Where each point ended, for :func:`discrepancy_index`; the peak itself where that was known
+        before the point came there.
     mean_ : SparseKernelMean or KernelMean
-        The density that was climbed.
+        The density that was climbed: of k-means cells by default, a KernelMean on atoms.
     bandwidth_ : float
         The length of its kernel.
+    scale_ : ndarray of shape (d, d) or None
+        The map that was applied to the data; None for none.
     n_iter_ : int
         The number of steps of the slowest point.
     n_features_in_ : int
@@ -112,7 +115,9 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    The density is fitted, and climbed at O(n·k·d) per step. Memory is O(n·d).
+    The density is fitted, and climbed at O(n·k·d) per step at most: points that come to places of
+    a known peak take no further step. Memory is O(n·d). Peaks are told from noise by the height
+    above the saddle [3]_ in standard deviations of that difference.
 
     References
     ----------
@@ -120,6 +125,8 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
        IEEE Transactions on Pattern Analysis and Machine Intelligence 24(5), 2002.
     .. [2] E. Cruz Cortés and C. Scott, "Sparse Approximation of a Kernel Mean", IEEE Transactions
        on Signal Processing 65(5), 2017.
+    .. [3] F. Chazal, L. J. Guibas, S. Y. Oudot and P. Skraba, "Persistence-based clustering in
+       Riemannian manifolds", Journal of the ACM 60(6), 2013.
 
     Examples
     --------

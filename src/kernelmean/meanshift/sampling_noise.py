@@ -1,8 +1,8 @@
 """How far the density at two places may differ by the chance of the sample alone.
 
 The kernel density estimate at x is the mean of K(x − x_j) over n points, and its difference at two
-places has the variance ((1/n)·mean of (K(p − x_j) − K(s − x_j))² − (f(p) − f(s))²)/n. The means are
-over the atoms that stand for the points.
+places has the variance (mean of (K(p − x_j) − K(s − x_j))² − (f(p) − f(s))²)/n. The means are over
+the atoms that stand for the points.
 """
 
 from __future__ import annotations

@@ -27,11 +27,11 @@ class MergeTree:
     ----------
     peaks : ndarray of shape (m, d)
         Where the modes are.
-    log_peak, peak : ndarray of shape (m,)
-        The density at each mode, and its logarithm.
-    log_saddle, saddle : ndarray of shape (m,)
-        The density where the hill of each mode ends in another, and its logarithm; 0 and −inf for
-        the last one, which ends in none.
+    log_peak : ndarray of shape (m,)
+        The logarithm of the density at each mode, falling.
+    log_saddle : ndarray of shape (m,)
+        The logarithm of the density where the hill of each mode ends in another; −inf for the last
+        one, which ends in none.
     saddles : ndarray of shape (m, d)
         Where that is; NaN for the last.
     parent : ndarray of shape (m,)
@@ -136,6 +136,19 @@ class MergeTree:
         -------
         ndarray of shape (m,)
             The last mode is always kept.
+
+        See Also
+        --------
+        cut : So many modes, or those of some persistence.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> rng = np.random.default_rng(0)
+        >>> X = np.concatenate([rng.normal(0.0, 0.5, (200, 2)), rng.normal(4.0, 0.5, (100, 2))])
+        >>> tree = km.MeanShift(random_state=0).fit(X).tree_
+        >>> int(tree.significant(0.05).sum())
+        2
         """
         tested = self.parent >= 0
         # Sorted p-values p₁ ≤ … ≤ p_m: all up to the last with p_j ≤ level·j/m are kept.
@@ -204,6 +217,19 @@ class MergeTree:
         -------
         ndarray of shape (m,)
             The number of a kept mode for each.
+
+        See Also
+        --------
+        significant : Those that noise does not explain.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> rng = np.random.default_rng(0)
+        >>> X = np.concatenate([rng.normal(0.0, 0.5, (200, 2)), rng.normal(4.0, 0.5, (100, 2))])
+        >>> tree = km.MeanShift(random_state=0).fit(X).tree_
+        >>> tree.owners(tree.size >= 150)[:2]
+        array([0, 0])
         """
         owner = np.where(kept, np.arange(len(self)), self.parent)
         for _ in range(len(self)):
@@ -227,6 +253,19 @@ class MergeTree:
         -------
         ndarray of shape (m,)
             Which are kept then; the last mode always is.
+
+        See Also
+        --------
+        owners : Where the points of the others go.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> rng = np.random.default_rng(0)
+        >>> X = np.concatenate([rng.normal(0.0, 0.5, (200, 2)), rng.normal(4.0, 0.5, (100, 2))])
+        >>> tree = km.MeanShift(random_state=0).fit(X).tree_
+        >>> int(tree.large(tree.significant(0.05), 150).sum())
+        1
         """
         still = kept.copy()
         sizes = self.size.copy()

@@ -34,11 +34,12 @@ class IndicatorCurve(NamedTuple):
 def indicator_curve(mean: KernelMean | SparseKernelMean) -> IndicatorCurve:
     """(E_m − E_k)/(E_1 − E_k) for m = 1..k; NaN at k itself, where it is 0.
 
-    A TypeError for a full kernel mean, in which every point is a centre.
+    A TypeError for a mean whose centres were not chosen one by one: all points, or cells.
     """
     if not isinstance(mean, SparseKernelMean):
         raise TypeError(
-            "a full kernel mean has no indicator: every point is a centre; fit with sparse=True."
+            "this mean has no indicator, because every point is a centre or centres are cells, as "
+            "in MeanShift by default: fit with sparse=True, MeanShift with significance=None."
         )
     E = mean.indicator
     if E is None:

@@ -72,7 +72,8 @@ class IndicatorDisplay:
         ----------
         estimator : SparseKDE, MeanShift or SparseKDEOutlierDetector
             A fitted estimator that holds a sparse kernel mean. A density that was fitted by
-            likelihood has no indicator and is refused by a TypeError.
+            likelihood, or is one of cells as in ``MeanShift`` by default, has no indicator and is
+            refused by a TypeError.
         ax : Axes, default=None
             Where to draw; by default on a new figure.
         **line_options : dict
