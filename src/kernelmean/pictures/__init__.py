@@ -15,7 +15,8 @@ merge_tree   merge_view, MergeView            how peaks merge: persistence diagr
 ============ ================================ ===========================================
 
 ``html`` puts several pictures on one page: ``html/fit.py`` those of density and indicator,
-``html/embedding.py`` the map, which ``html/sample_map.py`` draws, and the distances.
+``html/embedding.py`` the map, which ``html/sample_map.py`` draws, and the distances,
+``html/clusters.py`` how peaks merge and the points of their clusters (``cluster_points``).
 """
 
 from kernelmean.pictures.density import DensityView, density_views

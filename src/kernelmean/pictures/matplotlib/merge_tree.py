@@ -165,7 +165,7 @@ def _diagram(view: MergeView, axes: Axes, options: dict[str, Any]) -> list[PathC
     axes.axline((high, high), slope=1.0, color=GREY, linewidth=0.8, zorder=0)
     axes.axhline(view.floor, color=GREY, linewidth=0.8, linestyle=":", zorder=0)
     axes.annotate(
-        NO_SADDLE, (0.02, view.floor), xycoords=axes.get_yaxis_transform(), va="bottom", **SMALL
+        NO_SADDLE, (0.02, view.floor), xycoords=axes.get_yaxis_transform(), va="top", **SMALL
     )
     areas = np.maximum(ALL_AREA * view.shares, LEAST_AREA)
     dots = []
