@@ -70,10 +70,11 @@ def _chart(name: str, view: PointsView, n_clusters: int) -> Chart:
         for i, row in enumerate(own[:STOPS])
     ]
     empty = {group for group, own in enumerate(rows) if not len(own)}
+    up = {"range": [0.0, 1.05]} if view.axes[1] == STRENGTH else {}
     return {
         "id": name,
         "traces": traces,
-        "layout": {"xaxis": titled(view.axes[0]), "yaxis": titled(view.axes[1])},
+        "layout": {"xaxis": titled(view.axes[0]), "yaxis": {**titled(view.axes[1]), **up}},
         "walk": walk,
         "legend": legend(shown, empty) if len(shown) - len(empty) > 1 else [],
     }

@@ -90,8 +90,9 @@ def _lede(shift: MeanShift, view: MergeView) -> str:
         return f"{said}."
     if shift.significance is None:
         return f"{said}; no test has asked which of them are chance."
-    kept = "one is a cluster" if view.n_clusters == 1 else f"{view.n_clusters} are clusters"
-    return f"{said}, of which {kept} at the level {shift.significance:g}."
+    some = "one is a cluster" if view.n_clusters == 1 else f"{view.n_clusters} are clusters"
+    kept = "all of them clusters" if view.n_clusters == len(view.clusters) else f"of which {some}"
+    return f"{said}, {kept} at the level {shift.significance:g}."
 
 
 def _clustered(view: MergeView) -> str:
@@ -158,11 +159,13 @@ def _clusters(shift: MeanShift, view: MergeView) -> str:
         rows.append([cluster, facts.number(size), share, z, strength, peak, *at])
     head = ("cluster", "points", "share", "z", "mean strength", "log density", *names)
     more = view.n_clusters - len(rows)
-    caption = "Clusters, that of the highest peak first; z says how far a peak stands above its "
-    caption += "saddle, in standard deviations of chance; the last columns say where it is."
-    table = page.table(caption, head, rows, numbers=range(1, len(head)))
-    rest = f"<p>{_counted(more, 'further cluster')} not listed.</p>" if more else ""
-    return f'<div class="nowrap tall">{table}</div>{rest}'
+    table = page.table("Clusters and their peaks", head, rows, numbers=range(1, len(head)))
+    words = (
+        "That of the highest peak comes first; z says how far its peak stands above the saddle at "
+        "which it joins another, in standard deviations of chance."
+    )
+    rest = f" {_counted(more, 'further cluster')} not listed." if more else ""
+    return f'<p>{words}{rest}</p><div class="nowrap tall">{table}</div>'
 
 
 def _merging(view: MergeView, drawn: Sequence[Chart]) -> list[str]:
@@ -173,7 +176,7 @@ def _merging(view: MergeView, drawn: Sequence[Chart]) -> list[str]:
     )
     tree = "Each line is a peak, from its height down to that saddle, where it joins another."
     if view.left_out:
-        tree += f" {_counted(view.left_out, 'less clear peak')} left out."
+        tree += f" {_counted(view.left_out, 'less clear peak')} not drawn."
     return [
         f'<div class="controls">{legend_place(drawn)}</div>',
         '<div class="views pair">'
