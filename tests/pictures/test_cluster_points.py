@@ -39,6 +39,14 @@ def test_of_many_points_some_are_drawn(bumps, monkeypatch):
     assert view.rows.tolist() == list(range(0, 250, 3))
 
 
+def test_coordinates_have_the_names_of_the_data():
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 2)), columns=["a", "b"])
+    shift = km.MeanShift(bandwidth=1.0, engine="naive").fit(X)
+    assert point_views(shift, X)[0].axes == ("a", "b")
+    assert point_views(shift, X, ["p", "q"])[0].axes == ("p", "q")
+
+
 def test_other_points_are_refused(bumps):
     X, shift = bumps
     with pytest.raises(ValueError, match="X has 249 rows, but the mean shift was fitted to 250"):

@@ -18,9 +18,10 @@ def random_tree(m, seed=0):
     """Hills of chance heights that end in one another, each where the other still stands."""
     rng = np.random.default_rng(seed)
     log_peak = -np.sort(rng.exponential(size=m))
-    parent = np.array([-1, *(rng.integers(i) for i in range(1, m))])
+    parent = np.full(m, -1)
     log_saddle = np.full(m, -np.inf)
     for i in range(1, m):
+        parent[i] = rng.choice(np.flatnonzero(log_saddle[:i] < log_peak[i]))
         top = min(log_peak[i], log_peak[parent[i]])
         bottom = max(log_saddle[parent[i]], top - 3.0)
         log_saddle[i] = rng.uniform(bottom, top)

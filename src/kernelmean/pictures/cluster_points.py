@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from kernelmean import _checks
-from kernelmean._types import ArrayLike, IntVector, Points
+from kernelmean._types import ArrayLike, IntVector, Matrix, Points
 from kernelmean.meanshift.estimator import MeanShift
 from kernelmean.pictures.density import (
     PRINCIPAL_AXES,
@@ -30,13 +31,29 @@ class PointsView(NamedTuple):
     rows: IntVector  # (q,) their numbers in the data
 
 
-def point_views(shift: MeanShift, X: ArrayLike) -> list[PointsView]:
+@runtime_checkable
+class HasNames(Protocol):
+    """An estimator whose data had names of columns."""
+
+    feature_names_in_: Sequence[object]
+
+
+def names_of(shift: MeanShift, columns: Sequence[str] | None) -> list[str]:
+    """Names of the coordinates: those given, those of the data, or x1, x2, …"""
+    if columns is None and isinstance(shift, HasNames):
+        columns = [str(name) for name in shift.feature_names_in_]
+    return column_names(shift.mean_.expansion, columns)
+
+
+def point_views(
+    shift: MeanShift, X: ArrayLike, columns: Sequence[str] | None = None
+) -> list[PointsView]:
     """The planes of all pairs of up to four coordinates, or the principal plane of more.
 
     One coordinate is drawn against how clearly each point belongs to its cluster. X is what the
     mean shift was fitted to.
     """
-    mean = shift.mean_
+    mean = shift.mean_.expansion
     points = _checks.points(X, "X", mean.dimension)
     if len(points) != len(shift.labels_):
         raise ValueError(
@@ -45,13 +62,13 @@ def point_views(shift: MeanShift, X: ArrayLike) -> list[PointsView]:
     rows = np.arange(0, len(points), -(-len(points) // MAX_POINTS))
     labels = shift.labels_[rows]
     some = points[rows]
-    names = column_names(mean, None)
+    names = names_of(shift, columns)
     if mean.dimension == 1:
         places = np.column_stack([some[:, 0], shift.strengths_[rows]])
         return [PointsView((names[0], STRENGTH), places, labels, rows)]
     if mean.dimension > MAX_PAIRED:
-        plane = some @ principal_plane(mean).T
-        return [PointsView(PRINCIPAL_AXES, plane, labels, rows)]
+        plane: Matrix = principal_plane(mean)
+        return [PointsView(PRINCIPAL_AXES, some @ plane.T, labels, rows)]
     return [
         PointsView((names[i], names[j]), some[:, [i, j]], labels, rows)
         for i, j in every_pair(mean.dimension)

@@ -77,7 +77,12 @@ def clusters_html(bumps) -> str:
     )
     X, shift = bumps
     return report.clusters_page(
-        shift, X, settings={WORSE: EVIL}, command=["python", f"{EVIL}.py"], title=WORSE
+        shift,
+        X,
+        columns=[EVIL, WORSE],
+        settings={WORSE: EVIL},
+        command=["python", f"{EVIL}.py"],
+        title=WORSE,
     )
 
 

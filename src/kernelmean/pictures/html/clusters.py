@@ -8,8 +8,8 @@ import numpy as np
 
 from kernelmean._types import ArrayLike
 from kernelmean.meanshift.estimator import MeanShift
-from kernelmean.pictures.cluster_points import point_views
-from kernelmean.pictures.density import PRINCIPAL_AXES, column_names
+from kernelmean.pictures.cluster_points import names_of, point_views
+from kernelmean.pictures.density import PRINCIPAL_AXES
 from kernelmean.pictures.html import facts, page
 from kernelmean.pictures.html.charts import Chart, legend_place
 from kernelmean.pictures.html.cluster_points import points_charts, points_figures
@@ -25,6 +25,7 @@ def clusters_page(
     shift: MeanShift,
     X: ArrayLike | None = None,
     *,
+    columns: Sequence[str] | None = None,
     settings: Mapping[str, object] | None = None,
     command: str | Sequence[str] = "",
     title: str = "",
@@ -40,6 +41,8 @@ def clusters_page(
         A fitted mean shift.
     X : array-like of shape (n, d), default=None
         The points that it was fitted to; without them the page does not show any.
+    columns : sequence of str, default=None
+        Names of the d coordinates; by default those of the data, or x1, x2, …
     settings : mapping of str to object, default=None
         More rows for the table of settings.
     command : str or sequence of str, default=""
@@ -68,11 +71,12 @@ def clusters_page(
     True
     """
     view = merge_view(shift)
+    names = names_of(shift, columns)
     merging = [diagram_chart("diagram", view), tree_chart("tree", view)]
-    points, drawn = _points(shift, X)
+    points, drawn = _points(shift, X, names)
     sections = [
         page.section("facts", "In numbers", page.facts(_numbers(shift, view))),
-        page.section("clusters", "Clusters", _clusters(shift, view)),
+        page.section("clusters", "Clusters", _clusters(shift, view, names)),
         page.section("merging", "How peaks merge", *_merging(view, merging)),
         *points,
         facts.settings_section(_settings(shift), settings),
@@ -142,9 +146,9 @@ def _scale(shift: MeanShift) -> str:
     return f"{len(A)} × {len(A)} matrix"
 
 
-def _clusters(shift: MeanShift, view: MergeView) -> str:
+def _clusters(shift: MeanShift, view: MergeView, columns: Sequence[str]) -> str:
     """What is known of each cluster."""
-    names = column_names(shift.mean_, None)[:MAX_TABULATED]
+    names = columns[:MAX_TABULATED]
     labels = shift.labels_[shift.labels_ >= 0]
     sizes = np.bincount(labels, minlength=view.n_clusters)
     strengths = np.bincount(labels, shift.strengths_[shift.labels_ >= 0], view.n_clusters)
@@ -201,11 +205,13 @@ def _modes(view: MergeView) -> str:
     return f'<details class="nowrap"><summary>{what} as a table</summary>{table}</details>'
 
 
-def _points(shift: MeanShift, X: ArrayLike | None) -> tuple[list[str], list[Chart]]:
+def _points(
+    shift: MeanShift, X: ArrayLike | None, names: Sequence[str]
+) -> tuple[list[str], list[Chart]]:
     """The section of the points and its charts, where there are some."""
     if X is None:
         return [], []
-    views = point_views(shift, X)
+    views = point_views(shift, X, names)
     drawn = points_charts(views, len(shift.cluster_modes_))
     said = "Each point in the colour of its cluster."
     if views[0].axes == PRINCIPAL_AXES:

@@ -31,7 +31,6 @@ MARKERS = "osD^P"  # a new one when colours end
 ALL_AREA = 600.0  # of the dots of all points together, in square points
 LEAST_AREA = 10.0  # of the smallest dot
 MAX_NUMBERED = 20  # clusters up to which they are numbered in the tree
-SMALL = {"color": GREY, "fontsize": "small"}
 
 
 class MergeTreeDisplay:
@@ -164,14 +163,17 @@ def _diagram(view: MergeView, axes: Axes, options: dict[str, Any]) -> list[PathC
     low, high = float(view.log_peak.min()), float(view.log_peak.max())
     axes.axline((high, high), slope=1.0, color=GREY, linewidth=0.8, zorder=0)
     axes.axhline(view.floor, color=GREY, linewidth=0.8, linestyle=":", zorder=0)
-    axes.annotate(
-        NO_SADDLE, (0.02, view.floor), xycoords=axes.get_yaxis_transform(), va="top", **SMALL
-    )
+    across = axes.get_yaxis_transform()
+    axes.text(0.02, view.floor, NO_SADDLE, transform=across, va="top", color=GREY, size="small")
     areas = np.maximum(ALL_AREA * view.shares, LEAST_AREA)
     dots = []
     for group in np.unique(view.groups):
         rows = np.flatnonzero(view.groups == group)
-        look = {"marker": _marker(group), **_paint(group), "linewidths": 0.8} | options
+        look: dict[str, Any] = {
+            "marker": _marker(group),
+            **_paint(group),
+            "linewidths": 0.8,
+        } | options
         x, y = view.log_peak[rows], view.log_saddle[rows]
         dots.append(axes.scatter(x, y, s=areas[rows], **look))
     margin = 0.08 * (high - low) or 0.5
