@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kernelmean._types import IntVector
 from kernelmean.pictures.cluster_points import STRENGTH, PointsView
 from kernelmean.pictures.html import page
 from kernelmean.pictures.html.charts import Chart, numbers, style, titled
-from kernelmean.pictures.html.looks import legend, looks
+from kernelmean.pictures.html.looks import Look, legend, looks
 from kernelmean.pictures.merge_tree import color_groups
 
 UNCLEAR = "between clusters"  # name of the points that are left out of all
@@ -45,25 +46,6 @@ def _chart(name: str, view: PointsView, n_clusters: int) -> Chart:
     shown = looks(n_clusters, UNCLEAR)
     groups = color_groups(view.labels)
     rows = [np.flatnonzero(groups == group) for group in range(len(shown))]
-    x, y = (page.label(axis) for axis in view.axes)
-    traces = [
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "x": numbers(view.places[own, 0]),
-            "y": numbers(view.places[own, 1]),
-            "customdata": np.column_stack([view.rows[own], view.labels[own]]).tolist(),
-            "marker": {
-                "color": style(look.ink),
-                "symbol": f"{look.symbol}-open" if look.hollow else look.symbol,
-                "size": 5,
-                "opacity": 0.65,
-            },
-            "hovertemplate": f"{page.label(look.name)}<br>row %{{customdata[0]}}<br>"
-            f"{x} %{{x:.4g}}<br>{y} %{{y:.4g}}<extra></extra>",
-        }
-        for look, own in zip(shown, rows, strict=True)
-    ]
     walk = [
         [group, i, f"{shown[group].name}, row {view.rows[row]}"]
         for group, own in enumerate(rows)
@@ -73,8 +55,29 @@ def _chart(name: str, view: PointsView, n_clusters: int) -> Chart:
     up = {"range": [0.0, 1.05]} if view.axes[1] == STRENGTH else {}
     return {
         "id": name,
-        "traces": traces,
+        "traces": [_dots(view, look, own) for look, own in zip(shown, rows, strict=True)],
         "layout": {"xaxis": titled(view.axes[0]), "yaxis": {**titled(view.axes[1]), **up}},
         "walk": walk,
         "legend": legend(shown, empty) if len(shown) - len(empty) > 1 else [],
+    }
+
+
+def _dots(view: PointsView, look: Look, own: IntVector) -> Chart:
+    """The points of one group; what is said of each is its row, cluster and place."""
+    x, y = (page.label(axis) for axis in view.axes)
+    said = "cluster %{customdata[1]}" if not look.hollow else page.label(look.name)
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": numbers(view.places[own, 0]),
+        "y": numbers(view.places[own, 1]),
+        "customdata": np.column_stack([view.rows[own], view.labels[own]]).tolist(),
+        "marker": {
+            "color": style(look.ink),
+            "symbol": f"{look.symbol}-open" if look.hollow else look.symbol,
+            "size": 5,
+            "opacity": 0.65,
+        },
+        "hovertemplate": f"<b>{said}</b><br>row %{{customdata[0]}}<br>"
+        f"{x} %{{x:.4g}}<br>{y} %{{y:.4g}}<extra></extra>",
     }

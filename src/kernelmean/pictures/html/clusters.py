@@ -42,7 +42,7 @@ def clusters_page(
     X : array-like of shape (n, d), default=None
         The points that it was fitted to; without them the page does not show any.
     columns : sequence of str, default=None
-        Names of the d coordinates; by default those of the data, or x1, x2, …
+        Names of the d coordinates; by default those of the data, or x1, x2 and so on.
     settings : mapping of str to object, default=None
         More rows for the table of settings.
     command : str or sequence of str, default=""
@@ -54,7 +54,7 @@ def clusters_page(
     -------
     page : str
         The page, to be written to a file in UTF-8. It asks for nothing from a network. Time
-        O(n + m²) for m peaks.
+        O(n·d + m²) and memory O(n·d + m) for m peaks.
 
     See Also
     --------

@@ -138,7 +138,8 @@ def _heights(view: MergeView) -> tuple[float, float]:
 
 
 def _plane(view: MergeView) -> Chart:
-    first, last = float(view.log_peak.min()), float(view.log_peak.max())
+    first = float(view.log_peak.min())
+    last = float(view.log_peak.max())
     margin = 0.08 * (last - first) or 0.5
     low, high = _heights(view)
     ends = {"left": first - margin, "right": last + margin}

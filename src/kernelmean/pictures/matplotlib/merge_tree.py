@@ -65,7 +65,7 @@ class MergeTreeDisplay:
 
     See Also
     --------
-    kernelmean.MergeTree : What is drawn, as numbers.
+    kernelmean.MeanShift : Its ``tree_`` is what is drawn, as numbers.
     kernelmean.report.clusters_page : The same pictures on an HTML page.
 
     Examples
@@ -160,7 +160,8 @@ class MergeTreeDisplay:
 
 
 def _diagram(view: MergeView, axes: Axes, options: dict[str, Any]) -> list[PathCollection]:
-    low, high = float(view.log_peak.min()), float(view.log_peak.max())
+    low = float(view.log_peak.min())
+    high = float(view.log_peak.max())
     axes.axline((high, high), slope=1.0, color=GREY, linewidth=0.8, zorder=0)
     axes.axhline(view.floor, color=GREY, linewidth=0.8, linestyle=":", zorder=0)
     across = axes.get_yaxis_transform()
@@ -174,8 +175,8 @@ def _diagram(view: MergeView, axes: Axes, options: dict[str, Any]) -> list[PathC
             **_paint(group),
             "linewidths": 0.8,
         } | options
-        x, y = view.log_peak[rows], view.log_saddle[rows]
-        dots.append(axes.scatter(x, y, s=areas[rows], **look))
+        x = view.log_peak[rows]
+        dots.append(axes.scatter(x, view.log_saddle[rows], s=areas[rows], **look))
     margin = 0.08 * (high - low) or 0.5
     axes.set(xlabel=PEAK, ylabel=SADDLE, xlim=(low - margin, high + margin))
     axes.set_ylim(*_heights(view, 0.06))
