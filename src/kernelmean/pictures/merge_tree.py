@@ -24,6 +24,7 @@ MAX_BRANCHES = 40  # modes that the tree shows, the clearest
 # How far below the lowest peak a saddle is told from none: e^-12, six millionths of its height.
 DEEPEST = 12.0
 BELOW = 0.08  # from the lowest saddle down to the lower edge, as a share of all heights
+MARGIN = 0.09  # of axes beyond what is drawn, as a share of all heights
 COLORS = 7  # of clusters; the eighth would be the grey of the others
 SYMBOLS = 5  # of clusters, a new one when colours end
 MAX_COLORED = COLORS * SYMBOLS  # clusters with a look of their own
@@ -62,6 +63,21 @@ class MergeView(NamedTuple):
     def left_out(self) -> int:
         """Number of modes that the tree does not show."""
         return len(self.clusters) - len(self.branches)
+
+    @property
+    def peak_range(self) -> tuple[float, float]:
+        """The ends of the axis of peaks; where they hardly differ it is not all of their digits."""
+        low = float(self.log_peak.min())
+        high = float(self.log_peak.max())
+        margin = MARGIN * max(high - low, (high - self.floor) / 3.0)
+        return low - margin, high + margin
+
+    @property
+    def height_range(self) -> tuple[float, float]:
+        """The ends of an axis of all heights."""
+        top = float(self.log_peak.max())
+        margin = MARGIN * (top - self.floor)
+        return self.floor - margin, top + margin
 
     @property
     def clearest(self) -> IntVector:

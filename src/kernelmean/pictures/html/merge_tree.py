@@ -63,9 +63,8 @@ def tree_chart(name: str, view: MergeView) -> Chart:
         for group, own in enumerate(places)
         for i, place in enumerate(own)
     ]
-    low, high = _heights(view)
     across = {"visible": False, "range": [-0.8, len(view.branches) - 0.2]}
-    up = {**titled(HEIGHT), "range": [low, high]}
+    up = {**titled(HEIGHT), "range": list(view.height_range)}
     layout = {"xaxis": across, "yaxis": up, "margin": {"b": 14}}
     return {"id": name, "traces": traces, "layout": layout, "walk": _highest_first(walk)}
 
@@ -130,27 +129,16 @@ def _diameters(shares: Vector) -> Vector:
     return diameters
 
 
-def _heights(view: MergeView) -> tuple[float, float]:
-    """The ends of an axis of heights."""
-    top = float(view.log_peak.max())
-    reach = top - view.floor
-    return view.floor - 0.08 * reach, top + 0.08 * reach
-
-
 def _plane(view: MergeView) -> Chart:
-    first = float(view.log_peak.min())
-    last = float(view.log_peak.max())
-    margin = 0.08 * (last - first) or 0.5
-    low, high = _heights(view)
-    ends = {"left": first - margin, "right": last + margin}
+    left, right = view.peak_range
     return {
-        "xaxis": {**titled(PEAK), "range": [ends["left"], ends["right"]]},
-        "yaxis": {**titled(SADDLE), "range": [low, high]},
+        "xaxis": {**titled(PEAK), "range": [left, right]},
+        "yaxis": {**titled(SADDLE), "range": list(view.height_range)},
         "shapes": [
-            _line(ends["left"], ends["left"], ends["right"], ends["right"], "solid"),
-            _line(ends["left"], view.floor, ends["right"], view.floor, "dot"),
+            _line(left, left, right, right, "solid"),
+            _line(left, view.floor, right, view.floor, "dot"),
         ],
-        "annotations": [_note(ends["left"], view.floor)],
+        "annotations": [_note(left, view.floor)],
         "margin": {"l": 60},
     }
 

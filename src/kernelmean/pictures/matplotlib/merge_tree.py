@@ -30,6 +30,7 @@ GREY = "0.6"  # of modes that are no cluster, on light and on dark
 MARKERS = "osD^P"  # a new one when colours end
 ALL_AREA = 600.0  # of the dots of all points together, in square points
 LEAST_AREA = 10.0  # of the smallest dot
+MAX_TICKS = 4  # along the peaks, which may differ in the third digit
 MAX_NUMBERED = 20  # clusters up to which they are numbered in the tree
 
 
@@ -160,7 +161,6 @@ class MergeTreeDisplay:
 
 
 def _diagram(view: MergeView, axes: Axes, options: dict[str, Any]) -> list[PathCollection]:
-    low = float(view.log_peak.min())
     high = float(view.log_peak.max())
     axes.axline((high, high), slope=1.0, color=GREY, linewidth=0.8, zorder=0)
     axes.axhline(view.floor, color=GREY, linewidth=0.8, linestyle=":", zorder=0)
@@ -177,9 +177,8 @@ def _diagram(view: MergeView, axes: Axes, options: dict[str, Any]) -> list[PathC
         } | options
         x = view.log_peak[rows]
         dots.append(axes.scatter(x, view.log_saddle[rows], s=areas[rows], **look))
-    margin = 0.08 * (high - low) or 0.5
-    axes.set(xlabel=PEAK, ylabel=SADDLE, xlim=(low - margin, high + margin))
-    axes.set_ylim(*_heights(view, 0.06))
+    axes.locator_params(axis="x", nbins=MAX_TICKS)
+    axes.set(xlabel=PEAK, ylabel=SADDLE, xlim=view.peak_range, ylim=view.height_range)
     axes.set_title(_counted(view), fontsize="medium")
     return dots
 
@@ -209,17 +208,9 @@ def _tree(view: MergeView, axes: Axes) -> tuple[LineCollection, list[Annotation]
         for cluster, line in zip(clusters, lines, strict=True)
         if cluster >= 0 and view.n_clusters <= MAX_NUMBERED
     ]
-    axes.set(ylabel=HEIGHT, xticks=[], xlim=(-0.8, len(lines) - 0.2))
-    axes.set_ylim(*_heights(view, 0.1))
+    axes.set(ylabel=HEIGHT, ylim=view.height_range, xticks=[], xlim=(-0.8, len(lines) - 0.2))
     axes.set_title(_told(view), fontsize="medium")
     return drawn, texts
-
-
-def _heights(view: MergeView, above: float) -> tuple[float, float]:
-    """The ends of an axis of heights; ``above`` is a share of it."""
-    top = float(view.log_peak.max())
-    reach = top - view.floor
-    return view.floor - 0.08 * reach, top + above * reach
 
 
 def _color(group: int) -> str:
