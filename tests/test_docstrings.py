@@ -9,6 +9,7 @@ import doctest
 import importlib
 import inspect
 import re
+import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -275,6 +276,8 @@ def test_the_example_runs(subject):
     assert test.examples, f"{subject} has no example"
     output: list[str] = []
     result = doctest.DocTestRunner().run(test, out=output.append)
+    if "matplotlib.pyplot" in sys.modules:  # which warns of figures that nobody closes
+        sys.modules["matplotlib.pyplot"].close("all")
     assert result.failed == 0, "".join(output)
 
 

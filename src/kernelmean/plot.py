@@ -17,6 +17,7 @@ from kernelmean.pictures.matplotlib import (
     DistancesDisplay,
     EmbeddingDisplay,
     IndicatorDisplay,
+    MergeTreeDisplay,
     SegmentationDisplay,
 )
 
@@ -25,5 +26,6 @@ __all__ = [
     "DistancesDisplay",
     "EmbeddingDisplay",
     "IndicatorDisplay",
+    "MergeTreeDisplay",
     "SegmentationDisplay",
 ]

@@ -43,6 +43,14 @@ def parity_embedding():
 
 
 @pytest.fixture(scope="session")
+def bumps():
+    """Points of two clear hills, of which one has small ones beside it, and their mean shift."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(150, 2)), 0.5 * rng.normal(size=(100, 2)) + 6.0])
+    return X, km.MeanShift(bandwidth=0.35, random_state=0, engine="naive").fit(X)
+
+
+@pytest.fixture(scope="session")
 def picture():
     """An image of three flat colours, and its segments."""
     rgb = np.zeros((12, 18, 3), dtype=np.uint8)

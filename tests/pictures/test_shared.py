@@ -18,6 +18,7 @@ DRAWERS = {  # function of pictures/: the modules that draw its value
     "embedding.sample_map": ("matplotlib.embedding", "html.embedding"),
     "distances.distance_map": ("matplotlib.distances", "html.embedding"),
     "segmentation.segment_view": ("matplotlib.segmentation", "html.segmentation"),
+    "merge_tree.merge_view": ("matplotlib.merge_tree", "html.clusters"),
 }
 
 
@@ -139,3 +140,24 @@ def test_segmentation(picture, changed):
         pixels = np.asarray(Image.open(BytesIO(base64.b64decode(source.partition(",")[2]))))
         np.testing.assert_array_equal(display.images_[which].get_array(), pixels)
     np.testing.assert_array_equal(pixels, 255 - picture[1].image)
+
+
+def test_merge_tree(bumps, changed):
+    changed(
+        "merge_tree.merge_view",
+        lambda view: view._replace(
+            log_peak=view.log_peak + 10.0, log_saddle=view.log_saddle + 10.0, floor=view.floor + 10
+        ),
+    )
+    display = km.plot.MergeTreeDisplay.from_estimator(bumps[1])
+    diagram, tree = charts(km.report.clusters_page(bumps[1]))
+    for dots, trace in zip(display.dots_, diagram["traces"], strict=True):
+        np.testing.assert_array_equal(dots.get_offsets(), np.column_stack([trace["x"], trace["y"]]))
+    drawn = np.sort([line[0] for line in display.lines_.get_segments()], axis=0)
+    peaks = [
+        (x, y) for trace in tree["traces"] for x, y in zip(trace["x"], trace["y"], strict=True)
+    ][::4]
+    np.testing.assert_array_equal(drawn, np.sort(peaks, axis=0))
+    assert drawn[:, 1].min() > 4.0
+    title = diagram["layout"]["xaxis"]["title"]["text"]
+    assert display.ax_.get_xlabel() == title == "log density at the peak"

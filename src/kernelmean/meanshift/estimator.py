@@ -85,6 +85,8 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         that is no cluster, by the ratio of its saddle to its peak.
     tree_ : MergeTree
         All peaks, kept or not, and how they merge.
+    cluster_modes_ : ndarray of shape (clusters,)
+        The number of the peak of each cluster in ``tree_``.
     cluster_centers_ : ndarray of shape (clusters, d)
         The peaks, to a step of 1e-9 bandwidths.
     cluster_densities_ : ndarray of shape (clusters,)
@@ -228,6 +230,7 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.scale_ = mean.expansion.scale
         self.strengths_ = strengths(found, checked)
         self.labels_ = self._with_noise(found.labels)
+        self.cluster_modes_ = found.kept
         self.cluster_centers_ = found.centers
         self.cluster_log_densities_ = found.log_densities
         with np.errstate(over="ignore"):

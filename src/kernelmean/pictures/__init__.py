@@ -11,10 +11,12 @@ indicator    indicator_curve, IndicatorCurve  the error against the number of ce
 embedding    sample_map, SampleMap            samples as points of a plane
 distances    distance_map, DistanceMap        distances of all pairs of samples
 segmentation segment_view, SegmentView        an image, its segments and their colours
+merge_tree   merge_view, MergeView            how peaks merge: persistence diagram and tree
 ============ ================================ ===========================================
 
 ``html`` puts several pictures on one page: ``html/fit.py`` those of density and indicator,
-``html/embedding.py`` the map, which ``html/sample_map.py`` draws, and the distances.
+``html/embedding.py`` the map, which ``html/sample_map.py`` draws, and the distances,
+``html/clusters.py`` how peaks merge and the points of their clusters (``cluster_points``).
 """
 
 from kernelmean.pictures.density import DensityView, density_views
@@ -29,6 +31,7 @@ from kernelmean.pictures.embedding import (
 )
 from kernelmean.pictures.indicator import IndicatorCurve, indicator_curve
 from kernelmean.pictures.marginals import Marginal, marginal
+from kernelmean.pictures.merge_tree import MergeView, merge_view
 from kernelmean.pictures.segmentation import SegmentView, segment_view
 
 __all__ = [
@@ -39,6 +42,7 @@ __all__ = [
     "DistanceMap",
     "IndicatorCurve",
     "Marginal",
+    "MergeView",
     "SampleMap",
     "SegmentView",
     "collection",
@@ -46,6 +50,7 @@ __all__ = [
     "distance_map",
     "indicator_curve",
     "marginal",
+    "merge_view",
     "sample_map",
     "segment_view",
 ]

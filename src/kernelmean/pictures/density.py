@@ -146,8 +146,8 @@ def density_views(
     names = column_names(mean, columns)
     rows = _rows(mean, sample)
     if features is None and d > MAX_PAIRED:
-        return [_view(mean, _principal(mean), rows, PRINCIPAL_AXES)]
-    chosen = _every(d) if features is None else [_checked(features, d)]
+        return [_view(mean, principal_plane(mean), rows, PRINCIPAL_AXES)]
+    chosen = every_pair(d) if features is None else [_checked(features, d)]
     axes = np.eye(d)
     return [
         _view(mean, axes[list(which)], rows, tuple(names[i] for i in which)) for which in chosen
@@ -185,7 +185,7 @@ def heaviest_first(weights: Vector) -> IntVector:
     return order
 
 
-def _every(d: int) -> list[tuple[int, ...]]:
+def every_pair(d: int) -> list[tuple[int, ...]]:
     """The one coordinate there is, or all pairs of them."""
     return [(0,)] if d == 1 else list(combinations(range(d), 2))
 
@@ -274,7 +274,7 @@ def _reach(mean: KernelMean, direction: Vector) -> float:
     return mean.kernel.length * float(np.linalg.norm(mapped))
 
 
-def _principal(mean: Mean) -> Matrix:
+def principal_plane(mean: Mean) -> Matrix:
     """(2, d) leading principal axes of the centres by their weights, with their spreads where they
     have some; signs fixed by the largest entry.
     """

@@ -70,6 +70,22 @@ def segment_html() -> str:
     )
 
 
+@pytest.fixture(scope="session")
+def clusters_html(bumps) -> str:
+    pytest.importorskip(
+        "plotly", reason="Plotly is not installed: pip install 'kernelmean[report]'"
+    )
+    X, shift = bumps
+    return report.clusters_page(
+        shift,
+        X,
+        columns=[EVIL, WORSE],
+        settings={WORSE: EVIL},
+        command=["python", f"{EVIL}.py"],
+        title=WORSE,
+    )
+
+
 @pytest.fixture
 def plotly_page(monkeypatch):
     """The page of a fit, without four megabytes of script."""

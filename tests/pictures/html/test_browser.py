@@ -14,7 +14,7 @@ sync_api = pytest.importorskip(
     "playwright.sync_api", reason="Playwright is not installed: pip install playwright"
 )
 
-NAMES = ["fit", "embed", "segment"]
+NAMES = ["fit", "embed", "segment", "clusters"]
 DESKTOP = {"width": 1200, "height": 900}
 PHONE = {"width": 360, "height": 740}
 PATIENCE = 120_000  # milliseconds, for machines that have much else to do
@@ -92,10 +92,10 @@ def test_a_page_opens_quietly_and_fits_the_screen(visit, name, screen):
         "[...document.querySelectorAll('.chart')].map(c => "
         "c.querySelectorAll('.main-svg').length > 0)"
     )
-    assert drawn == [True] * {"fit": 4, "embed": 2, "segment": 0}[name]
+    assert drawn == [True] * {"fit": 4, "embed": 2, "segment": 0, "clusters": 3}[name]
 
 
-@pytest.mark.parametrize("name", ["fit", "embed"])
+@pytest.mark.parametrize("name", ["fit", "embed", "clusters"])
 def test_dark_mode_reaches_the_figures(visit, name):
     tab = visit(name)
     colors = """() => [getComputedStyle(document.body).backgroundColor,
@@ -186,6 +186,16 @@ def test_hovering_tells_the_density_and_the_indicator(visit):
     tab.locator("#indicator").focus()
     tab.keyboard.press("Home")
     assert tab.locator("#spoken").text_content() == "1 centre, 1.0e+00 left"
+    assert tab.noise == []
+
+
+def test_hovering_tells_of_a_peak_and_buttons_hide_it_in_both_pictures(visit):
+    tab = visit("clusters")
+    assert "z " in hover(tab, "#diagram .scatterlayer .point")
+    tab.get_by_role("button", name="no cluster").click()
+    for name in ("diagram", "tree"):
+        hidden = f"document.querySelectorAll('#{name} .scatterlayer .trace').length === 2"
+        until(tab, hidden)
     assert tab.noise == []
 
 

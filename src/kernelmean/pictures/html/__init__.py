@@ -1,7 +1,8 @@
 """HTML pages: how the pictures of each topic are drawn with Plotly. ``km.report`` has them all."""
 
+from kernelmean.pictures.html.clusters import clusters_page
 from kernelmean.pictures.html.embedding import embedding_page
 from kernelmean.pictures.html.fit import fit_page
 from kernelmean.pictures.html.segmentation import segmentation_page
 
-__all__ = ["embedding_page", "fit_page", "segmentation_page"]
+__all__ = ["clusters_page", "embedding_page", "fit_page", "segmentation_page"]

@@ -4,6 +4,7 @@ from kernelmean.pictures.matplotlib.density import DensityDisplay
 from kernelmean.pictures.matplotlib.distances import DistancesDisplay
 from kernelmean.pictures.matplotlib.embedding import EmbeddingDisplay
 from kernelmean.pictures.matplotlib.indicator import IndicatorDisplay
+from kernelmean.pictures.matplotlib.merge_tree import MergeTreeDisplay
 from kernelmean.pictures.matplotlib.segmentation import SegmentationDisplay
 
 __all__ = [
@@ -11,5 +12,6 @@ __all__ = [
     "DistancesDisplay",
     "EmbeddingDisplay",
     "IndicatorDisplay",
+    "MergeTreeDisplay",
     "SegmentationDisplay",
 ]
