@@ -1,5 +1,7 @@
 """Clusters that are there: the noise of a density, its saddles, its bandwidth, and the answers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_circles, make_moons
@@ -7,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import kernelmean as km
 from kernelmean.mean.expansion import KernelMean
-from kernelmean.meanshift.saddles import Modes, bent, find_saddles
+from kernelmean.meanshift.saddles import Modes, bent, ended, find_passes
 from kernelmean.meanshift.sampling_noise import log_variance, z_scores
 from tests import brute
 
@@ -61,7 +63,7 @@ def test_the_saddle_of_two_equal_kernels_is_in_their_middle():
     mean = full(X, 1.0)
     peaks = X[[0, 1]]
     modes = Modes(peaks, mean.cloud.log_kernel_sum(mean.kernel.formula(2), peaks, mean.weights))
-    found = find_saddles(mean, modes)
+    found = ended(mean, modes, find_passes(mean, modes))
     assert sorted(found.parents) == [-1, 0]
     np.testing.assert_allclose(found.points[1], [2.0, 0.0], atol=1e-12)
     assert np.isneginf(found.log_values[0])
@@ -82,11 +84,13 @@ def test_a_bent_way_finds_the_pass_that_a_straight_one_misses():
     peaks = X[[0, -1]]
     straight = value(np.zeros((1, 2)))[0]
     ridge = value(X[[30]])[0]
-    saddles = find_saddles(mean, Modes(peaks, value(peaks)))
-    assert saddles.log_values.max() == pytest.approx(ridge, abs=0.05)
-    alone = saddles._replace(log_values=np.array([-np.inf, straight]), parents=np.array([-1, 0]))
-    raised = bent(mean, peaks, alone, np.array([1]))
-    assert raised.log_values[1] > straight + 0.5
+    modes = Modes(peaks, value(peaks))
+    passes = find_passes(mean, modes)
+    saddles = ended(mean, modes, passes)
+    assert passes.log_values[0] == pytest.approx(ridge, abs=0.05)
+    across = replace(passes, log_values=np.array([straight]), points=np.zeros((1, 2)))
+    lower = np.flatnonzero(saddles.parents >= 0)
+    assert bent(mean, peaks, across, saddles, lower).log_values[0] > straight + 0.5
 
 
 def test_a_stray_point_does_not_outlive_the_hill_of_all_others():

@@ -107,5 +107,7 @@ def test_the_tree_of_a_fit_agrees_with_its_clusters():
     np.testing.assert_allclose(
         found.log_saddle[ended], model.mean_.log(found.saddles[ended]), atol=1e-9
     )
+    own = found.log_saddle[ended]
+    assert (found.log_saddle[found.parent[ended]] <= own + 1e-9).all()  # a parent ends later
     assert (model.cut(n_clusters=3) == model.labels_).all()
     assert len(np.unique(model.cut(n_clusters=2))) == 2

@@ -7,7 +7,7 @@ import numpy as np
 from kernelmean._types import IntVector, Points, Vector
 from kernelmean.mean import scaling
 from kernelmean.mean.expansion import KernelMean
-from kernelmean.meanshift.saddles import Modes, Saddles, bent, find_saddles
+from kernelmean.meanshift.saddles import Modes, Saddles, bent, ended, find_passes
 from kernelmean.meanshift.sampling_noise import z_scores
 from kernelmean.meanshift.tree import MergeTree
 
@@ -16,13 +16,13 @@ IN_QUESTION = 0.8  # standard deviations above the saddle, from which on a bette
 
 def merge_tree(mean: KernelMean, modes: Modes, sizes: IntVector) -> MergeTree:
     """How the modes of a density merge; so many points climb to each."""
-    saddles = find_saddles(mean, modes)
-    ended = np.flatnonzero(saddles.parents >= 0)
-    z = np.full(len(sizes), np.inf)
-    z[ended] = _clearness(mean, modes.peaks, saddles, ended)
-    some = ended[z[ended] > IN_QUESTION]
-    saddles = bent(mean, modes.peaks, saddles, some)
-    z[some] = _clearness(mean, modes.peaks, saddles, some)
+    passes = find_passes(mean, modes)
+    saddles = ended(mean, modes, passes)
+    z = _clearness(mean, modes.peaks, saddles)
+    some = np.flatnonzero((saddles.parents >= 0) & (z > IN_QUESTION))
+    # A pass that is higher than it seemed may be met earlier: hills end anew.
+    saddles = ended(mean, modes, bent(mean, modes.peaks, passes, saddles, some))
+    z = _clearness(mean, modes.peaks, saddles)
     start = mean.centers[0]
     return MergeTree(
         scaling.undo(mean.scale, modes.peaks, start),
@@ -35,8 +35,13 @@ def merge_tree(mean: KernelMean, modes: Modes, sizes: IntVector) -> MergeTree:
     )
 
 
-def _clearness(mean: KernelMean, peaks: Points, saddles: Saddles, some: IntVector) -> Vector:
-    """How far both modes that meet stand above the saddle: the lesser of the two z."""
+def _clearness(mean: KernelMean, peaks: Points, saddles: Saddles) -> Vector:
+    """(m,) how far both modes that meet stand above the saddle: the lesser of the two z."""
+    some = np.flatnonzero(saddles.parents >= 0)
     places = saddles.points[some]
-    own = z_scores(mean, peaks[some], places)
-    return np.minimum(own, z_scores(mean, peaks[saddles.parents[some]], places))
+    z = np.full(len(peaks), np.inf)
+    z[some] = np.minimum(
+        z_scores(mean, peaks[some], places),
+        z_scores(mean, peaks[saddles.parents[some]], places),
+    )
+    return z

@@ -39,35 +39,61 @@ class Saddles(NamedTuple):
     """Where the hill of each of m modes ends in that of another."""
 
     parents: IntVector  # (m,) that other; −1 for the last
+    passes: IntVector  # (m,) the pass between the two; −1 for the last
     log_values: Vector  # (m,) −inf for the last
     points: Points  # (m, d) NaN for the last
 
 
-def find_saddles(mean: KernelMean, modes: Modes) -> Saddles:
-    """The saddles of modes, given the highest first, in the coordinates of the kernel."""
+def find_passes(mean: KernelMean, modes: Modes) -> Edges:
+    """The m − 1 passes between the hills of m modes, in the coordinates of the kernel."""
     m, d = modes.peaks.shape
     if m == 1:
-        return Saddles(np.array([-1]), np.array([-np.inf]), np.full((1, d), np.nan))
+        return Edges(np.empty((0, 2), dtype=np.intp), np.empty(0), np.empty((0, d)))
     heavy = mean.weights > 0.0
     nodes = np.concatenate([modes.peaks, mean.mapped_centers[heavy]])
-    edges = Edges.among(mean, nodes, _pairs(nodes, m))
-    passes = edges.joining(m, len(nodes))
-    found = _ended(mean, modes, passes)
-    # No pass is higher than the mode itself, but for rounding.
-    np.minimum(found.log_values, modes.log_values, out=found.log_values)
+    return Edges.among(mean, nodes, _pairs(nodes, m)).joining(m, len(nodes))
+
+
+def ended(mean: KernelMean, modes: Modes, passes: Edges) -> Saddles:
+    """At each pass, the highest first, the hill ends whose mode stands out less above it."""
+    m, d = modes.peaks.shape
+    found = Saddles(np.full(m, -1), np.full(m, -1), np.full(m, -np.inf), np.full((m, d), np.nan))
+    noise_of_modes = log_variance(mean, modes.peaks)
+    noise_of_passes = log_variance(mean, passes.points)
+    sets = _Sets(m)
+    standing = np.arange(m)  # of each set, the mode that has not ended
+    for e in np.argsort(-passes.log_values, kind="stable"):
+        a, b = sets.roots(*passes.pairs[e])
+        pair = standing[[a, b]]
+        # No pass is higher than a mode, but for rounding.
+        level = min(float(passes.log_values[e]), float(modes.log_values[pair].min()))
+        # log of (f(mode) − f(pass))/√(V(mode) + V(pass))
+        with np.errstate(divide="ignore"):
+            above = np.log(-np.expm1(level - modes.log_values[pair]))
+        noise = 0.5 * np.logaddexp(noise_of_modes[pair], noise_of_passes[e])
+        clear = modes.log_values[pair] + above - noise
+        ends, stays = pair[np.lexsort((-pair, clear))]
+        found.parents[ends] = stays
+        found.passes[ends] = e
+        found.log_values[ends] = level
+        found.points[ends] = passes.points[e]
+        sets.join(a, b)
+        standing[min(a, b)] = stays
     return found
 
 
-def bent(mean: KernelMean, peaks: Points, saddles: Saddles, some: IntVector) -> Saddles:
-    """The saddles after the ways of some modes to their parents have been bent to a higher pass."""
+def bent(mean: KernelMean, peaks: Points, passes: Edges, found: Saddles, some: IntVector) -> Edges:
+    """The passes after the ways of some modes to their parents have been bent to higher ones."""
     if not len(some):
-        return saddles
-    ways = _bent_ways(mean, peaks[some], peaks[saddles.parents[some]])
-    higher = ways.log_values > saddles.log_values[some]
-    found = Saddles(saddles.parents, saddles.log_values.copy(), saddles.points.copy())
-    found.log_values[some[higher]] = ways.log_values[higher]
-    found.points[some[higher]] = ways.points[higher]
-    return found
+        return passes
+    ways = _bent_ways(mean, peaks[some], peaks[found.parents[some]])
+    rows = found.passes[some]
+    higher = ways.log_values > passes.log_values[rows]
+    log_values = passes.log_values.copy()
+    points = passes.points.copy()
+    log_values[rows[higher]] = ways.log_values[higher]
+    points[rows[higher]] = ways.points[higher]
+    return Edges(passes.pairs, log_values, points)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +129,7 @@ class Edges:
             if first != second and max(first, second) < modes:
                 kept.append((int(e), first, second))
         rows = np.array([e for e, _, _ in kept], dtype=np.intp)
-        pairs = np.array([pair for _, *pair in kept], dtype=np.intp)
+        pairs = np.array([pair for _, *pair in kept], dtype=np.intp).reshape(-1, 2)
         return Edges(pairs, self.log_values[rows], self.points[rows])
 
 
@@ -120,31 +146,6 @@ def _pairs(nodes: Points, m: int) -> IntVector:
     ordered = np.unique(np.sort(pairs, axis=1), axis=0)
     apart: IntVector = ordered[ordered[:, 0] != ordered[:, 1]]
     return apart
-
-
-def _ended(mean: KernelMean, modes: Modes, passes: Edges) -> Saddles:
-    """At each pass, the highest first, the hill ends whose mode stands out less above it."""
-    m, d = modes.peaks.shape
-    found = Saddles(np.full(m, -1), np.full(m, -np.inf), np.full((m, d), np.nan))
-    noise_of_modes = log_variance(mean, modes.peaks)
-    noise_of_passes = log_variance(mean, passes.points)
-    sets = _Sets(m)
-    standing = np.arange(m)  # of each set, the mode that has not ended
-    for (a, b), level, place, noise in zip(
-        passes.pairs, passes.log_values, passes.points, noise_of_passes, strict=True
-    ):
-        pair = standing[list(sets.roots(a, b))]
-        # log of (f(mode) − f(pass))/√(V(mode) + V(pass))
-        with np.errstate(divide="ignore"):
-            above = np.log(-np.expm1(np.minimum(level - modes.log_values[pair], 0.0)))
-        clear = modes.log_values[pair] + above - 0.5 * np.logaddexp(noise_of_modes[pair], noise)
-        ends, stays = pair[np.lexsort((-pair, clear))]
-        found.parents[ends] = stays
-        found.log_values[ends] = level
-        found.points[ends] = place
-        sets.join(a, b)
-        standing[sets.roots(a, b)[0]] = stays
-    return found
 
 
 class _Sets:

@@ -293,4 +293,4 @@ class MergeTree:
 
     def _clearest(self) -> str:
         tested = self.z[self.parent >= 0]
-        return f"z = {tested.max():.3g}" if len(tested) else "none"
+        return f"z = {max(tested.max(), 0.0):.3g}" if len(tested) else "none"
