@@ -117,6 +117,7 @@ CONSUMERS = {
     "detector": lambda seed: km.SparseKDEOutlierDetector(random_state=seed).fit(X),
     "sample": lambda seed: km.SparseKDE(random_state=1).fit(X).sample(5, random_state=seed),
     "mean shift": lambda seed: km.MeanShift(random_state=seed).fit(X),
+    "mean shift of few cells": lambda seed: km.MeanShift(k=5, random_state=seed).fit(X),
     "segment": lambda seed: km.segment_image(
         np.random.default_rng(0).integers(0, 255, (9, 9, 3), np.uint8), random_state=seed
     ),

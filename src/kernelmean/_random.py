@@ -32,6 +32,7 @@ PURPOSES = {
     "likelihood starts": "D² draws at which the k-means of a mixture begins",
     "cluster rows": "the rows on whose cells mean shift searches for a bandwidth",
     "cluster cells": "D² draws at which the k-means of these cells begins",
+    "judging modes": "the rows whose density judges modes of centres that stand for many rows",
     "estimated error": "the frequencies at which a fit estimates the error of its candidates",
     "estimated error at rows": "the rows at which it does so for a kernel without a spectrum",
     "certificate rows": "the rows whose residual is measured",

@@ -524,7 +524,7 @@ def test_wide_atoms_make_no_clusters_of_their_own():
     X = np.random.default_rng(0).normal(size=(2000, 3))
     clusters = [
         len(
-            km.MeanShift(bandwidth=0.15, k=12, spread=spread, random_state=0)
+            km.MeanShift(bandwidth=0.15, k=12, spread=spread, significance=None, random_state=0)
             .fit(X)
             .cluster_centers_
         )

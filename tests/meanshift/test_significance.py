@@ -118,6 +118,28 @@ def test_one_hill_is_one_cluster(family, d):
 
 
 @pytest.mark.parametrize(
+    "options",
+    [
+        {"spread": None},
+        {"selection": "kmeans"},
+        {"kernel": "laplacian"},
+        {"k": 12},
+        {"k_max": 12},
+        {"bandwidth": 0.05},
+        {"spread": "full"},
+    ],
+    ids=str,
+)
+def test_centres_that_stand_for_many_rows_are_no_clusters(options):
+    """Each would be a hill of its own, as high above the noise as it has rows."""
+    X = np.random.default_rng(0).normal(size=(3000, 3))
+    assert len(km.MeanShift(random_state=0, **options).fit(X).cluster_centers_) == 1
+    groups = np.concatenate([X[:1000], X[1000:2000] + 6.0])
+    wide = options if "bandwidth" not in options else {"bandwidth": 0.5}
+    assert len(km.MeanShift(random_state=0, **wide).fit(groups).cluster_centers_) == 2
+
+
+@pytest.mark.parametrize(
     ("X", "y"),
     [
         make_moons(1000, noise=0.08, random_state=0),

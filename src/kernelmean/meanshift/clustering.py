@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial import cKDTree
 
-from kernelmean import _checks, samples
+from kernelmean import _checks, engines, samples
 from kernelmean import bandwidth as rules_of_bandwidth
 from kernelmean._lazy import lazy
 from kernelmean._random import Streams
@@ -24,6 +24,7 @@ from kernelmean.mean import scaling
 from kernelmean.mean.climbing import Ascent, DensityToClimb, climb
 from kernelmean.mean.expansion import AnyMean, KernelMean
 from kernelmean.mean.joint_climbing import ascended, climb_together
+from kernelmean.meanshift.judging import Judge
 from kernelmean.meanshift.merging import merge_tree
 from kernelmean.meanshift.saddles import Modes
 from kernelmean.meanshift.scales import TRIALS, cells_density
@@ -80,6 +81,8 @@ class Clustering:
     n_iter: int
     anchors: Points  # (a, d) ends that stand for all, in the coordinates of the kernel
     of_anchors: IntVector  # (a,) the mode of each
+    sizes: IntVector  # (m,) the points of each mode
+    judge: KernelMean | None = None  # whose noise decides, if not that of the mean itself
     tested: MergeTree | None = None  # how the modes merge, where a test has asked for it
 
     @lazy
@@ -108,8 +111,7 @@ class Clustering:
         """How all modes merge."""
         if self.tested is not None:
             return self.tested
-        sizes = np.bincount(self.of_points, minlength=len(self.modes.peaks))
-        return merge_tree(self.mean.expansion, self.modes, sizes)
+        return merge_tree(self.mean.expansion, self.modes, self.sizes, self.judge)
 
     def cut(self, owners: IntVector) -> IntVector:
         """(n,) labels of the points where modes belong to these owners, from 0, the highest."""
@@ -170,6 +172,7 @@ def density(
     *,
     sparse: bool,
     significance: float | None = None,
+    judge: Judge | None = None,
 ) -> AnyMean:
     """The density to climb: nonnegative weights on k centres, or every point a centre.
 
@@ -185,10 +188,22 @@ def density(
         settings = replace(settings, bandwidth=1.0)
     if significance is not None and sparse and _is_of_cells(settings):
         level = level_of_each(settings, significance, sparse=sparse)
-        return cells_density(sample, settings, streams, level)
+        return cells_density(sample, settings, streams, level, judge)
     if _is_open(settings.bandwidth):
         settings = replace(settings, bandwidth=RULE)
     return fit_mean(sample, settings, streams) if sparse else full_mean(sample, settings)
+
+
+def judge_of(
+    sample: WeightedSample, settings: FitSettings, streams: Streams, *, sparse: bool
+) -> Judge | None:
+    """The rows that judge, unless every row is a centre or cells are those of the default."""
+    cells = _is_of_cells(settings) and _is_open(settings.bandwidth)
+    usual = cells and isinstance(settings.k, str) and settings.k_max is None
+    if usual or not sparse:
+        return None
+    engine = engines.precise(engines.choose(settings.engine, 0.0, sample.sample.on_device))
+    return Judge.of(sample, engine, streams)
 
 
 def level_of_each(settings: FitSettings, significance: float, *, sparse: bool) -> float:
@@ -211,7 +226,7 @@ def _is_one_point(sample: Sample) -> bool:
     return sample.resident and not np.ptp(sample.array(), axis=0).any()
 
 
-def cluster(mean: AnyMean, X: Sample, rules: Rules) -> Clustering:
+def cluster(mean: AnyMean, X: Sample, rules: Rules, judge: Judge | None = None) -> Clustering:
     """The clusters of X under a density.  Time O(n·k·d) per step, memory O(n·d)."""
     expansion = mean.expansion
     density_to_climb = DensityToClimb.of(expansion)
@@ -234,6 +249,8 @@ def cluster(mean: AnyMean, X: Sample, rules: Rules) -> Clustering:
         ascent.n_iter,
         ascent.anchors,
         ascent.anchor_modes,
+        np.bincount(ascent.modes, minlength=len(ascent.peaks)),
+        None if judge is None else judge.of_kernel(expansion),
     )
     return _judged(found)
 
@@ -242,8 +259,8 @@ def _judged(found: Clustering) -> Clustering:
     """The same with modes that are significant and large enough as owners of the others."""
     rules = found.rules
     if rules.significance is None:
-        sizes = np.bincount(found.of_points, minlength=len(found.modes.peaks))
-        return replace(found, owners=_absorbed(found.modes.peaks, sizes, rules.min_cluster_size))
+        owners = _absorbed(found.modes.peaks, found.sizes, rules.min_cluster_size)
+        return replace(found, owners=owners)
     tree = found.tree
     kept = tree.large(tree.significant(rules.significance), rules.min_cluster_size)
     return replace(found, owners=tree.owners(kept), tested=tree)

@@ -14,7 +14,7 @@ from kernelmean._types import ArrayLike, IntVector, RandomState
 from kernelmean.engines import Engine
 from kernelmean.fitting.settings import FitSettings
 from kernelmean.kernels import Kernel
-from kernelmean.meanshift.clustering import Rules, cluster, density, level_of_each
+from kernelmean.meanshift.clustering import Rules, cluster, density, judge_of, level_of_each
 from kernelmean.meanshift.strengths import CLEAR, strengths
 from kernelmean.meanshift.tree import MergeTree
 from kernelmean.samples import WeightedSample, estimators
@@ -190,7 +190,8 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         y : array-like or None, default=None
             Not used; there for scikit-learn's pipelines.
         sample_weight : array-like of shape (n,) or None, default=None
-            Nonnegative weights of the rows. Integer weights mean repeated rows.
+            Nonnegative weights of the rows. Integer weights mean repeated rows: a test has so many
+            rows to go by. Weights that are no counts should not be whole numbers.
 
         Returns
         -------
@@ -217,11 +218,15 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         settings = self._settings()
         streams = _checks.streams(self.random_state)
         level = rules.significance
-        mean = density(sample, settings, streams, sparse=self.sparse, significance=level)
+        judge = None
         if level is not None:
+            judge = judge_of(sample, settings, streams, sparse=self.sparse)
             each = level_of_each(settings, level, sparse=self.sparse)
             rules = rules._replace(significance=each)
-        found = cluster(mean, sample.sample, rules)
+        mean = density(
+            sample, settings, streams, sparse=self.sparse, significance=level, judge=judge
+        )
+        found = cluster(mean, sample.sample, rules, judge)
         if sample.present is not None:
             found = found.with_absent(checked, sample.present)
         self._clustering = found
@@ -264,7 +269,8 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n,)
-            The cluster of each point; 0 is that of the highest peak.
+            The cluster of each point; 0 is that of the highest peak. ``noise`` and
+            ``min_cluster_size`` have no part in it.
 
         Raises
         ------
@@ -282,7 +288,8 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         >>> km.MeanShift(bandwidth=0.5).fit(X).cut(n_clusters=2)
         array([1, 1, 0, 0, 0])
         """
-        return self._clustering.cut(self.tree_.cut(n_clusters, persistence))
+        owners = self.tree_.cut(n_clusters, persistence)
+        return self._clustering.cut(owners)
 
     def predict(self, X: ArrayLike) -> IntVector:
         """The cluster that each row climbs to, which need not be the one whose centre is nearest.

@@ -70,7 +70,9 @@ def segment_image(
         Neighbouring segments that differ by at most this are one. The difference, in units of
         colour, is (w·g²)^¼, with w of Ward's criterion [2]_, (n₁n₂/(n₁ + n₂))/n·‖m₁ − m₂‖² for
         segments of n₁ and n₂ of the n pixels and mean colours m₁ and m₂, and g the mean contrast
-        along the boundary less the 0.023 that is just noticeable [3]_. None leaves the clusters of
+        along the boundary less the 0.023 that is just noticeable [3]_. It takes the place of a test
+        of significance, which with hundreds of pixels to a region sees differences that people do
+        not. None leaves the clusters of
         pixels as they are, connected or not, and smooths nothing.
     min_size : int or None, default=None
         Regions of fewer pixels join the neighbour of the most similar colour; with
@@ -96,7 +98,9 @@ def segment_image(
         The most centres that ``k="auto"`` may take, as in :func:`sparse_kernel_mean`.
     spread : {'auto', 'scalar', 'full'} or None, default='auto'
         Whether centres have a width of their own. "scalar" and "full": they are small Gaussians,
-        round or of any shape, in the place of the pixels near them, which climb together. "auto":
+        round or of any shape, in the place of the pixels near them. These climb as one, from the
+        centre of their cell, even where alone some would reach another peak: regions are then as
+        compact as cells; with ``contrast=None`` every pixel has the peak of its own climb. "auto":
         round ones, where the kernel is a Gaussian. None: they are points, fitted as in
         :func:`sparse_kernel_mean`, and every pixel climbs alone.
     tol : float, default=1e-3
@@ -204,7 +208,7 @@ class _Climb:
 
 def _width(bandwidth: float | str | None, kernel: str | Kernel, X: Points) -> float | str:
     """The bandwidth that is asked for, where the choice was left to us."""
-    if bandwidth is not None:
+    if bandwidth is not None and not (isinstance(bandwidth, str) and bandwidth == "auto"):
         return bandwidth
     if isinstance(kernel, Kernel):
         return DEFAULT_RULE  # its own

@@ -14,15 +14,22 @@ from kernelmean.meanshift.tree import MergeTree
 IN_QUESTION = 0.8  # standard deviations above the saddle, from which on a better pass is looked for
 
 
-def merge_tree(mean: KernelMean, modes: Modes, sizes: IntVector) -> MergeTree:
-    """How the modes of a density merge; so many points climb to each."""
+def merge_tree(
+    mean: KernelMean, modes: Modes, sizes: IntVector, judge: KernelMean | None = None
+) -> MergeTree:
+    """How the modes of a density merge; so many points climb to each.
+
+    ``judge`` is a density in the coordinates of the kernel whose noise is known where that of the
+    mean is not: centres of few points, which stand for more, make hills of their own.
+    """
+    judging = mean if judge is None else judge
     passes = find_passes(mean, modes)
-    saddles = ended(mean, modes, passes)
-    z = _clearness(mean, modes.peaks, saddles)
+    saddles = ended(judging, modes, passes)
+    z = _clearness(judging, modes.peaks, saddles)
     some = np.flatnonzero((saddles.parents >= 0) & (z > IN_QUESTION))
     # A pass that is higher than it seemed may be met earlier: hills end anew.
-    saddles = ended(mean, modes, bent(mean, modes.peaks, passes, saddles, some))
-    z = _clearness(mean, modes.peaks, saddles)
+    saddles = ended(judging, modes, bent(mean, modes.peaks, passes, saddles, some))
+    z = _clearness(judging, modes.peaks, saddles)
     start = mean.centers[0]
     return MergeTree(
         scaling.undo(mean.scale, modes.peaks, start),

@@ -72,6 +72,7 @@ def cluster_cells(found: PixelCells, rules: Rules) -> Clustering:
     return replace(
         clustering,
         of_points=clustering.of_points[found.cells],
+        sizes=np.bincount(clustering.of_points[found.cells], minlength=len(clustering.sizes)),
         shifted=clustering.shifted[found.cells],
         rules=rules,
     )

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial.distance import cdist
+from scipy.spatial import cKDTree
 
 from kernelmean._types import IntVector, Points, Vector
 from kernelmean.mean.climbing import DensityToClimb
@@ -54,28 +54,32 @@ def find_passes(mean: KernelMean, modes: Modes) -> Edges:
     return Edges.among(mean, nodes, _pairs(nodes, m)).joining(m, len(nodes))
 
 
-def ended(mean: KernelMean, modes: Modes, passes: Edges) -> Saddles:
-    """At each pass, the highest first, the hill ends whose mode stands out less above it."""
+def ended(judge: KernelMean, modes: Modes, passes: Edges) -> Saddles:
+    """At each pass, the highest first, the hill ends whose mode stands out less above it.
+
+    ``judge`` is the density that says how far.
+    """
     m, d = modes.peaks.shape
     found = Saddles(np.full(m, -1), np.full(m, -1), np.full(m, -np.inf), np.full((m, d), np.nan))
-    noise_of_modes = log_variance(mean, modes.peaks)
-    noise_of_passes = log_variance(mean, passes.points)
+    heights = log_values(judge, modes.peaks)
+    levels = log_values(judge, passes.points)
+    noise_of_modes = log_variance(judge, modes.peaks)
+    noise_of_passes = log_variance(judge, passes.points)
     sets = _Sets(m)
     standing = np.arange(m)  # of each set, the mode that has not ended
     for e in np.argsort(-passes.log_values, kind="stable"):
         a, b = sets.roots(*passes.pairs[e])
         pair = standing[[a, b]]
-        # No pass is higher than a mode, but for rounding.
-        level = min(float(passes.log_values[e]), float(modes.log_values[pair].min()))
         # log of (f(mode) − f(pass))/√(V(mode) + V(pass))
         with np.errstate(divide="ignore"):
-            above = np.log(-np.expm1(level - modes.log_values[pair]))
+            above = np.log(-np.expm1(np.minimum(levels[e] - heights[pair], 0.0)))
         noise = 0.5 * np.logaddexp(noise_of_modes[pair], noise_of_passes[e])
-        clear = modes.log_values[pair] + above - noise
+        clear = heights[pair] + above - noise
         ends, stays = pair[np.lexsort((-pair, clear))]
         found.parents[ends] = stays
         found.passes[ends] = e
-        found.log_values[ends] = level
+        # No pass is higher than a mode, but for rounding.
+        found.log_values[ends] = min(passes.log_values[e], modes.log_values[pair].min())
         found.points[ends] = passes.points[e]
         sets.join(a, b)
         standing[min(a, b)] = stays
@@ -114,7 +118,7 @@ class Edges:
         points = np.empty(starts.shape)
         for share in shares:
             places = starts + share * ways
-            values = _log_values(mean, places)
+            values = log_values(mean, places)
             lower = values < lowest
             lowest[lower] = values[lower]
             points[lower] = places[lower]
@@ -135,9 +139,8 @@ class Edges:
 
 def _pairs(nodes: Points, m: int) -> IntVector:
     """(e, 2): each node with its neighbours, and modes with each other if they are few."""
-    squared = cdist(nodes, nodes, "sqeuclidean")
     count = min(len(nodes), 2 * nodes.shape[1] + 8)
-    near = np.argsort(squared, axis=1, kind="stable")[:, :count]
+    near = np.asarray(cKDTree(nodes).query(nodes, k=np.arange(1, count + 1))[1])
     pairs = np.column_stack([np.repeat(np.arange(len(nodes)), count), near.ravel()])
     if m <= MAX_MODES_ALL_PAIRS:
         pairs = np.concatenate([pairs, np.column_stack(np.triu_indices(m, 1))])
@@ -220,5 +223,6 @@ def _evenly(ways: Points, shares: Vector) -> Points:
     )
 
 
-def _log_values(mean: KernelMean, x: Points) -> Vector:
+def log_values(mean: KernelMean, x: Points) -> Vector:
+    """The logarithm of a density without its constants, in the coordinates of the kernel."""
     return mean.cloud.log_kernel_sum(mean.kernel.formula(mean.dimension), x, mean.weights)

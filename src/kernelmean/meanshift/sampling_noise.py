@@ -8,11 +8,14 @@ the atoms that stand for the points.
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import logsumexp
 
 from kernelmean._types import Points, Vector
-from kernelmean.kernels import Atoms, Gaussian
+from kernelmean.kernels import Gaussian
 from kernelmean.linalg.gram import gram
 from kernelmean.mean.expansion import KernelMean
+
+BLOCK_PLACES = 64  # whose kernel values at all centres are held at a time
 
 
 def z_scores(mean: KernelMean, P: Points, S: Points) -> Vector:
@@ -36,8 +39,7 @@ def log_variance(mean: KernelMean, X: Points) -> Vector:
         narrow = Gaussian(mean.kernel.length / np.sqrt(2.0)).formula(mean.dimension)
         squares = mean.cloud.log_kernel_sum(narrow, X, mean.weights)
     else:
-        values = gram(mean.kernel.formula(mean.dimension), X, Atoms(mean.mapped_centers))
-        squares = np.log(values**2 @ mean.weights)
+        squares = _log_point_squares(mean, X)
     found: Vector = squares - np.log(mean.n_points)
     return found
 
@@ -59,10 +61,24 @@ def _gaussian_squares(mean: KernelMean, P: Points, S: Points, unit: Vector) -> V
     return product(P, P) + product(S, S) - 2.0 * product(P, S)
 
 
+def _log_point_squares(mean: KernelMean, X: Points) -> Vector:
+    """log Σ w_a φ_a(x)², which no kernel underflows near a mode or a pass."""
+    kernel = mean.kernel.formula(mean.dimension)
+    with np.errstate(divide="ignore"):  # far from every centre the density itself is 0
+        found = [
+            logsumexp(2.0 * np.log(gram(kernel, some, mean.mapped_centers)), axis=1, b=mean.weights)
+            for some in np.array_split(X, -(-len(X) // BLOCK_PLACES) or 1)
+        ]
+    return np.concatenate(found)
+
+
 def _point_squares(mean: KernelMean, P: Points, S: Points, unit: Vector) -> Vector:
     """The same for any kernel, whose centres are points: one by one."""
     kernel = mean.kernel.formula(mean.dimension)
-    centers = Atoms(mean.mapped_centers)
-    apart = gram(kernel, P, centers) - gram(kernel, S, centers)
-    found: Vector = np.exp(-2.0 * unit) * (apart**2 @ mean.weights)
+    found = np.empty(len(P))
+    for start in range(0, len(P), BLOCK_PLACES):
+        some = slice(start, start + BLOCK_PLACES)
+        apart = gram(kernel, P[some], mean.mapped_centers)
+        apart -= gram(kernel, S[some], mean.mapped_centers)
+        found[some] = np.exp(-2.0 * unit[some]) * (apart**2 @ mean.weights)
     return found

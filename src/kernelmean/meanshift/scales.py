@@ -30,6 +30,7 @@ from kernelmean.mean.expansion import KernelMean
 from kernelmean.mean.linkage import link
 from kernelmean.mean.loaded import LoadedSample
 from kernelmean.mean.peaks import find_peaks
+from kernelmean.meanshift.judging import Judge
 from kernelmean.meanshift.merging import merge_tree
 from kernelmean.meanshift.saddles import Modes
 from kernelmean.mixtures.rows import Rows, drawn
@@ -77,7 +78,11 @@ class Cells:
 
 
 def cells_density(
-    sample: WeightedSample, settings: FitSettings, streams: Streams, level: float
+    sample: WeightedSample,
+    settings: FitSettings,
+    streams: Streams,
+    level: float,
+    judge: Judge | None = None,
 ) -> KernelMean:
     """The density of cells at the bandwidth that was given, or at the one that tells them apart."""
     settings.check_names()
@@ -86,7 +91,7 @@ def cells_density(
     cells = _cells(data, rows, settings, streams)
     asked = settings.bandwidth
     if isinstance(asked, str) and asked == "auto":
-        return _clearest(cells, rows, level)
+        return _clearest(cells, rows, level, judge)
     return cells.density(resolve_kernel(settings.kernel, asked, data.cloud))
 
 
@@ -106,7 +111,7 @@ def _cells(data: LoadedSample, rows: Rows, settings: FitSettings, streams: Strea
     return Cells(data, nearest.means()[kept], spreads[kept], masses[kept], settings)
 
 
-def _clearest(cells: Cells, rows: Rows, level: float) -> KernelMean:
+def _clearest(cells: Cells, rows: Rows, level: float, judge: Judge | None) -> KernelMean:
     """The bandwidth of most evidence; that of the rule where none has any."""
     start = _first_bandwidth(cells.data)
     least = _least_bandwidth(rows)
@@ -118,7 +123,7 @@ def _clearest(cells: Cells, rows: Rows, level: float) -> KernelMean:
     def look(bandwidth: float) -> None:
         asked = max(bandwidth, least)
         if asked not in tried:
-            tried[asked] = evidence(cells.density(Gaussian(asked)), level)
+            tried[asked] = evidence(cells.density(Gaussian(asked)), level, judge)
 
     for factor in FACTORS:
         look(start * factor)
@@ -133,14 +138,15 @@ def _clearest(cells: Cells, rows: Rows, level: float) -> KernelMean:
     return cells.density(Gaussian(best()))
 
 
-def evidence(mean: KernelMean, level: float) -> tuple[float, float]:
+def evidence(mean: KernelMean, level: float, judge: Judge | None = None) -> tuple[float, float]:
     """Σ min(z, 15)² over the significant modes of a density but for the last, and then Σ z."""
     density = DensityToClimb.of(mean)
     ascent = climb(density, density.centers, CLIMBING_TOL, MAX_STEPS)
     links = link(ascent.ends, density.length)
     found = find_peaks(density, ascent.ends, ascent.log_values, links, density.length)
     sizes = np.bincount(found.owner[links.groups[links.cells]], minlength=len(found.places))
-    tree = merge_tree(mean, Modes(found.places, found.log_values), sizes)
+    judging = None if judge is None else judge.of_kernel(mean)
+    tree = merge_tree(mean, Modes(found.places, found.log_values), sizes, judging)
     counted = tree.significant(level) & (tree.parent >= 0)
     z = tree.z[counted]
     return float((np.minimum(z, CERTAIN) ** 2).sum()), float(z.sum())

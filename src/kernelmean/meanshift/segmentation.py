@@ -22,8 +22,8 @@ class Segmentation(NamedTuple):
     labels : ndarray of shape (rows, columns)
         The segment of each pixel, from 0.
     image : ndarray
-        Each pixel in the mean colour of its segment, in the type and shape of the image given but
-        without its alpha channel.
+        Each pixel in the mean colour of its segment, without an alpha channel, in the type of the
+        image given; of a bool image in float64.
     colors : ndarray of shape (segments, channels)
         The mean colours, from 0 to 1.
     sizes : ndarray of shape (segments,)

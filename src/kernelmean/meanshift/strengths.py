@@ -20,27 +20,30 @@ def strengths(found: Clustering, X: Sample) -> Vector:
     falls to about a half between two; and for a point on a small hill that is no cluster, times
     how high the way from there is: the hills of stray points are cut off from all others.
     """
+    heights = _heights(found)[found.of_points]
+    if len(found.kept) == 1:
+        return heights
     mean = found.mean.expansion
-    shares = np.ones(len(X))
     of_centers = found.predict(mean.centers)
+    shares = np.zeros(len(X))
     for number in range(len(found.kept)):
         rows = np.flatnonzero(found.labels == number)
-        others = np.flatnonzero(of_centers != number)
-        if len(rows) and len(others):
-            shares[rows] -= _shares(mean, others, X.restrict(rows))
-    joined: Vector = np.maximum(shares, 0.0) * _heights(found)[found.of_points]
+        own = np.flatnonzero(of_centers == number)
+        if len(rows) and len(own):
+            shares[rows] = _shares(mean, own, X.restrict(rows))
+    joined: Vector = shares * heights
     return joined
 
 
-def _shares(mean: KernelMean, some: IntVector, X: Sample) -> Vector:
+def _shares(mean: KernelMean, own: IntVector, X: Sample) -> Vector:
     """Σ over some centres of w_a φ_a(x), over the same sum of all."""
     kernel = mean.kernel.formula(mean.dimension)
-    part = mean.loaded(engines.precise(engines.open(mean.engine)), some)
+    part = mean.loaded(engines.precise(engines.open(mean.engine)), own)
 
     def share(mapped: Points) -> Vector:
-        of_some = part.log_kernel_sum(kernel, mapped, mean.weights[some])
+        of_own = part.log_kernel_sum(kernel, mapped, mean.weights[own])
         of_all = mean.cloud.log_kernel_sum(kernel, mapped, mean.weights)
-        found: Vector = np.exp(np.minimum(of_some - of_all, 0.0))
+        found: Vector = np.exp(np.minimum(of_own - of_all, 0.0))
         return found
 
     shares: Vector = mean.map_queries(X).apply(share)

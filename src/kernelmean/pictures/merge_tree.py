@@ -145,7 +145,7 @@ def _lower_edge(tree: MergeTree) -> tuple[float, float]:
     told = tree.log_saddle[tree.log_saddle >= deepest]
     if not len(told):
         return lowest - 1.0, deepest
-    least = float(told.min())
+    least = min(float(told.min()), lowest)
     return least - BELOW * (float(tree.log_peak.max()) - least), deepest
 
 

@@ -96,7 +96,8 @@ def _lede(shift: MeanShift, view: MergeView) -> str:
         return f"{said}; no test has asked which of them are chance."
     some = "one is a cluster" if view.n_clusters == 1 else f"{view.n_clusters} are clusters"
     kept = "all of them clusters" if view.n_clusters == len(view.clusters) else f"of which {some}"
-    return f"{said}, {kept} at the level {shift.significance:g}."
+    large = "" if shift.min_cluster_size == 1 else f" of {shift.min_cluster_size} points or more"
+    return f"{said}, {kept}{large} at the level {shift.significance:g}."
 
 
 def _clustered(view: MergeView) -> str:
