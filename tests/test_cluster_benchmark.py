@@ -163,14 +163,16 @@ def test_the_best_setting_of_a_peer_is_shown(photograph, tmp_path, monkeypatch):
     )
     monkeypatch.setattr(segmentations, "peers", lambda: {"felzenszwalb": cut})
     monkeypatch.setattr(segmentations, "with_count", lambda image: image.people[2])
+    monkeypatch.setattr(segmentations, "photographs", lambda: (photograph, photograph))
     cache = tmp_path / "kept.json"
-    ours, given, default, best, each, among, ratio = segmentations.people(cache)
+    ours, left, given, default, best, each, among, ratio = segmentations.people(cache)
     assert (ours.ratio, given.goal) == (best.ratio, "≥ 0.57")
     assert best.case == "felzenszwalb, at = 10"
     assert best.detail.endswith("best of 3 settings")
     assert float(default.ratio) < float(best.ratio) == float(each.ratio)
     assert float(among.ratio) == pytest.approx(photograph.among_people(), abs=1e-3)
     assert ratio.ratio > 0.0
+    assert float(left.ratio) >= float(ours.ratio)  # the other image is the same
     found = segmentations.tried("felzenszwalb", cache)
     monkeypatch.setattr(segmentations, "score", None)
     assert segmentations.tried("felzenszwalb", cache) == found

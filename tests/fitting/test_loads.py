@@ -42,7 +42,11 @@ PATHS = {
     "SparseKDE": lambda engine: km.SparseKDE(k=20, engine=engine).fit(X),
     "SparseKDE, scaled": lambda engine: km.SparseKDE(engine=engine, **SCALED).fit(X),
     "detector": lambda engine: km.SparseKDEOutlierDetector(engine=engine, **SCALED).fit(X),
-    "MeanShift": lambda engine: km.MeanShift(engine=engine, **SCALED).fit(X),
+    # With k or a bandwidth of one's own, rows are also the centres of a density that judges.
+    "MeanShift": lambda engine: km.MeanShift(engine=engine, scale="std", random_state=0).fit(X),
+    "MeanShift, plain": lambda engine: km.MeanShift(engine=engine, significance=None, **SCALED).fit(
+        X
+    ),
     "mmd_test": lambda engine: km.mmd_test(X[:150], X[150:], engine=engine, random_state=0),
 }
 

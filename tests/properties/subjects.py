@@ -344,7 +344,7 @@ def outliers(case: Case) -> PartFacts:
     }
 
 
-@subject("MeanShift.fit", "MeanShift", holds=EVERY - {"stretch", "move"})
+@subject("MeanShift.fit", "MeanShift", "MergeTree", holds=EVERY - {"stretch", "move"})
 def mean_shift(case: Case) -> PartFacts:
     """Points on a ridge go either way by rounding: only what changes no bit is asked, and what
     permutes sums on generic data.

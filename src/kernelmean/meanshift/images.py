@@ -154,7 +154,7 @@ def segment_image(
     pixels = colors.compared(values, _checks.choice(color, "color", colors.SPACES))
     least = _least(min_size, values.shape[0] * values.shape[1], merging=merging)
     rules = Rules(tol, merge_radius, least, max_iter).checked()
-    seen = _smoothed(pixels) if merging else pixels
+    seen = smoothed(pixels) if merging else pixels
     X = features(seen, _checks.number(spatial, "spatial", least=0.0))
     settings = FitSettings.density(
         kernel=kernel,
@@ -254,7 +254,7 @@ def _finest(pixels: NDArray[np.float64]) -> float:
     return FINEST * float(max(pixels.shape[:2]))
 
 
-def _smoothed(pixels: NDArray[np.float64]) -> NDArray[np.float64]:
+def smoothed(pixels: NDArray[np.float64]) -> NDArray[np.float64]:
     """The image without what is too fine to see."""
     length = _finest(pixels)
     smooth: NDArray[np.float64] = gaussian_filter(pixels, (length, length, 0.0), mode="nearest")

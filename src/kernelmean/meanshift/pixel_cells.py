@@ -16,6 +16,7 @@ from scipy.spatial import cKDTree
 
 from kernelmean._types import IntVector, Points, Vector
 from kernelmean.compiled import threads
+from kernelmean.fitting import spreads
 from kernelmean.fitting.prepare import engine_name, prepare
 from kernelmean.fitting.settings import FitSettings
 from kernelmean.kernels import Spreads
@@ -47,11 +48,13 @@ def cell_density(X: Points, shape: tuple[int, int], settings: FitSettings) -> Pi
     step = math.ceil(math.sqrt(len(X) / LLOYD_PIXELS))
     some = X.reshape(rows, columns, -1)[::step, ::step].reshape(-1, X.shape[1])
     cloud = prepared.data.engine.load(np.ascontiguousarray(some))
-    centers = lloyd(cloud, X[grid(shape, _number(settings, len(X)))], LLOYD_PASSES)
+    count = _number(settings, len(X))
+    kinds = spreads.kinds(settings, prepared.kernel, X.shape[1], count)
+    centers = lloyd(cloud, X[grid(shape, count)], LLOYD_PASSES)
     nearest = cKDTree(centers).query(X, workers=threads.default_count())[1]
     cells = np.unique(nearest, return_inverse=True)[1]
     sizes = np.bincount(cells).astype(np.float64)
-    means, spreads = _moments(X, cells, sizes, full=settings.spread == "full")
+    means, widths = _moments(X, cells, sizes, full=kinds == ("full",))
     mean = KernelMean(
         means,
         sizes / len(X),
@@ -60,7 +63,7 @@ def cell_density(X: Points, shape: tuple[int, int], settings: FitSettings) -> Pi
         None,
         float(len(X)),
         engine_name(settings.engine, prepared.data),
-        spreads,
+        widths,
     )
     return PixelCells(mean, cells)
 

@@ -102,7 +102,8 @@ def _cells(data: LoadedSample, rows: Rows, settings: FitSettings, streams: Strea
     # The least that serves: kinds() refuses covariances that do not fit memory.
     asked = kinds(settings, Gaussian(1.0), rows.dimension, k)
     kind: SpreadKind = "full" if asked == ("full",) else "scalar"
-    cloud = data.engine.load(rows.points, rows.masses)
+    whole = len(rows) == data.cloud.summary.count  # no row was drawn, or is several
+    cloud = data.cloud if whole else data.engine.load(rows.points, rows.masses)
     seeds = Listed("kmeans++", cloud, d2_batches(cloud, streams.of("cluster cells"))).take(k)
     nearest = data.cloud.nearest(lloyd(cloud, seeds.points, LLOYD_ITERATIONS))
     spreads = nearest.variances() if kind == "scalar" else nearest.covariances()
