@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 import kernelmean as km
 from kernelmean.mean.expansion import KernelMean
 from kernelmean.meanshift.saddles import Modes, bent, ended, find_passes
-from kernelmean.meanshift.sampling_noise import log_variance, z_scores
+from kernelmean.meanshift.sampling_noise import log_variance, resolved_rows, z_scores
 from tests import brute
 
 
@@ -53,6 +53,17 @@ def test_atoms_have_the_noise_of_the_points_that_they_stand_for(kind):
     )
     P, Q = np.array([[0.0, 0.0], [0.2, 0.1]]), np.array([[0.9, 0.5], [1.0, -1.0]])
     np.testing.assert_allclose(z_scores(atom, P, Q), z_scores(points, P, Q), rtol=0.02)
+
+
+def test_more_rows_than_cells_are_made_for_do_not_lower_the_noise():
+    def cells(n, k):
+        X = np.random.default_rng(0).normal(size=(k, 2))
+        mean = full(X, 0.6)
+        return replace(mean, n_points=float(n), spreads=np.full(k, 0.01))
+
+    assert resolved_rows(cells(1000, 94)) == 1000.0
+    assert resolved_rows(cells(10**6, 299)) == pytest.approx(1e4)
+    assert resolved_rows(full(np.random.default_rng(0).normal(size=(50, 2)), 0.6)) == 50.0
 
 
 # --- saddles

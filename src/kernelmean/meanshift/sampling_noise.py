@@ -15,6 +15,7 @@ from kernelmean.kernels import Gaussian
 from kernelmean.linalg.gram import gram
 from kernelmean.mean.expansion import KernelMean
 
+CELLS_PER_ROOT = 3.0  # cells, over the square root of the rows that they stand for
 BLOCK_PLACES = 64  # whose kernel values at all centres are held at a time
 
 
@@ -26,11 +27,21 @@ def z_scores(mean: KernelMean, P: Points, S: Points) -> Vector:
     # In units of f(p), because densities in many dimensions do not fit floats.
     difference = -np.expm1(np.minimum(f_s - f_p, 0.0))
     squares = _gaussian_squares if isinstance(mean.kernel, Gaussian) else _point_squares
-    variance = (squares(mean, P, S, f_p) - difference**2) / mean.n_points
+    n = resolved_rows(mean)
+    variance = (squares(mean, P, S, f_p) - difference**2) / n
     # Rounding may leave a variance of nothing where the two places are one.
-    least = np.finfo(np.float64).eps / mean.n_points
+    least = np.finfo(np.float64).eps / n
     found: Vector = difference / np.sqrt(np.maximum(variance, least))
     return found
+
+
+def resolved_rows(mean: KernelMean) -> float:
+    """The number of rows that the noise is of: n, but no more than k = 3√n cells are made for.
+
+    Cells are no exact copy of their rows. With ever more rows to the same cells the noise would
+    fall below the ripples that they make.
+    """
+    return min(mean.n_points, ((mean.k + 1) / CELLS_PER_ROOT) ** 2)
 
 
 def log_variance(mean: KernelMean, X: Points) -> Vector:
@@ -40,7 +51,7 @@ def log_variance(mean: KernelMean, X: Points) -> Vector:
         squares = mean.cloud.log_kernel_sum(narrow, X, mean.weights)
     else:
         squares = _log_point_squares(mean, X)
-    found: Vector = squares - np.log(mean.n_points)
+    found: Vector = squares - np.log(resolved_rows(mean))
     return found
 
 
