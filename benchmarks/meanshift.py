@@ -84,7 +84,7 @@ def sparse_rows(
 ) -> list[Row]:
     fit, mean = timed(lambda: fitted(X, sparse=True, **options))
     hill = DensityToClimb.of(mean.expansion)
-    times = [timed(lambda: climb(hill, X, TOL, CAP)) for _ in range(3)]
+    times = [timed(lambda: climb_together(hill, X, TOL, CAP, hill.length)) for _ in range(3)]
     fast, ascent = min(times, key=lambda pair: pair[0])
     ends = ascent.ends[chosen]
     clusters = len(cluster(mean, ArraySample(X), Rules()).centers)

@@ -52,7 +52,9 @@ def test_atoms_have_the_noise_of_the_points_that_they_stand_for(kind):
         np.zeros((1, 2)), np.ones(1), km.Gaussian(0.6), "l2", None, float(n), "cpu", spreads
     )
     P, Q = np.array([[0.0, 0.0], [0.2, 0.1]]), np.array([[0.9, 0.5], [1.0, -1.0]])
-    np.testing.assert_allclose(z_scores(atom, P, Q), z_scores(points, P, Q), rtol=0.02)
+    for_all = np.sqrt(n / resolved_rows(atom))  # one cell is made for few rows
+    found = for_all * z_scores(atom, P, Q)
+    np.testing.assert_allclose(found, z_scores(points, P, Q), rtol=0.02)
 
 
 def test_more_rows_than_cells_are_made_for_do_not_lower_the_noise():
@@ -62,6 +64,7 @@ def test_more_rows_than_cells_are_made_for_do_not_lower_the_noise():
         return replace(mean, n_points=float(n), spreads=np.full(k, 0.01))
 
     assert resolved_rows(cells(1000, 94)) == 1000.0
+    assert resolved_rows(cells(5, 5)) == 5.0
     assert resolved_rows(cells(10**6, 299)) == pytest.approx(1e4)
     assert resolved_rows(full(np.random.default_rng(0).normal(size=(50, 2)), 0.6)) == 50.0
 

@@ -39,9 +39,9 @@ def resolved_rows(mean: KernelMean) -> float:
     """The number of rows that the noise is of: n, but no more than k = 3√n cells are made for.
 
     Cells are no exact copy of their rows. With ever more rows to the same cells the noise would
-    fall below the ripples that they make.
+    fall below the ripples that they make. Of few rows each is a cell.
     """
-    return min(mean.n_points, ((mean.k + 1) / CELLS_PER_ROOT) ** 2)
+    return min(mean.n_points, max(float(mean.k), ((mean.k + 1) / CELLS_PER_ROOT) ** 2))
 
 
 def log_variance(mean: KernelMean, X: Points) -> Vector:
