@@ -21,9 +21,10 @@ from kernelmean.mean.climbing import Ascent, DensityToClimb, climb
 from kernelmean.mean.expansion import AnyMean
 from kernelmean.mean.joint_climbing import ascended, climb_together
 from kernelmean.mean.linkage import link
-from kernelmean.meanshift.clustering import Rules, cluster, density
+from kernelmean.meanshift.clustering import Rules, cluster
 from kernelmean.meanshift.colors import as_unit_values, compared
 from kernelmean.meanshift.images import features, smoothed
+from kernelmean.meanshift.plans import DensityPlan
 from kernelmean.samples import ArraySample, WeightedSample
 
 IMAGE = DATA / "images" / "mondrian_composition_a_487x500.npz"
@@ -48,7 +49,8 @@ def timed(action: Callable[[], object]) -> tuple[float, object]:
 def fitted(X: np.ndarray, *, sparse: bool, **options: Any) -> AnyMean:
     """The density that mean shift climbs."""
     settings = FitSettings.density(kernel="gaussian", bandwidth="mode", **options)
-    return density(WeightedSample.of(ArraySample(X)), settings, Streams(0), sparse=sparse)
+    plan = DensityPlan.of(WeightedSample.of(ArraySample(X)), settings, sparse=sparse)
+    return plan.density(Streams(0))
 
 
 def against_the_full_density() -> list[Row]:

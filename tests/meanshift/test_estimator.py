@@ -18,7 +18,8 @@ from kernelmean._random import Streams
 from kernelmean.fitting.settings import FitSettings
 from kernelmean.mean.climbing import DensityToClimb, ascend, climb
 from kernelmean.mean.linkage import link
-from kernelmean.meanshift.clustering import Rules, cluster, density
+from kernelmean.meanshift.clustering import Rules, cluster
+from kernelmean.meanshift.plans import DensityPlan
 from kernelmean.samples import ArraySample, WeightedSample
 from tests import brute
 from tests.strategies import clouds, spread_clouds
@@ -492,7 +493,7 @@ def test_a_given_mean_can_be_climbed():
     """The function behind the estimator: any density, any points."""
     X = blobs()
     settings = FitSettings.density(kernel="gaussian", bandwidth=0.6)
-    mean = density(WeightedSample.of(ArraySample(X)), settings, Streams(0), sparse=True)
+    mean = DensityPlan.of(WeightedSample.of(ArraySample(X)), settings).density(Streams(0))
     found = cluster(mean, ArraySample(X[::2]), Rules(min_cluster_size=2))
     assert len(found.centers) == 3
     assert (found.predict(X[1::2]) == np.repeat(found.labels[[0, 30, 60]], 30)).all()

@@ -8,9 +8,13 @@ from sklearn.datasets import make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 import kernelmean as km
+from kernelmean._random import Streams
+from kernelmean.fitting.settings import FitSettings
 from kernelmean.mean.expansion import KernelMean
+from kernelmean.meanshift.plans import DensityPlan
 from kernelmean.meanshift.saddles import Modes, bent, ended, find_passes
 from kernelmean.meanshift.sampling_noise import log_variance, resolved_rows, z_scores
+from kernelmean.samples import ArraySample, WeightedSample
 from tests import brute
 
 
@@ -35,6 +39,7 @@ def test_the_variance_of_a_difference_is_that_of_the_mean_over_points(kernel):
     difference = at[0] - at[1]
     expected = difference.mean(axis=1) / np.sqrt(difference.var(axis=1) / len(X))
     higher = difference.mean(axis=1) > 0.0  # a mode is above its saddle
+    assert higher.any()
     np.testing.assert_allclose(z_scores(mean, P, S)[higher], expected[higher], rtol=1e-8)
     squares = np.log((at[0] ** 2).mean(axis=1) / len(X))
     np.testing.assert_allclose(log_variance(mean, P), squares, rtol=1e-8)
@@ -140,6 +145,7 @@ def test_one_hill_is_one_cluster(family, d):
         {"k": 12},
         {"k_max": 12},
         {"bandwidth": 0.05},
+        {"kernel": km.Gaussian(0.05)},
         {"spread": "full"},
     ],
     ids=str,
@@ -149,7 +155,8 @@ def test_centres_that_stand_for_many_rows_are_no_clusters(options):
     X = np.random.default_rng(0).normal(size=(3000, 3))
     assert len(km.MeanShift(random_state=0, **options).fit(X).cluster_centers_) == 1
     groups = np.concatenate([X[:1000], X[1000:2000] + 6.0])
-    wide = options if "bandwidth" not in options else {"bandwidth": 0.5}
+    narrow = {"bandwidth", "kernel"} & options.keys() and options != {"kernel": "laplacian"}
+    wide = {"bandwidth": 0.5} if narrow else options
     assert len(km.MeanShift(random_state=0, **wide).fit(groups).cluster_centers_) == 2
 
 
@@ -207,6 +214,21 @@ def test_the_level_says_how_often_chance_makes_a_cluster():
     model = km.MeanShift(bandwidth=0.1, significance=0.2, random_state=0)
     false = [len(model.fit(rng.random((400, 1))).cluster_centers_) > 1 for _ in range(40)]
     assert np.mean(false) < 0.2 + 3 * np.sqrt(0.2 * 0.8 / 40)
+
+
+def test_a_level_is_shared_only_where_bandwidths_are_searched():
+    X = blobs((0, 0), (5, 0))
+    sample = WeightedSample.of(ArraySample(X))
+
+    def plan(**options):
+        return DensityPlan.of(sample, FitSettings.density(**options), significance=0.05)
+
+    searched = plan(bandwidth="auto")
+    assert searched.level == 0.05 / 9
+    assert searched.judge(Streams(0)) is None
+    for given in ({"bandwidth": 0.3}, {"bandwidth": "auto", "kernel": km.Gaussian(0.3)}):
+        assert plan(**given).level == 0.05
+        assert plan(**given).judge(Streams(0)) is not None
 
 
 # --- how clearly

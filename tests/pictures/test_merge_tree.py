@@ -68,20 +68,6 @@ def test_a_line_ends_on_the_one_it_joins(viewed):
         assert low <= y <= high
 
 
-def test_a_hill_joins_what_stands_at_its_saddle(viewed):
-    """The parent of mode 2 has ended further up: it meets the parent of that one."""
-    tree = MergeTree(
-        np.zeros((3, 1)),
-        np.array([0.0, -0.5, -1.0]),
-        np.array([-np.inf, -1.0, -2.0]),
-        np.zeros((3, 1)),
-        np.array([-1, 0, 1]),
-        np.array([np.inf, 3.0, 2.0]),
-        np.ones(3, dtype=int),
-    )
-    assert viewed(tree).joined.tolist() == [-1, 0, 0]
-
-
 def test_of_many_modes_the_clearest_are_drawn_with_what_they_join(viewed):
     tree = random_tree(300)
     view = viewed(tree)

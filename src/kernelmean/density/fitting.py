@@ -23,8 +23,8 @@ from kernelmean.fitting.fit import fit_prepared
 from kernelmean.fitting.honesty import told
 from kernelmean.fitting.points import HONEST, OPEN_ENDS
 from kernelmean.fitting.prepare import Prepared, prepare
-from kernelmean.fitting.settings import FitSettings, density_limit
-from kernelmean.kernels import Atoms, Kernel
+from kernelmean.fitting.settings import FitSettings, density_limit, in_own_units, is_auto
+from kernelmean.kernels import Atoms
 from kernelmean.mean import scaling
 from kernelmean.mean.expansion import KernelMean
 from kernelmean.mean.gauge import Candidate, Gauge
@@ -197,16 +197,6 @@ def density_settings(estimator: Any, error: float | None = None) -> FitSettings:
     if in_own_units(estimator.kernel, estimator.bandwidth) and is_auto(estimator.scale):
         given["scale"] = None
     return FitSettings.density(**given, error=error, target=target_of(estimator, error))
-
-
-def is_auto(scale: Any) -> bool:
-    """Whether the scale is left to us."""
-    return isinstance(scale, str) and scale == "auto"
-
-
-def in_own_units(kernel: Any, width: Any) -> bool:
-    """Whether a length is given, which is one in the coordinates that the data have."""
-    return isinstance(kernel, Kernel) or not isinstance(width, str)
 
 
 def fit_settings(

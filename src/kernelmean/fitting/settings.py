@@ -124,3 +124,13 @@ def density_limit(n: float) -> int:
 def largest_limit(n: float) -> int:
     """As many centres as there are points, or as their k² numbers fit memory."""
     return max(1, min(int(n), math.isqrt(_checks.numbers_in_memory())))
+
+
+def is_auto(scale: Any) -> bool:
+    """Whether the scale is left to us."""
+    return isinstance(scale, str) and scale == "auto"
+
+
+def in_own_units(kernel: Any, width: Any) -> bool:
+    """Whether a length is given, which is one in the coordinates that the data have."""
+    return isinstance(kernel, Kernel) or not isinstance(width, str)

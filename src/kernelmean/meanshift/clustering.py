@@ -9,17 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial import cKDTree
 
-from kernelmean import _checks, engines, samples
-from kernelmean import bandwidth as rules_of_bandwidth
+from kernelmean import _checks, samples
 from kernelmean._lazy import lazy
-from kernelmean._random import Streams
 from kernelmean._types import ArrayLike, IntVector, Matrix, Points, Vector
-from kernelmean.bandwidth.resolve import DEFAULT_RULE
-from kernelmean.fitting.fit import fit_mean
-from kernelmean.fitting.full import full_mean
-from kernelmean.fitting.settings import FitSettings
-from kernelmean.kernels import Kernel
-from kernelmean.kernels.registry import is_gaussian
 from kernelmean.mean import scaling
 from kernelmean.mean.climbing import Ascent, DensityToClimb, climb
 from kernelmean.mean.expansion import AnyMean, KernelMean
@@ -27,11 +19,8 @@ from kernelmean.mean.joint_climbing import ascended, climb_together
 from kernelmean.meanshift.judging import Judge
 from kernelmean.meanshift.merging import merge_tree
 from kernelmean.meanshift.saddles import Modes
-from kernelmean.meanshift.scales import TRIALS, cells_density
 from kernelmean.meanshift.tree import MergeTree
-from kernelmean.samples import Queries, Sample, WeightedSample
-
-RULE = "mode"  # for the bandwidth where there is no test by which to choose one
+from kernelmean.samples import Queries, Sample
 
 
 class Rules(NamedTuple):
@@ -93,7 +82,7 @@ class Clustering:
     @lazy
     def labels(self) -> IntVector:
         """(n,) the cluster of each point, from 0, the highest."""
-        return self._numbers(self.owners)[self.of_points]
+        return self.cut(self.owners)
 
     @property
     def centers(self) -> Points:
@@ -163,67 +152,6 @@ class Clustering:
     @lazy
     def _tree_of_anchors(self) -> cKDTree:
         return cKDTree(self.anchors)
-
-
-def density(
-    sample: WeightedSample,
-    settings: FitSettings,
-    streams: Streams,
-    *,
-    sparse: bool,
-    significance: float | None = None,
-    judge: Judge | None = None,
-) -> AnyMean:
-    """The density to climb: nonnegative weights on k centres, or every point a centre.
-
-    With a test of significance, Gaussians and nothing else asked for it is that of cells, at the
-    bandwidth that tells them apart unless one is given. Without any spread in the data no rule
-    gives a bandwidth; there is one cluster whatever it is, and it is set to 1.
-    """
-    if isinstance(settings.kernel, Kernel):
-        if isinstance(settings.bandwidth, str) and settings.bandwidth in ("auto", RULE):
-            settings = replace(settings, bandwidth=DEFAULT_RULE)  # all mean the kernel's own
-    elif isinstance(settings.bandwidth, str) and _is_one_point(sample.sample):
-        _checks.choice(settings.bandwidth, "bandwidth rule", ("auto", *rules_of_bandwidth.RULES))
-        settings = replace(settings, bandwidth=1.0)
-    if significance is not None and sparse and _is_of_cells(settings):
-        level = level_of_each(settings, significance, sparse=sparse)
-        return cells_density(sample, settings, streams, level, judge)
-    if _is_open(settings.bandwidth):
-        settings = replace(settings, bandwidth=RULE)
-    return fit_mean(sample, settings, streams) if sparse else full_mean(sample, settings)
-
-
-def judge_of(
-    sample: WeightedSample, settings: FitSettings, streams: Streams, *, sparse: bool
-) -> Judge | None:
-    """The rows that judge, unless every row is a centre or cells are those of the default."""
-    cells = _is_of_cells(settings) and _is_open(settings.bandwidth)
-    usual = cells and isinstance(settings.k, str) and settings.k_max is None
-    if usual or not sparse:
-        return None
-    engine = engines.precise(engines.choose(settings.engine, 0.0, sample.sample.on_device))
-    return Judge.of(sample, engine, streams)
-
-
-def level_of_each(settings: FitSettings, significance: float, *, sparse: bool) -> float:
-    """The level of one test: where several bandwidths are tried they share what is allowed."""
-    searched = sparse and _is_of_cells(settings) and _is_open(settings.bandwidth)
-    return significance / TRIALS if searched else significance
-
-
-def _is_of_cells(settings: FitSettings) -> bool:
-    """Whether nothing asks for centres of another kind."""
-    return is_gaussian(settings.kernel) and settings.is_auto and settings.spread is not None
-
-
-def _is_open(bandwidth: float | str) -> bool:
-    return isinstance(bandwidth, str) and bandwidth == "auto"
-
-
-def _is_one_point(sample: Sample) -> bool:
-    """Whether all rows in memory are equal; elsewhere this is not looked for."""
-    return sample.resident and not np.ptp(sample.array(), axis=0).any()
 
 
 def cluster(mean: AnyMean, X: Sample, rules: Rules, judge: Judge | None = None) -> Clustering:

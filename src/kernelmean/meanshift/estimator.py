@@ -12,9 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from kernelmean import _checks
 from kernelmean._types import ArrayLike, IntVector, RandomState
 from kernelmean.engines import Engine
-from kernelmean.fitting.settings import FitSettings
+from kernelmean.fitting.settings import FitSettings, in_own_units, is_auto
 from kernelmean.kernels import Kernel
-from kernelmean.meanshift.clustering import Rules, cluster, density, judge_of, level_of_each
+from kernelmean.meanshift.clustering import Rules, cluster
+from kernelmean.meanshift.plans import DensityPlan
 from kernelmean.meanshift.strengths import CLEAR, strengths
 from kernelmean.meanshift.tree import MergeTree
 from kernelmean.samples import WeightedSample, estimators
@@ -215,18 +216,13 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         ).checked()
         checked = estimators.sample(self, X)
         sample = WeightedSample.of(checked, estimators.weights(sample_weight, len(checked)))
-        settings = self._settings()
-        streams = _checks.streams(self.random_state)
-        level = rules.significance
-        judge = None
-        if level is not None:
-            judge = judge_of(sample, settings, streams, sparse=self.sparse)
-            each = level_of_each(settings, level, sparse=self.sparse)
-            rules = rules._replace(significance=each)
-        mean = density(
-            sample, settings, streams, sparse=self.sparse, significance=level, judge=judge
+        plan = DensityPlan.of(
+            sample, self._settings(), sparse=self.sparse, significance=rules.significance
         )
-        found = cluster(mean, sample.sample, rules, judge)
+        streams = _checks.streams(self.random_state)
+        judge = plan.judge(streams)
+        mean = plan.density(streams, judge)
+        found = cluster(mean, sample.sample, rules._replace(significance=plan.level), judge)
         if sample.present is not None:
             found = found.with_absent(checked, sample.present)
         self._clustering = found
@@ -322,11 +318,8 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def _settings(self) -> FitSettings:
         names = ("kernel", "bandwidth", "scale", "k", "k_max", "selection", "spread", "engine")
         settings = FitSettings.density(**{name: getattr(self, name) for name in names})
-        in_own_units = not (isinstance(self.kernel, str) and isinstance(self.bandwidth, str))
-        plain = in_own_units or self.significance is None
-        if plain and isinstance(self.scale, str) and self.scale == "auto":
-            return replace(settings, scale=None)
-        return settings
+        plain = in_own_units(self.kernel, self.bandwidth) or self.significance is None
+        return replace(settings, scale=None) if plain and is_auto(self.scale) else settings
 
     def _with_noise(self, labels: IntVector) -> IntVector:
         if not self.noise:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import gaussian_filter
 
-from kernelmean import _checks, kernels
+from kernelmean import _checks
 from kernelmean import bandwidth as rules_of_bandwidth
 from kernelmean._random import Streams
 from kernelmean._types import IntVector, Points, RandomState
@@ -16,10 +16,12 @@ from kernelmean.bandwidth.resolve import DEFAULT_RULE
 from kernelmean.engines import Engine
 from kernelmean.fitting.settings import FitSettings
 from kernelmean.kernels import Kernel
+from kernelmean.kernels.registry import is_gaussian
 from kernelmean.meanshift import colors
-from kernelmean.meanshift.clustering import RULE, Clustering, Rules, cluster, density
+from kernelmean.meanshift.clustering import Clustering, Rules, cluster
 from kernelmean.meanshift.grouped import totals
 from kernelmean.meanshift.pixel_cells import cell_density, cluster_cells
+from kernelmean.meanshift.plans import RULE, DensityPlan
 from kernelmean.meanshift.region_tree import Level, RegionTree, region_tree
 from kernelmean.meanshift.regions import regions, without_small
 from kernelmean.meanshift.segmentation import Segmentation
@@ -189,7 +191,7 @@ class _Climb:
         """The clusters of the pixels; pixels of a cell may climb together."""
         sample = WeightedSample.of(ArraySample(self.X))
         if not self._in_cells:
-            mean = density(sample, self.settings, streams, sparse=self.sparse)
+            mean = DensityPlan.of(sample, self.settings, sparse=self.sparse).density(streams)
             return cluster(mean, sample.sample, self.rules)
         self.settings.check_names()
         cells = cell_density(self.X, self.shape, self.settings)
@@ -200,9 +202,8 @@ class _Climb:
     @property
     def _in_cells(self) -> bool:
         """Whether centres have widths: not for other kernels, nor where all pixels are equal."""
-        kernel = self.settings.kernel
-        family = kernels.family(kernel) if isinstance(kernel, str) else kernel
-        able = self.sparse and self.settings.spread is not None and family.traits.spreads
+        settings = self.settings
+        able = self.sparse and settings.spread is not None and is_gaussian(settings.kernel)
         return able and bool(np.ptp(self.X, axis=0).any())
 
 

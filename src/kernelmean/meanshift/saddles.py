@@ -20,7 +20,7 @@ from scipy.spatial import cKDTree
 from kernelmean._types import IntVector, Points, Vector
 from kernelmean.mean.climbing import DensityToClimb
 from kernelmean.mean.expansion import KernelMean
-from kernelmean.meanshift.sampling_noise import log_variance
+from kernelmean.meanshift.sampling_noise import log_values, log_variance
 
 MAX_MODES_ALL_PAIRS = 60  # up to which every pair of modes has an edge
 EDGE_POINTS = 7  # looked at within a segment
@@ -221,8 +221,3 @@ def _evenly(ways: Points, shares: Vector) -> Points:
             for way, place in zip(ways, places, strict=True)
         ]
     )
-
-
-def log_values(mean: KernelMean, x: Points) -> Vector:
-    """The logarithm of a density without its constants, in the coordinates of the kernel."""
-    return mean.cloud.log_kernel_sum(mean.kernel.formula(mean.dimension), x, mean.weights)

@@ -21,18 +21,27 @@ BLOCK_PLACES = 64  # whose kernel values at all centres are held at a time
 
 def z_scores(mean: KernelMean, P: Points, S: Points) -> Vector:
     """(m,) (f(p) − f(s)) in its standard deviations, for pairs of places in kernel coordinates."""
-    kernel = mean.kernel.formula(mean.dimension)
-    f_p = mean.cloud.log_kernel_sum(kernel, P, mean.weights)
-    f_s = mean.cloud.log_kernel_sum(kernel, S, mean.weights)
     # In units of f(p), because densities in many dimensions do not fit floats.
-    difference = -np.expm1(np.minimum(f_s - f_p, 0.0))
-    squares = _gaussian_squares if isinstance(mean.kernel, Gaussian) else _point_squares
+    unit = log_values(mean, P)
+    difference = -np.expm1(np.minimum(log_values(mean, S) - unit, 0.0))
+
+    def product(A: Points, B: Points) -> Vector:
+        found: Vector = np.exp(_log_products(mean, A, B) - 2.0 * unit)
+        return found
+
+    # (K_p − K_s)² = K_p² + K_s² − 2 K_p K_s
+    squares = product(P, P) + product(S, S) - 2.0 * product(P, S)
     n = resolved_rows(mean)
-    variance = (squares(mean, P, S, f_p) - difference**2) / n
+    variance = (squares - difference**2) / n
     # Rounding may leave a variance of nothing where the two places are one.
     least = np.finfo(np.float64).eps / n
     found: Vector = difference / np.sqrt(np.maximum(variance, least))
     return found
+
+
+def log_values(mean: KernelMean, X: Points) -> Vector:
+    """(m,) the logarithm of a density without its constants, in the coordinates of the kernel."""
+    return mean.cloud.log_kernel_sum(mean.kernel.formula(mean.dimension), X, mean.weights)
 
 
 def resolved_rows(mean: KernelMean) -> float:
@@ -46,50 +55,33 @@ def resolved_rows(mean: KernelMean) -> float:
 
 def log_variance(mean: KernelMean, X: Points) -> Vector:
     """(m,) the logarithm of the mean of K² over n: at most so far is the density off by chance."""
-    if isinstance(mean.kernel, Gaussian):
-        narrow = Gaussian(mean.kernel.length / np.sqrt(2.0)).formula(mean.dimension)
-        squares = mean.cloud.log_kernel_sum(narrow, X, mean.weights)
-    else:
-        squares = _log_point_squares(mean, X)
-    found: Vector = squares - np.log(resolved_rows(mean))
+    found: Vector = _log_products(mean, X, X) - np.log(resolved_rows(mean))
     return found
 
 
-def _gaussian_squares(mean: KernelMean, P: Points, S: Points, unit: Vector) -> Vector:
-    """The mean of (K_p − K_s)²: products of two Gaussians are Gaussians about their middle.
+def _log_products(mean: KernelMean, A: Points, B: Points) -> Vector:
+    """(m,) the logarithm of the mean of K_a·K_b over the points, in units of the peak of K.
 
-    K_p(x)·K_s(x) = exp(−‖p − s‖²/4σ²)·exp(−‖x − (p + s)/2‖²/σ²), in units of the peak of K.
+    A product of two Gaussians is a Gaussian about their middle: K_a(x)·K_b(x) =
+    exp(−‖a − b‖²/4σ²)·exp(−‖x − (a + b)/2‖²/σ²). Centres of another kernel are points, and the mean
+    is over them one by one.
     """
+    if not isinstance(mean.kernel, Gaussian):
+        return _log_point_products(mean, A, B)
     sigma = mean.kernel.length
     narrow = Gaussian(sigma / np.sqrt(2.0)).formula(mean.dimension)
-
-    def product(A: Points, B: Points) -> Vector:
-        found = mean.cloud.log_kernel_sum(narrow, (A + B) / 2.0, mean.weights)
-        apart = ((A - B) ** 2).sum(axis=1) / (4.0 * sigma**2)
-        value: Vector = np.exp(found - apart - 2.0 * unit)
-        return value
-
-    return product(P, P) + product(S, S) - 2.0 * product(P, S)
+    middle = mean.cloud.log_kernel_sum(narrow, (A + B) / 2.0, mean.weights)
+    found: Vector = middle - ((A - B) ** 2).sum(axis=1) / (4.0 * sigma**2)
+    return found
 
 
-def _log_point_squares(mean: KernelMean, X: Points) -> Vector:
-    """log Σ w_a φ_a(x)², which no kernel underflows near a mode or a pass."""
+def _log_point_products(mean: KernelMean, A: Points, B: Points) -> Vector:
     kernel = mean.kernel.formula(mean.dimension)
-    with np.errstate(divide="ignore"):  # far from every centre the density itself is 0
-        found = [
-            logsumexp(2.0 * np.log(gram(kernel, some, mean.mapped_centers)), axis=1, b=mean.weights)
-            for some in np.array_split(X, -(-len(X) // BLOCK_PLACES) or 1)
-        ]
-    return np.concatenate(found)
-
-
-def _point_squares(mean: KernelMean, P: Points, S: Points, unit: Vector) -> Vector:
-    """The same for any kernel, whose centres are points: one by one."""
-    kernel = mean.kernel.formula(mean.dimension)
-    found = np.empty(len(P))
-    for start in range(0, len(P), BLOCK_PLACES):
+    centers = mean.mapped_centers
+    found = np.empty(len(A))
+    for start in range(0, len(A), BLOCK_PLACES):
         some = slice(start, start + BLOCK_PLACES)
-        apart = gram(kernel, P[some], mean.mapped_centers)
-        apart -= gram(kernel, S[some], mean.mapped_centers)
-        found[some] = np.exp(-2.0 * unit[some]) * (apart**2 @ mean.weights)
+        with np.errstate(divide="ignore"):  # far from every centre the density itself is 0
+            logs = [np.log(gram(kernel, places[some], centers)) for places in (A, B)]
+        found[some] = logsumexp(logs[0] + logs[1], axis=1, b=mean.weights)
     return found

@@ -8,6 +8,7 @@ from kernelmean import engines
 from kernelmean._types import IntVector, Points, Vector
 from kernelmean.mean.expansion import KernelMean
 from kernelmean.meanshift.clustering import Clustering
+from kernelmean.meanshift.sampling_noise import log_values
 from kernelmean.samples import Sample
 
 CLEAR = 2.0 / 3.0  # the strength from which on a point is no noise
@@ -42,8 +43,7 @@ def _shares(mean: KernelMean, own: IntVector, X: Sample) -> Vector:
 
     def share(mapped: Points) -> Vector:
         of_own = part.log_kernel_sum(kernel, mapped, mean.weights[own])
-        of_all = mean.cloud.log_kernel_sum(kernel, mapped, mean.weights)
-        found: Vector = np.exp(np.minimum(of_own - of_all, 0.0))
+        found: Vector = np.exp(np.minimum(of_own - log_values(mean, mapped), 0.0))
         return found
 
     shares: Vector = mean.map_queries(X).apply(share)

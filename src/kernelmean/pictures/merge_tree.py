@@ -104,7 +104,6 @@ def merge_view(shift: MeanShift) -> MergeView:
     tree = shift.tree_
     clusters = np.full(len(tree), -1)
     clusters[shift.cluster_modes_] = np.arange(len(shift.cluster_modes_))
-    joined = _joined(tree)
     floor, deepest = _lower_edge(tree)
     return MergeView(
         clusters=clusters,
@@ -113,8 +112,8 @@ def merge_view(shift: MeanShift) -> MergeView:
         sizes=tree.size,
         z=tree.z,
         p=tree.p_value,
-        joined=joined,
-        branches=_from_left(tree, joined, _shown(tree)),
+        joined=tree.parent,
+        branches=_from_left(tree, _shown(tree)),
         floor=floor,
     )
 
@@ -123,19 +122,6 @@ def color_groups(clusters: IntVector) -> IntVector:
     """Which look alike: 0 for those of no cluster, 1 + c for cluster c, one for all beyond."""
     groups: IntVector = 1 + np.minimum(clusters, MAX_COLORED)
     return groups
-
-
-def _joined(tree: MergeTree) -> IntVector:
-    """(m,) of the parents of each mode the first that stands at its saddle, −1 for the last mode.
-
-    That need not be the parent itself: a higher pass that was found for the parent later may have
-    ended it before.
-    """
-    joined = tree.parent.copy()
-    for mode in np.flatnonzero(joined >= 0):
-        while tree.log_saddle[joined[mode]] > tree.log_saddle[mode]:
-            joined[mode] = tree.parent[joined[mode]]
-    return joined
 
 
 def _lower_edge(tree: MergeTree) -> tuple[float, float]:
@@ -159,7 +145,7 @@ def _shown(tree: MergeTree) -> IntVector:
     return np.lexsort((place, -clear))[:MAX_BRANCHES]
 
 
-def _from_left(tree: MergeTree, joined: IntVector, shown: IntVector) -> IntVector:
+def _from_left(tree: MergeTree, shown: IntVector) -> IntVector:
     """The modes in an order in which no line crosses another.
 
     A hill stands beside all that its parent has joined further up, on the side where there is less.
@@ -167,11 +153,11 @@ def _from_left(tree: MergeTree, joined: IntVector, shown: IntVector) -> IntVecto
     place = np.argsort(tree.from_last)
     hills = {int(mode): [int(mode)] for mode in shown}
     for mode in shown[np.lexsort((-place[shown], -tree.log_saddle[shown]))]:
-        if joined[mode] < 0:
+        if tree.parent[mode] < 0:
             continue
         own = hills.pop(int(mode))
-        other = hills[int(joined[mode])]
-        left = other.index(int(joined[mode]))
+        other = hills[int(tree.parent[mode])]
+        left = other.index(int(tree.parent[mode]))
         if left < len(other) - 1 - left:
             other[:0] = own
         else:
