@@ -10,20 +10,17 @@ is as certain as can be, and counts no more: one that is found beside it does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kernelmean import bandwidth as rules_of_bandwidth
 from kernelmean._random import Streams
-from kernelmean._types import Points, Vector
 from kernelmean.bandwidth import resolution
 from kernelmean.bandwidth.resolve import resolve_kernel
-from kernelmean.fitting.prepare import engine_name, loaded
+from kernelmean.fitting.cells import Cells, find_cells
+from kernelmean.fitting.prepare import loaded
 from kernelmean.fitting.settings import FitSettings
 from kernelmean.fitting.spreads import kinds
-from kernelmean.kernels import Gaussian, Kernel, SpreadKind
-from kernelmean.kernels.atoms import Spreads
+from kernelmean.kernels import Gaussian, SpreadKind
 from kernelmean.mean import scaling
 from kernelmean.mean.climbing import DensityToClimb, climb
 from kernelmean.mean.expansion import KernelMean
@@ -35,11 +32,8 @@ from kernelmean.meanshift.merging import merge_tree
 from kernelmean.meanshift.saddles import Modes
 from kernelmean.mixtures.rows import Rows, drawn
 from kernelmean.samples import WeightedSample
-from kernelmean.selection.kmeans import lloyd
-from kernelmean.selection.listed import Listed, d2_batches
 
 MAX_ROWS = 50_000  # whose cells are searched for; all points then have a part in their moments
-LLOYD_ITERATIONS = 10
 # Bandwidths that are tried, in units of the rule for modes, and then about the best of them.
 FACTORS = [float(2.0**power) for power in np.arange(1.0, -2.5, -0.5)]
 BETWEEN = (2.0**0.25, 2.0**-0.25)
@@ -51,30 +45,6 @@ MAX_STEPS = 2000
 # A lattice of values δ apart is one hill from a bandwidth of about δ/2 on.
 LATTICE = 0.6
 COARSE = 1.0  # step of a column, in widths of the column, above which its values are groups
-
-
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """Cells of a sample, in the coordinates of the kernel."""
-
-    data: LoadedSample
-    means: Points
-    spreads: Spreads
-    masses: Vector
-    settings: FitSettings
-
-    def density(self, kernel: Kernel) -> KernelMean:
-        """The cells, blurred by a kernel."""
-        return KernelMean(
-            centers=self.data.original(self.means, None),
-            weights=self.masses / self.masses.sum(),
-            kernel=kernel,
-            space="l2",
-            scale=self.data.scale,
-            n_points=self.data.cloud.summary.size,
-            engine=engine_name(self.settings.engine, self.data),
-            spreads=self.spreads,
-        )
 
 
 def cells_density(
@@ -92,7 +62,7 @@ def cells_density(
     asked = settings.bandwidth
     if isinstance(asked, str) and asked == "auto":
         return _clearest(cells, rows, level, judge)
-    return cells.density(resolve_kernel(settings.kernel, asked, data.cloud))
+    return cells.blurred(resolve_kernel(settings.kernel, asked, data.cloud))
 
 
 def _cells(data: LoadedSample, rows: Rows, settings: FitSettings, streams: Streams) -> Cells:
@@ -102,14 +72,7 @@ def _cells(data: LoadedSample, rows: Rows, settings: FitSettings, streams: Strea
     # The least that serves: kinds() refuses covariances that do not fit memory.
     asked = kinds(settings, Gaussian(1.0), rows.dimension, k)
     kind: SpreadKind = "full" if asked == ("full",) else "scalar"
-    whole = len(rows) == data.cloud.summary.count  # no row was drawn, or is several
-    cloud = data.cloud if whole else data.engine.load(rows.points, rows.masses)
-    seeds = Listed("kmeans++", cloud, d2_batches(cloud, streams.of("cluster cells"))).take(k)
-    nearest = data.cloud.nearest(lloyd(cloud, seeds.points, LLOYD_ITERATIONS))
-    spreads = nearest.variances() if kind == "scalar" else nearest.covariances()
-    masses = nearest.masses()
-    kept = masses > 0.0
-    return Cells(data, nearest.means()[kept], spreads[kept], masses[kept], settings)
+    return find_cells(data, rows, k, kind, settings, streams.of("cluster cells"))
 
 
 def _clearest(cells: Cells, rows: Rows, level: float, judge: Judge | None) -> KernelMean:
@@ -124,7 +87,7 @@ def _clearest(cells: Cells, rows: Rows, level: float, judge: Judge | None) -> Ke
     def look(bandwidth: float) -> None:
         asked = max(bandwidth, least)
         if asked not in tried:
-            tried[asked] = evidence(cells.density(Gaussian(asked)), level, judge)
+            tried[asked] = evidence(cells.blurred(Gaussian(asked)), level, judge)
 
     for factor in FACTORS:
         look(start * factor)
@@ -132,11 +95,11 @@ def _clearest(cells: Cells, rows: Rows, level: float, judge: Judge | None) -> Ke
         if tried[best()][0] > 0.0 and behind == PATIENCE:
             break
     if tried[best()][0] == 0.0:
-        return cells.density(Gaussian(max(start, least)))
+        return cells.blurred(Gaussian(max(start, least)))
     coarse = best()
     for factor in BETWEEN:
         look(coarse * factor)
-    return cells.density(Gaussian(best()))
+    return cells.blurred(Gaussian(best()))
 
 
 def evidence(mean: KernelMean, level: float, judge: Judge | None = None) -> tuple[float, float]:
