@@ -14,14 +14,13 @@ METHODS = ("predict_proba", "decision_function")
 
 
 class Representation(NamedTuple):
-    """A fitted classifier and what it is asked for."""
+    """A fitted classifier that is asked for posteriors, or decision values."""
 
     classifier: Any
-    method: str
 
     def __call__(self, X: Points) -> Points:
         """(n, C) posteriors, or decision values, of new points."""
-        return _table(getattr(self.classifier, self.method)(X))
+        return decisions(self.classifier, X)
 
 
 def represent(
@@ -30,32 +29,42 @@ def represent(
     """The classifier fitted on everything, and out-of-fold posteriors of the training points.
 
     Posteriors of points that the classifier was fitted on are too sure; those of held-out points
-    are like those of test points. ``predict_proba`` is asked, or ``decision_function`` where there
-    is none. Stratified folds, at most 5 and at most the points of the smallest class, so that each
-    part of the training data has every class.
+    are like those of test points. Stratified folds, at most 5 and at most the points of the
+    smallest class, so that each part of the training data has every class.
     """
     from sklearn.base import clone
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-    method = _method(classifier)
-    smallest = int(np.argmin(np.bincount(y)))
-    folds = min(FOLDS, int(np.bincount(y)[smallest]))
-    if folds < 2:
+    split = StratifiedKFold(folds(y, names), shuffle=True, random_state=seed)
+    method = method_of(classifier)
+    held_out = _table(cross_val_predict(clone(classifier), X, y, cv=split, method=method))
+    return Representation(clone(classifier).fit(X, y)), held_out
+
+
+def folds(y: IntVector, names: Any) -> int:
+    """Into how many parts rows with these classes are divided; each part has every class."""
+    counts = np.bincount(y)
+    smallest = int(np.argmin(counts))
+    if counts[smallest] < 2:
         raise ValueError(
             f"class {names[smallest]!r} has one point, but representation= needs two or more of "
             "each class: it predicts "
             "training points by classifiers that have not seen them."
         )
-    split = StratifiedKFold(folds, shuffle=True, random_state=seed)
-    held_out = _table(cross_val_predict(clone(classifier), X, y, cv=split, method=method))
-    return Representation(clone(classifier).fit(X, y), method), held_out
+    return int(min(FOLDS, counts[smallest]))
 
 
-def _method(classifier: Any) -> str:
+def decisions(classifier: Any, X: Points) -> Points:
+    """(n, C) posteriors of a fitted classifier, or its decision values where it has none."""
+    return _table(getattr(classifier, method_of(classifier))(X))
+
+
+def method_of(classifier: Any) -> str:
+    """``predict_proba``, or ``decision_function`` where there is none."""
     method = next((name for name in METHODS if hasattr(classifier, name)), None)
     if method is None or not hasattr(classifier, "fit") or isinstance(classifier, type):
         raise TypeError(
-            "representation must be None or a classifier with predict_proba or "
+            "representation must be 'auto', 'raw', None or a classifier with predict_proba or "
             f"decision_function, got {classifier!r}."
         )
     return method
