@@ -222,3 +222,19 @@ def test_the_covariance_is_that_of_the_means_over_samples():
         means.append(found.means)
         claimed.append(found.covariance)
     np.testing.assert_allclose(np.cov(np.transpose(means)), np.mean(claimed, axis=0), atol=6e-4)
+
+
+def test_a_class_that_no_row_resembles_can_be_anything():
+    rng = np.random.default_rng(0)
+    R, _ = drawn([20, 30], rng)
+    R_train, labels = drawn([25, 25, 25], rng)
+    none = np.zeros((len(R), 1))
+    found = intervals(
+        np.hstack([R, none]),
+        np.hstack([R_train[:, :2], np.zeros((75, 1))]),
+        labels,
+        np.array([0.4, 0.6, 0.0]),
+        0.95,
+    )
+    assert found.lower[2] == 0.0
+    assert found.upper[2] == 1.0

@@ -38,7 +38,7 @@ class Scores:
     means: Vector  # (C,) of h_c over the sample: unbiased, but not always within [0, 1]
     scatter: Matrix  # (C, C): [c, k] is the variance of h_c within class k
     covariance: Matrix  # (C, C) of the means, with that of training
-    others: Matrix  # (C, C): [c, k] is the share of class k among those that are not c
+    others: Matrix  # (C, C): [c, k] is the likely share of class k among those that are not c
     sizes: IntVector  # (C,) training rows of the classes
     indistinct: NDArray[np.bool_]  # (C,) whether the class is one that cannot be told from others
     n: int
@@ -46,7 +46,7 @@ class Scores:
     def confidence(self, t: Matrix) -> Matrix:
         """The level at which the values t (C, m) of π_c are just not rejected any more.
 
-        The variance is the one that holds if t is true, the other classes being in their estimated
+        The variance is the one that holds if t is true, the other classes being in their likely
         ratio: t(1 − t)/n for the labels that the sample happens to have, and within each class k
         its scatter times π_k/n for the rows of the sample, times π_k²/(N_k − 1) for those of
         training. The scatter is estimated: Welch's degrees of freedom. What lies beyond 0 or 1 is
@@ -176,7 +176,7 @@ def _inverse(M: Matrix) -> tuple[Matrix, NDArray[np.bool_]]:
 
 def _kinds(trained: Matrix) -> IntVector:
     """(C,): the number of each class among groups whose columns are proportional."""
-    columns = trained / np.linalg.norm(trained, axis=0)
+    columns = trained / np.maximum(np.linalg.norm(trained, axis=0), TINY)
     alike = columns.T @ columns >= 1.0 - PROPORTIONAL
     return np.asarray(connected_components(alike, directed=False)[1], dtype=np.intp)
 
