@@ -154,9 +154,14 @@ def drawn(labels: np.ndarray, repeats: int = PREVALENCES) -> list[Drawn]:
     """Samples of a pool by QuaPy's protocol UPP: prevalences that are uniform on the simplex."""
     numbers = np.arange(len(labels))
     pool = quapy().data.LabelledCollection(numbers[:, None], labels)
-    size = SIZE if len(labels) >= SMALL_POOL else SMALL_SIZE
+    size = sample_size(labels)
     protocol = quapy().protocol.UPP(pool, sample_size=size, repeats=repeats, random_state=0)
     return [Drawn(rows.ravel(), truth) for rows, truth in protocol()]
+
+
+def sample_size(labels: np.ndarray) -> int:
+    """How many rows of a pool make up a sample."""
+    return SIZE if len(labels) >= SMALL_POOL else SMALL_SIZE
 
 
 def absolute_errors(samples: Sequence[Drawn], estimates: np.ndarray) -> np.ndarray:
