@@ -21,7 +21,7 @@ from benchmarks.tables import AbsentError
 
 TIMED = 20  # samples that are predicted
 ROWS, POOL, COLUMNS, CLASSES = 1_000_000, 20_000, 10, 5
-APART = 3.5  # root mean square distance of the classes' centres: one row in eight is ambiguous
+APART = 3.5  # root mean square distance of centres: a logistic regression errs on one row in five
 SUBSET = 100_000  # rows that KDEyML is timed on; its time grows with their number
 FASTER = 50
 
