@@ -125,7 +125,7 @@ class TextFile(NamedTuple):
 
     def load(self, name: str) -> Table:
         """Numeric columns beside the target, and of the rows those without gaps."""
-        frame = self._frame()
+        frame = self.frame()
         target = frame.columns[self.target]
         left_out = [target, *frame.columns[list(self.left_out)]]
         whole = frame.notna().all(axis=1)
@@ -133,7 +133,8 @@ class TextFile(NamedTuple):
         y = frame[target][whole].astype(str).to_numpy() if self.labelled else None
         return _table(name, X, f"{self.package}, {Path(self.path).name}", y)
 
-    def _frame(self) -> pd.DataFrame:
+    def frame(self) -> pd.DataFrame:
+        """The cells as they are, gaps as missing values."""
         path = folder(self.package) / "data" / self.path
         if path.suffix == ".xlsx":
             if importlib.util.find_spec("openpyxl") is None:

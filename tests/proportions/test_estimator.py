@@ -5,10 +5,7 @@ cover, bad input.
 from __future__ import annotations
 
 import pickle
-import runpy
-import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -773,27 +770,6 @@ def test_frames(library):
     np.testing.assert_array_equal(found, km.ClassProportions(random_state=0).fit(X, y).predict(new))
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frames.DataFrame({"height": new[:, 0], "depth": new[:, 1]}))
-
-
-def test_the_example_says_what_it_needs(monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "quapy", None)  # as if it were not installed
-    example = runpy.run_path(
-        str(Path(__file__).parents[2] / "examples" / "quantification_with_quapy.py")
-    )
-    assert example["main"]() == 1
-    assert "pip install quapy" in capsys.readouterr().err
-
-
-def test_quapys_protocol():
-    """QuaPy draws the samples and calls predict."""
-    quapy = pytest.importorskip("quapy", reason="quapy is not installed")
-    X, y = training(100)
-    pool = quapy.data.LabelledCollection(
-        sample([300, 300, 300], 5), np.repeat([0, 1, 2], 300), classes=[0, 1, 2]
-    )
-    protocol = quapy.protocol.APP(pool, sample_size=100, n_prevalences=4, repeats=1, random_state=0)
-    model = km.ClassProportions(random_state=0).fit(X, y)
-    assert quapy.evaluation.evaluate(model, protocol, error_metric="mae") < 0.1
 
 
 # --- bad input
