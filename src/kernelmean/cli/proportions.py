@@ -95,6 +95,7 @@ def command(
         "kernel": str(model.kernel_),
         "level": level,
     }
+    assert not isinstance(found, list)  # one sample was asked for
     results.show(facts, as_json, proportions=_rows(model.classes_.tolist(), found))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -10,13 +11,23 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from kernelmean import _checks, samples
-from kernelmean._types import ArrayLike, RandomState, Space, Vector
+from kernelmean._random import Streams
+from kernelmean._types import ArrayLike, IntVector, Matrix, RandomState, Space, Vector
 from kernelmean.engines import Engine
 from kernelmean.kernels import Kernel
+from kernelmean.proportions.counting import Counter
 from kernelmean.proportions.fitting import ClassMeans, Settings, fit_class_means
 from kernelmean.proportions.intervals import ProportionIntervals
-from kernelmean.proportions.representing import represent
+from kernelmean.proportions.learning import features_are_better, learn, way
+from kernelmean.proportions.representing import Representation, represent
 from kernelmean.samples import ArraySample, Sample, estimators
+
+
+def is_several(X: Any) -> bool:
+    """Whether these are several samples: tables in a list, or an array of three dimensions."""
+    if isinstance(X, list | tuple):
+        return len(X) == 0 or np.ndim(X[0]) == 2
+    return isinstance(X, np.ndarray) and X.ndim == 3
 
 
 class ClassProportions(BaseEstimator):  # type: ignore[misc]
@@ -27,11 +38,14 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    solver : {'qp', 'paper', 'moments'}, default='qp'
-        "qp" minimises ‖P_0 − Σπ_c P_c‖² over π ≥ 0, Σπ = 1, exactly. "paper" solves the linear
+    solver : {'auto', 'likelihood', 'qp', 'paper', 'moments'}, default='auto'
+        "likelihood" takes how well each class explains each row, from posteriors, and the mean of
+        the proportions that follow under a flat prior. The others compare kernel means: "qp"
+        minimises ‖P_0 − Σπ_c P_c‖² over π ≥ 0, Σπ = 1, exactly. "paper" solves the linear
         system without π ≥ 0 and projects, as [1]_ does. "moments" corrects "qp" for the bias of
         finite and of sparse class means (Mπ = κ, M measured on the training points without each
         point's own share); it is better where classes have few points or the bandwidth is narrow.
+        "auto" is, on posteriors, whichever recovers simulated mixtures best, and "qp" on features.
     space : {'rkhs', 'l2'}, default='rkhs'
         Whether kernel mean embeddings or densities are compared.
     sparse : bool, default=True
@@ -57,9 +71,14 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         Whether centres have a width of their own, as in :func:`sparse_kernel_mean`. None: they are
         points. "scalar" and "full": they are small Gaussians in the place of the points near them,
         round or of any shape. "auto": whichever does best, where the kernel is a Gaussian.
-    representation : scikit-learn classifier or None, default=None
-        With a classifier the kernel means are over its posteriors (``predict_proba``, or
-        ``decision_function`` where there is none), out-of-fold for the training points.
+    representation : {'auto', 'raw'}, scikit-learn classifier or None, default='auto'
+        What the classes are told apart by. "auto" trains a calibrated classifier by itself: lines,
+        kernels, neighbours and trees are pooled as far as rows that they have not seen trust them.
+        Where kernel means are asked for, by any of the options ``solver="qp"`` to ``spread`` below,
+        or where they recover simulated mixtures better, they are those of the features. "raw" or
+        None: always so. A classifier is calibrated in the same way; with an option of kernel means
+        they are over its scores (``predict_proba``, or ``decision_function`` where there is none),
+        out-of-fold for the training points.
     sparse_test : bool, default=False
         Whether to replace the new sample, too, by its sparse mean, as [1]_ did. It is slower,
         unless a sample is used often.
@@ -72,8 +91,16 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
     ----------
     classes_ : ndarray of shape (C,)
         The labels, sorted.
+    classifier_ : CalibratedPool or None
+        The calibrated classifier with ``predict_proba``; None where there is none.
+    solver_ : str
+        The solver that was chosen.
+    choice_ : Choice or None
+        The mean absolute error of each solver on simulated mixtures of the training rows; None
+        without a choice.
     means_ : list of SparseKernelMean or KernelMean
-        The C kernel means, over X or over what ``representation`` makes of it.
+        The C kernel means, over X or over what ``representation`` makes of it; of posteriors, over
+        their square roots.
     kernel_ : Kernel
         The kernel of all of them.
     search_ : Search or None
@@ -90,11 +117,16 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    The search selects centres once and recomputes coefficients for each bandwidth. Halves of the
-    training data take turns in making the means and in making 100 mixtures with Dirichlet
-    proportions, whose truth is known; the mean ℓ1 error is minimised on a log grid, then by a
-    bounded scalar search. Spreads are fitted to the bandwidth that was found. Fitting costs
-    O(n·Σk·d), predicting O(n_new·Σk·d); memory O(n·d + k²), k the largest of a class.
+    By posteriors, training costs six fits of each classifier that is tried, on at most 20 000 rows;
+    predicting costs O(n·k) for k cells of the classes, and what the classifiers take. The shares
+    are those among the rows of the sample; intervals are for the population behind it.
+
+    Kernel means have a bandwidth that is searched for: centres are selected once and coefficients
+    recomputed for each bandwidth. Halves of the training data take turns in making the means and in
+    making 100 mixtures with Dirichlet proportions, whose truth is known; the mean ℓ1 error is
+    minimised on a log grid, then by a bounded scalar search. Spreads are fitted to the bandwidth
+    that was found. Fitting costs O(n·Σk·d), predicting O(n_new·Σk·d); memory O(n·d + k²), k the
+    largest of a class.
 
     References
     ----------
@@ -115,7 +147,7 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        solver: str = "qp",
+        solver: str = "auto",
         space: Space = "rkhs",
         sparse: bool = True,
         kernel: str | Kernel = "gaussian",
@@ -126,7 +158,7 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         tol: float = 1e-10,
         selection: str = "auto",
         spread: str | None = "auto",
-        representation: Any = None,
+        representation: Any = "auto",
         sparse_test: bool = False,
         engine: str | Engine = "cpu",
         random_state: RandomState = None,
@@ -194,35 +226,56 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
                 f"y holds one class only ({self.classes_.tolist()[0]!r}); proportions need at "
                 "least two."
             )
-        chance = _checks.streams(self.random_state)
+        self._class_sizes = np.bincount(codes)
+        self._count(points, codes, _checks.streams(self.random_state))
+        self.means_ = self._fitted.means
+        self.kernel_ = self._fitted.kernel
+        self.search_ = self._fitted.search
+        self.choice_ = self._fitted.choice
+        self.solver_ = self._fitted.solver
+        return self
+
+    def _count(self, points: Sample, codes: IntVector, chance: Streams) -> None:
+        """Learn to count, by features, by the scores of a classifier or by posteriors."""
+        settings = self._settings()
+        settings.check()
         names = self.classes_.tolist()
+        chosen = way(settings, self.representation, self._class_sizes, names)
+        self.classifier_ = None
         self.representation_ = None
-        if self.representation is not None:
+        if chosen == "posteriors":
+            given = None if isinstance(self.representation, str) else self.representation
+            learned = learn(points, codes, given, settings, chance)
+            if given is not None or not features_are_better(
+                points, codes, learned, settings, chance
+            ):
+                self.classifier_ = learned.classifier.named(self.classes_)
+                self.representation_ = Representation(learned.classifier)
+                self._fitted: ClassMeans | Counter = learned.counter
+                return
+            settings = settings.of_features()
+        if chosen == "scores":
             seed = chance.seed("representation")
             self.representation_, represented = represent(
                 self.representation, points.array(), codes, names, seed
             )
             points = ArraySample(represented)
         groups = [points.restrict(np.flatnonzero(codes == c)) for c in range(len(names))]
-        self._class_sizes = np.array([len(group) for group in groups])
-        self._fitted = fit_class_means(groups, names, self._settings(), chance)
-        self.means_ = self._fitted.means
-        self.kernel_ = self._fitted.plan.kernel
-        self.search_ = self._fitted.search
-        return self
+        self._fitted = fit_class_means(groups, names, settings.solved(), chance)
 
-    def predict(self, X: ArrayLike) -> Vector:
+    def predict(self, X: ArrayLike | Sequence[ArrayLike]) -> Vector | Matrix:
         """The estimated proportion of each class in the sample X.
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            The new sample, one point per row.
+        X : array-like of shape (n, d), or a list of such samples
+            The new sample, one point per row; or several, which may have different sizes.
 
         Returns
         -------
-        ndarray of shape (C,)
-            The proportions in the order of ``classes_``; they sum to one. Time O(n·Σk·d).
+        ndarray of shape (C,) or (samples, C)
+            The proportions in the order of ``classes_``; they sum to one. Time O(n·Σk·d), and what
+            a classifier takes.
 
         See Also
         --------
@@ -238,36 +291,42 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         >>> model.predict(X).round(1)
         array([0.5, 0.5])
         """
-        return self._fitted_means.proportions(self._represented(X))
+        fitted = self._checked()
+        if is_several(X):
+            found = [fitted.proportions(sample) for sample in self._each(X)]
+            return np.stack(found) if found else np.empty((0, len(self.classes_)))
+        return fitted.proportions(self._represented(X))
 
     def predict_interval(
         self,
-        X: ArrayLike,
+        X: ArrayLike | Sequence[ArrayLike],
         *,
         level: float = 0.95,
         n_bootstrap: int = 1000,
         random_state: RandomState = 0,
-    ) -> ProportionIntervals:
-        """The proportions of the sample X with a confidence interval for each, by bootstrap.
+    ) -> ProportionIntervals | list[ProportionIntervals]:
+        """The proportions of the sample X with a confidence interval for each.
 
-        Nothing is fitted again. The rows of the sample's kernel values z_c(x) are resampled, and
-        the class means' values on the training data are given their own sampling error, so that few
-        training points widen the intervals. Each interval holds for its class alone.
+        They are those of the population that the sample was drawn from. Nothing is fitted again,
+        and few training points widen the intervals. By likelihood they hold the values that a score
+        test does not reject; with kernel means the rows of the sample's values z_c(x) are
+        resampled, and those of the training data given their own sampling error. Each interval
+        holds for its class alone.
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            The new sample, one point per row; at least two points.
+        X : array-like of shape (n, d), or a list of such samples
+            The new sample, one point per row, at least two points; or several.
         level : float, default=0.95
             The confidence level of each interval, between 0 and 1.
         n_bootstrap : int, default=1000
-            How often the sample is resampled.
+            How often the sample is resampled, with kernel means.
         random_state : int, RandomState instance, numpy.random.Generator or None, default=0
             Seeds the bootstrap.
 
         Returns
         -------
-        ProportionIntervals
+        ProportionIntervals, or a list of them
             ``proportions``, ``lower`` and ``upper`` of shape (C,), ``covariance`` of shape (C, C)
             (without the constraint π ≥ 0), and ``level``.
 
@@ -292,12 +351,9 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         >>> inside.tolist()
         [True, True]
         """
-        fitted = self._fitted_means
-        points = self._represented(X)
+        fitted = self._checked()
         if not 0.0 < _checks.number(level, "level") < 1.0:
             raise ValueError(f"level must lie between 0 and 1, got {level!r}.")
-        if len(points) < 2:
-            raise ValueError("an interval needs a sample of at least two points, got one.")
         if self._class_sizes.min() < 2:
             alone = self.classes_.tolist()[int(np.argmin(self._class_sizes))]
             raise ValueError(
@@ -305,23 +361,49 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
                 "interval can be given."
             )
         count = _checks.count(n_bootstrap, "n_bootstrap", least=2)
-        return fitted.intervals(points, float(level), count, _checks.streams(random_state))
+        chance = _checks.streams(random_state)
+
+        def interval(points: Sample) -> ProportionIntervals:
+            if len(points) < 2:
+                raise ValueError("an interval needs a sample of at least two points, got one.")
+            return fitted.intervals(points, float(level), count, chance)
+
+        if is_several(X):
+            return [interval(sample) for sample in self._each(X)]
+        return interval(self._represented(X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
 
-    @property
-    def _fitted_means(self) -> ClassMeans:
+    def _checked(self) -> ClassMeans | Counter:
         check_is_fitted(self, "means_")
         return self._fitted
 
-    def _represented(self, X: ArrayLike) -> Sample:
+    @property
+    def _posteriors(self) -> Matrix | None:
+        """(n, C) of the training points, by classifiers that have not seen them."""
+        return None if self.classifier_ is None else self.classifier_.out_of_fold_
+
+    def _represented(self, X: Any) -> Sample:
         points = estimators.sample(self, X, reset=False)
-        if self.representation_ is None:
-            return points
-        return ArraySample(self.representation_(points.array()))
+        return points if self.representation_ is None else self._scored(points)
+
+    def _each(self, several: Any) -> list[Sample]:
+        """The samples; a classifier is asked for all of them at once, which it likes better."""
+        each = [estimators.sample(self, X, reset=False) for X in several]
+        if self.representation_ is None or not each:
+            return each
+        if not all(sample.resident for sample in each):
+            return [self._scored(sample) for sample in each]
+        scores = self.representation_.scores(np.concatenate([sample.array() for sample in each]))
+        ends = np.cumsum([len(sample) for sample in each])
+        return [ArraySample(part) for part in np.split(scores, ends[:-1])]
+
+    def _scored(self, points: Sample) -> Sample:
+        assert self.representation_ is not None
+        return ArraySample(points.apply(self.representation_.scores))
 
     def _settings(self) -> Settings:
         names = (name for name in Settings.__dataclass_fields__)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import pdist
+
 from kernelmean._types import Points
 
 FARTHEST = 3.0  # standard deviations of a column, beyond which values are all the same
@@ -51,13 +52,9 @@ def families(X: Points, classes: int, seed: int) -> list[Family]:
         ),
         Family(
             "neighbours",
-            lambda: _standardized(
-                KNeighborsClassifier(min(NEIGHBORS, few), weights="distance")
-            ),
+            lambda: _standardized(KNeighborsClassifier(min(NEIGHBORS, few), weights="distance")),
         ),
-        Family(
-            "trees", lambda: ExtraTreesClassifier(TREES, n_jobs=-1, random_state=seed)
-        ),
+        Family("trees", lambda: ExtraTreesClassifier(TREES, random_state=seed)),
     ]
     if X.size * classes <= MOST_BOOSTING:
         found.append(

@@ -18,7 +18,7 @@ from kernelmean.bandwidth.resolve import DEFAULT_RULE, labelled_kernel
 from kernelmean.engines import Engine
 from kernelmean.fitting.prepare import Prepared, prepare
 from kernelmean.fitting.settings import FitSettings
-from kernelmean.kernels import SPACES
+from kernelmean.kernels import SPACES, Kernel
 from kernelmean.mean import scaling
 from kernelmean.mean.expansion import AnyMean
 from kernelmean.proportions import means, searching, solving
@@ -27,6 +27,22 @@ from kernelmean.proportions.means import Plan
 from kernelmean.proportions.searching import Search
 from kernelmean.proportions.solving import System
 from kernelmean.samples import Sample, WeightedSample
+
+POSTERIOR_SOLVERS = ("auto", "likelihood")
+# Options that speak of kernel means, as they are where nothing is asked of them.
+USUAL = {
+    "kernel": "gaussian",
+    "bandwidth": None,
+    "scale": None,
+    "space": "rkhs",
+    "sparse": True,
+    "sparse_test": False,
+    "k": "auto",
+    "k_max": None,
+    "tol": 1e-10,
+    "selection": "auto",
+    "spread": "auto",
+}
 
 
 @dataclass(frozen=True)
@@ -59,9 +75,33 @@ class Settings:
             else _is(self.bandwidth, "search")
         )
 
+    def about_means(self) -> bool:
+        """Whether anything is asked of kernel means, or of how they are compared."""
+        if self.solver not in POSTERIOR_SOLVERS:
+            return True
+        asked = [name for name, usual in USUAL.items() if not _equal(getattr(self, name), usual)]
+        if asked and self.solver == "likelihood":
+            raise ValueError(
+                f"solver='likelihood' works on posteriors at bandwidths of its own; {asked[0]}= is "
+                "for the solvers that compare kernel means."
+            )
+        return bool(asked)
+
+    def of_features(self) -> Settings:
+        """The same for features of any unit, where nothing was asked."""
+        return replace(self, solver="moments", scale="std", bandwidth="median", sparse=False)
+
+    def solved(self) -> Settings:
+        """The same with the solver that compares kernel means, where the choice was left open."""
+        if self.solver == "likelihood":
+            raise ValueError(
+                "solver='likelihood' needs posteriors: take representation='auto' or a classifier."
+            )
+        return replace(self, solver="qp") if self.solver == "auto" else self
+
     def check(self) -> None:
         """The names; numbers are checked where they are used."""
-        _checks.choice(self.solver, "solver", solving.SOLVERS)
+        _checks.choice(self.solver, "solver", (*POSTERIOR_SOLVERS, *solving.SOLVERS))
         _checks.choice(self.space, "space", SPACES)
         for name in ("sparse", "sparse_test"):
             _checks.choice(getattr(self, name), name, (True, False))
@@ -81,6 +121,17 @@ class ClassMeans:
     plan: Plan
     settings: Settings
     search: Search | None
+    choice: None = None  # nobody chose: kernel means were asked for
+
+    @property
+    def solver(self) -> str:
+        """The name of the solver."""
+        return self.settings.solver
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel of all means."""
+        return self.plan.kernel
 
     def kappa(self, X: Sample) -> Vector:
         """κ_c = ⟨z_c, P̂₀⟩ = mean of z_c over the sample.
@@ -115,20 +166,7 @@ def fit_class_means(
 
     The kernel is found by search, by a rule on all points together, or as given.
     """
-    settings.check()
-    prepared = _prepare(groups, settings)
-    names_of_options = ("k", "k_max", "tol", "selection", "spread")
-    options = {name: getattr(settings, name) for name in names_of_options}
-    seeds = streams.within("class means")
-    plan = Plan(
-        prepared.kernel,
-        prepared.data.scale,
-        settings.space,
-        settings.sparse,
-        settings.engine,
-        seeds,
-        options,
-    )
+    plan = plan_of(groups, settings, streams)
     search: Search | None = None
     if settings.searching:
         plan, fitted, search = _searched(groups, plan, settings.solver, streams)
@@ -137,6 +175,21 @@ def fit_class_means(
     system = means.measure(fitted, groups, streams)
     _warn_if_indistinct(system, names)
     return ClassMeans(fitted, system, plan, settings, search)
+
+
+def plan_of(groups: Sequence[Sample], settings: Settings, streams: Streams) -> Plan:
+    """One kernel and one scale for all classes, and how their means are made."""
+    prepared = _prepare(groups, settings)
+    names_of_options = ("k", "k_max", "tol", "selection", "spread")
+    return Plan(
+        prepared.kernel,
+        prepared.data.scale,
+        settings.space,
+        settings.sparse,
+        settings.engine,
+        streams.within("class means"),
+        {name: getattr(settings, name) for name in names_of_options},
+    )
 
 
 def _prepare(groups: Sequence[Sample], settings: Settings) -> Prepared:
@@ -198,3 +251,8 @@ def _warn_if_indistinct(system: System, names: Sequence[Any]) -> None:
 
 def _is(value: Any, word: str) -> bool:
     return isinstance(value, str) and value == word
+
+
+def _equal(value: Any, usual: Any) -> bool:
+    """Whether an option is what it is by default; arrays and instances never are."""
+    return type(value) is type(usual) and bool(value == usual)

@@ -69,9 +69,7 @@ def stack_weights(members: Sequence[Matrix], y: IntVector) -> Vector:
     kept = list(range(len(members)))
     weights, value = _stacked(own, masses, kept)
     while len(kept) > 1:
-        without = [
-            (_stacked(own, masses, [m for m in kept if m != one]), one) for one in kept[1:]
-        ]
+        without = [(_stacked(own, masses, [m for m in kept if m != one]), one) for one in kept[1:]]
         (fewer, less), one = max(without, key=lambda trial: trial[0][1])
         if value - less >= MISSED:
             break

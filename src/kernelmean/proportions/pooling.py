@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
+from kernelmean import _blas
 from kernelmean._types import IntVector, Matrix, Points
-from kernelmean.proportions.calibration import calibrate, log_loss, log_odds
+from kernelmean.proportions.calibration import Scores, calibrate, log_loss, log_odds
 from kernelmean.proportions.families import Family, families
 from kernelmean.proportions.representing import decisions, method_of
 from kernelmean.proportions.representing import folds as folds_of
+
 
 class CalibratedPool(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A calibrated classifier out of several: the weighted product of their posteriors.
@@ -66,26 +72,36 @@ class CalibratedPool(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Learn from labelled rows; every class needs two of them."""
         self.classes_, codes = np.unique(y, return_inverse=True)
         tried = self._families(X)
-        folds = StratifiedKFold(
-            folds_of(codes, self.classes_.tolist()), shuffle=True, random_state=self.random_state
-        )
-        with warnings.catch_warnings():
+        count = folds_of(codes, self.classes_.tolist())
+        folds = StratifiedKFold(count, shuffle=True, random_state=self.random_state)
+        parts = [*folds.split(X, codes)]
+        with warnings.catch_warnings(), _blas.one_thread(), self._workers() as workers:
             if self.classifier is None:  # of ours, which need not converge to be of use
                 warnings.simplefilter("ignore", ConvergenceWarning)
-            held_out = [_held_out(family, X, codes, folds) for family in tried]
-            self._settle(tried, np.stack(held_out), codes)
-            self.members_ = [family.make().fit(X, codes) for family in self._trusted]
+            jobs = [(family, X, codes, *part) for family in tried for part in parts]
+            found = [*workers.map(_held_out, jobs)]
+            tables = [found[i : i + count] for i in range(0, len(found), count)]
+            scores = [_together(table, parts) for table in tables]
+            trusted = self._settle(tried, np.stack(scores), codes)
+            self.members_ = [*workers.map(_fitted, [(family, X, codes) for family in trusted])]
         return self
 
     def predict_proba(self, X: Points) -> Matrix:
         """(n, C) calibrated posteriors, in the order of ``classes_``."""
         check_is_fitted(self, "members_")
-        scores = np.stack([log_odds(decisions(member, X)) for member in self.members_])
-        return self.calibration_.posteriors(scores)
+        with _blas.one_thread(), self._workers() as workers:
+            scores = workers.map(_scores, [(member, X) for member in self.members_])
+            return self.calibration_.posteriors(np.stack([*scores]))
 
     def predict(self, X: Points) -> Any:
         """(n,) the most probable label of each row."""
         return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+
+    def named(self, classes: Any) -> CalibratedPool:
+        """The same pool, fitted on codes 0, 1, …, with the labels that these stand for."""
+        labelled = copy(self)
+        labelled.classes_ = np.asarray(classes)
+        return labelled
 
     def _families(self, X: Points) -> list[Family]:
         if self.classifier is None:
@@ -93,25 +109,55 @@ class CalibratedPool(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         method_of(self.classifier)
         return [Family(type(self.classifier).__name__, lambda: clone(self.classifier))]
 
-    def _settle(self, tried: list[Family], scores: Any, codes: IntVector) -> None:
-        """Trust, and the posteriors of rows that follow from it."""
+    def _workers(self) -> ThreadPoolExecutor:
+        """One thread for each core; one for a classifier of the user's, which may have its own."""
+        return ThreadPoolExecutor(os.cpu_count() if self.classifier is None else 1)
+
+    def _settle(self, tried: list[Family], scores: Scores, codes: IntVector) -> list[Family]:
+        """The families that are trusted, and the posteriors of rows that follow from it."""
         alone = [calibrate(scores[[j]], codes).posteriors(scores[[j]]) for j in range(len(tried))]
         losses = [log_loss(P, codes) for P in alone]
         self.losses_ = dict(zip(_names(tried), losses, strict=True))
         kept = np.flatnonzero(calibrate(scores, codes).slopes > 0.0)
         kept = kept if len(kept) else np.array([int(np.argmin(losses))])
-        self._trusted = [tried[j] for j in kept]
-        self.names_ = _names(self._trusted)
         self.calibration_ = calibrate(scores[kept], codes)
         self.out_of_fold_ = self.calibration_.posteriors(scores[kept])
+        trusted = [tried[j] for j in kept]
+        self.names_ = _names(trusted)
+        return trusted
 
 
 def _names(tried: Iterable[Family]) -> list[str]:
     return [family.name for family in tried]
 
 
-def _held_out(family: Family, X: Points, codes: IntVector, folds: StratifiedKFold) -> Matrix:
-    """(n, C) scores of rows by classifiers that have not seen them."""
-    classifier = family.make()
-    values = cross_val_predict(classifier, X, codes, cv=folds, method=method_of(classifier))
-    return log_odds(np.asarray(values, dtype=np.float64).reshape(len(X), -1))
+def _scores(job: tuple[Any, Points]) -> Matrix:
+    """(n, C) scores of rows by a fitted classifier; on one thread, as it was fitted."""
+    member, X = job
+    with threadpool_limits(1, user_api="openmp"):
+        return log_odds(decisions(member, X))
+
+
+def _held_out(job: tuple[Family, Points, IntVector, IntVector, IntVector]) -> Matrix:
+    """What a classifier that learns from some rows says of others."""
+    family, X, codes, learned, asked = job
+    return decisions(_fitted((family, X[learned], codes[learned])), X[asked])
+
+
+def _fitted(job: tuple[Family, Points, IntVector]) -> Any:
+    """A classifier of the family, fitted.
+
+    On one thread, since several are fitted at a time: those of OpenMP, which boosting has, would
+    wait for one another longer than they work.
+    """
+    family, X, codes = job
+    with threadpool_limits(1, user_api="openmp"):
+        return family.make().fit(X, codes)
+
+
+def _together(found: list[Matrix], parts: list[tuple[IntVector, IntVector]]) -> Matrix:
+    """(n, C) scores of all rows, from those of each part."""
+    values = np.empty((sum(map(len, found)), found[0].shape[1]))
+    for table, (_, asked) in zip(found, parts, strict=True):
+        values[asked] = table
+    return log_odds(values)

@@ -18,7 +18,7 @@ class Representation(NamedTuple):
 
     classifier: Any
 
-    def __call__(self, X: Points) -> Points:
+    def scores(self, X: Points) -> Points:
         """(n, C) posteriors, or decision values, of new points."""
         return decisions(self.classifier, X)
 
