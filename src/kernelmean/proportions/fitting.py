@@ -89,7 +89,7 @@ class Settings:
 
     def of_features(self) -> Settings:
         """The same for features of any unit, where nothing was asked."""
-        return replace(self, solver="moments", scale="std", bandwidth="median", sparse=False)
+        return replace(self, solver="moments", scale="auto", bandwidth="median", sparse=False)
 
     def solved(self) -> Settings:
         """The same with the solver that compares kernel means, where the choice was left open."""

@@ -16,6 +16,7 @@ from kernelmean._random import Streams
 from kernelmean._types import IntVector
 from kernelmean.kernels import Gaussian
 from kernelmean.proportions import searching
+from kernelmean.proportions.calibration import LEAST_POSTERIOR
 from kernelmean.proportions.choosing import balanced
 from kernelmean.proportions.counting import Counter, counter
 from kernelmean.proportions.fitting import Settings, plan_of
@@ -60,6 +61,11 @@ def learn(
     points: Sample, y: IntVector, classifier: Any, settings: Settings, streams: Streams
 ) -> Learned:
     """Fit the classifier, or a pool of our own, and count by its posteriors."""
+    if not points.summary().std.any():
+        raise ValueError(
+            "there is no spread in the data: all training points are equal, and nothing tells the "
+            "classes apart."
+        )
     pool = CalibratedPool(classifier, random_state=streams.seed("classifiers"))
     if classifier is None:
         rows = balanced(y, LEARNED_ROWS, streams.of("learned rows"))
@@ -69,6 +75,7 @@ def learn(
     else:
         X = points.array()
     pool.fit(X, y)
+    _warn_if_ignorant(pool, y)
     solver = "auto" if settings.solver == "auto" else "likelihood"
     found = counter(pool.out_of_fold_, y, solver, CELLS, settings.engine, streams)
     return Learned(pool, found)
@@ -93,6 +100,19 @@ def features_are_better(
     assert isinstance(plan.kernel, Gaussian)  # the usual one, since nobody asked for another
     error = trial.error(plan.kernel.bandwidth) / len(groups)
     return error < BETTER * float(choice.errors.min())
+
+
+def _warn_if_ignorant(pool: CalibratedPool, y: IntVector) -> None:
+    """Say that nothing is known where posteriors are no better than the classes' shares."""
+    prior = np.bincount(y) / len(y)
+    own = np.maximum(pool.out_of_fold_[np.arange(len(y)), y], LEAST_POSTERIOR)
+    gain = np.log(own / prior[y])
+    if gain.mean() <= gain.std() / np.sqrt(len(y)):
+        warnings.warn(
+            "no classifier tells the classes apart better than chance, on rows that it has not "
+            "seen: proportions can hardly be estimated, and intervals are wide.",
+            stacklevel=5,
+        )
 
 
 def _is(value: Any, word: str) -> bool:
