@@ -10,6 +10,10 @@ from scipy.spatial.distance import pdist
 
 from kernelmean._types import Points
 
+# The middle of a column, in per cent of its rows, and how many times its width values may lie from
+# the median: what is beyond would make the standard deviation its own.
+MIDDLE = (2.5, 97.5)
+OUTLYING = 2.0
 FARTHEST = 3.0  # standard deviations of a column, beyond which values are all the same
 NEIGHBORS = 15
 TREES = 200
@@ -68,13 +72,21 @@ def families(X: Points, classes: int, seed: int) -> list[Family]:
 
 def _standardized(*steps: Any) -> Any:
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import FunctionTransformer, StandardScaler
+    from sklearn.preprocessing import RobustScaler, StandardScaler
 
     return make_pipeline(
+        RobustScaler(quantile_range=MIDDLE),
+        _clipped(OUTLYING),
         StandardScaler(),
-        FunctionTransformer(np.clip, kw_args={"a_min": -FARTHEST, "a_max": FARTHEST}),
+        _clipped(FARTHEST),
         *steps,
     )
+
+
+def _clipped(most: float) -> Any:
+    from sklearn.preprocessing import FunctionTransformer
+
+    return FunctionTransformer(np.clip, kw_args={"a_min": -most, "a_max": most})
 
 
 def _gamma(X: Points) -> float:

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from kernelmean import _blas
 from kernelmean._types import IntVector, Matrix, Points
-from kernelmean.proportions.calibration import Scores, calibrate, log_loss, log_odds
+from kernelmean.proportions.calibration import Calibration, Scores, calibrate, log_loss, log_odds
 from kernelmean.proportions.families import Family, families
 from kernelmean.proportions.representing import decisions, method_of
 from kernelmean.proportions.representing import folds as folds_of
@@ -89,6 +89,8 @@ class CalibratedPool(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Points) -> Matrix:
         """(n, C) calibrated posteriors, in the order of ``classes_``."""
         check_is_fitted(self, "members_")
+        if self.classifier is not None:
+            return self.calibration_.posteriors(log_odds(decisions(self.members_[0], X))[None])
         with _blas.one_thread(), self._workers() as workers:
             scores = workers.map(_scores, [(member, X) for member in self.members_])
             return self.calibration_.posteriors(np.stack([*scores]))
@@ -115,16 +117,27 @@ class CalibratedPool(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _settle(self, tried: list[Family], scores: Scores, codes: IntVector) -> list[Family]:
         """The families that are trusted, and the posteriors of rows that follow from it."""
-        alone = [calibrate(scores[[j]], codes).posteriors(scores[[j]]) for j in range(len(tried))]
-        losses = [log_loss(P, codes) for P in alone]
+        alone = [calibrate(scores[[j]], codes) for j in range(len(tried))]
+        losses = [log_loss(one.posteriors(scores[[j]]), codes) for j, one in enumerate(alone)]
         self.losses_ = dict(zip(_names(tried), losses, strict=True))
-        kept = np.flatnonzero(calibrate(scores, codes).slopes > 0.0)
-        kept = kept if len(kept) else np.array([int(np.argmin(losses))])
-        self.calibration_ = calibrate(scores[kept], codes)
+        self.calibration_, kept = _pooled(scores, codes, alone, losses)
         self.out_of_fold_ = self.calibration_.posteriors(scores[kept])
         trusted = [tried[j] for j in kept]
         self.names_ = _names(trusted)
         return trusted
+
+
+def _pooled(
+    scores: Scores, codes: IntVector, alone: list[Calibration], losses: list[float]
+) -> tuple[Calibration, IntVector]:
+    """The calibration of all families that have a part in it, and which these are."""
+    best = int(np.argmin(losses))
+    kept: IntVector = np.array([best])
+    if len(alone) > 1:
+        kept = np.flatnonzero(calibrate(scores, codes).slopes > 0.0)
+    if len(kept) <= 1:
+        return alone[best], np.array([best])
+    return calibrate(scores[kept], codes), kept
 
 
 def _names(tried: Iterable[Family]) -> list[str]:

@@ -1,0 +1,275 @@
+"""The way by posteriors: what is asked for, what is chosen on simulated mixtures, the default."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+
+import kernelmean as km
+from kernelmean._random import Streams
+from kernelmean.proportions import choosing, counting, learning
+from kernelmean.proportions.choosing import Candidate
+from kernelmean.samples import ArraySample
+
+CENTERS = np.array([[0.0, 0.0], [2.5, 0.0], [0.0, 2.5]])
+LOGISTIC = LogisticRegression()
+
+
+def drawn(counts, seed):
+    rng = np.random.default_rng(seed)
+    parts = [c + rng.normal(size=(n, 2)) for c, n in zip(CENTERS, counts, strict=False)]
+    return np.concatenate(parts), np.repeat(np.arange(len(counts)), counts)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = drawn([150, 100, 60], 0)
+    return km.ClassProportions(random_state=0).fit(X, np.array(["u", "v", "w"])[y])
+
+
+# --- which way
+
+
+@pytest.mark.parametrize(
+    ("representation", "options", "expected"),
+    [
+        ("auto", {}, "posteriors"),
+        ("auto", {"solver": "likelihood"}, "posteriors"),
+        ("auto", {"bandwidth": 1.0}, "features"),
+        ("auto", {"kernel": km.Gaussian(1.0)}, "features"),
+        ("auto", {"k": 5}, "features"),
+        ("auto", {"solver": "paper"}, "features"),
+        ("auto", {"scale": np.eye(2)}, "features"),
+        ("auto", {"sparse": False}, "features"),
+        ("raw", {}, "features"),
+        (None, {}, "features"),
+        (LOGISTIC, {}, "posteriors"),
+        (LOGISTIC, {"solver": "moments"}, "scores"),
+        (LOGISTIC, {"bandwidth": "median"}, "scores"),
+    ],
+    ids=str,
+)
+def test_the_options_say_which_way(representation, options, expected):
+    settings = km.ClassProportions(**options)._settings()
+    assert learning.way(settings, representation, np.array([5, 5]), ["a", "b"]) == expected
+
+
+def test_the_likelihood_needs_posteriors_and_no_bandwidth():
+    X, y = drawn([20, 20], 0)
+    with pytest.raises(ValueError, match="solver='likelihood' needs posteriors"):
+        km.ClassProportions(solver="likelihood", representation="raw").fit(X, y)
+    with pytest.raises(ValueError, match="bandwidth= is for the solvers that compare kernel means"):
+        km.ClassProportions(solver="likelihood", bandwidth=1.0).fit(X, y)
+
+
+def test_raw_and_none_are_the_same_and_compare_by_distance():
+    X, y = drawn([60, 60], 0)
+    one, two = (
+        km.ClassProportions(representation=name, random_state=0).fit(X, y) for name in ("raw", None)
+    )
+    new = drawn([30, 10], 1)[0]
+    np.testing.assert_array_equal(one.predict(new), two.predict(new))
+    assert (one.solver_, one.classifier_, one.choice_) == ("qp", None, None)
+    assert one.search_ is not None
+
+
+# --- the default
+
+
+def test_proportions_are_recovered(fitted):
+    for counts in ([300, 150, 50], [0, 100, 400], [200, 0, 0]):
+        found = fitted.predict(drawn(counts, 5)[0])
+        assert found.sum() == pytest.approx(1.0)
+        assert np.abs(found - np.array(counts) / sum(counts)).sum() < 0.12
+
+
+def test_what_was_fitted_is_there_to_see(fitted):
+    assert fitted.classifier_.classes_.tolist() == ["u", "v", "w"]
+    assert set(fitted.classifier_.predict(CENTERS)) == {"u", "v", "w"}
+    assert len(fitted.means_) == 3
+    assert fitted.kernel_ == fitted.means_[0].kernel
+    assert fitted.search_ is None
+    assert fitted.choice_.chosen.solver == fitted.solver_
+    assert len(fitted.choice_.errors) == len(fitted.choice_.candidates) == 11
+    assert fitted._posteriors.shape == (310, 3)
+
+
+def test_several_samples_are_as_each_alone(fitted):
+    several = [drawn(counts, seed)[0] for seed, counts in enumerate(([50, 20, 5], [1, 0, 9]))]
+    together = fitted.predict(several)
+    assert together.shape == (2, 3)
+    for sample, row in zip(several, together, strict=True):
+        np.testing.assert_allclose(fitted.predict(sample), row, atol=1e-9)
+    np.testing.assert_array_equal(fitted.predict(tuple(several)), together)
+    cube = np.stack([several[0], several[0]])
+    np.testing.assert_allclose(fitted.predict(cube), together[[0, 0]], atol=1e-9)
+    assert fitted.predict([]).shape == (0, 3)
+    assert fitted.predict(several[0].tolist()).shape == (3,)
+
+
+def test_several_intervals(fitted):
+    several = [drawn([50, 20, 5], 3)[0], drawn([10, 0, 9], 4)[0]]
+    found = fitted.predict_interval(several)
+    assert [len(each.lower) for each in found] == [3, 3]
+    alone = fitted.predict_interval(several[1])
+    np.testing.assert_allclose(found[1].upper, alone.upper, atol=1e-9)
+    assert (alone.lower <= alone.proportions).all()
+    assert (alone.proportions <= alone.upper).all()
+    assert alone.lower[1] == 0.0
+    with pytest.raises(ValueError, match="at least two points"):
+        fitted.predict_interval([several[0], several[0][:1]])
+
+
+def test_several_samples_by_kernel_means():
+    X, y = drawn([60, 60], 0)
+    model = km.ClassProportions(bandwidth=1.0, random_state=0).fit(X, y)
+    several = [drawn([30, 10], 1)[0], drawn([5, 10], 2)[0]]
+    np.testing.assert_array_equal(model.predict(several), [model.predict(X) for X in several])
+    assert len(model.predict_interval(several, n_bootstrap=50)) == 2
+
+
+def test_coverage_of_intervals():
+    """Over training sets and samples, about nineteen of twenty intervals hold the truth."""
+    covered = []
+    for seed in range(30):
+        X, y = drawn([60] * 3, seed)
+        model = km.ClassProportions(
+            representation=LOGISTIC, solver="likelihood", random_state=0
+        ).fit(X, y)
+        for sample in range(4):
+            rng = np.random.default_rng((seed, sample))
+            truth = rng.dirichlet(np.ones(3))
+            new = drawn(rng.multinomial(120, truth), (seed, sample, 1))[0]
+            found = model.predict_interval(new)
+            covered.append((found.lower <= truth) & (truth <= found.upper))
+    assert 0.92 <= np.mean(covered) <= 0.985
+
+
+def test_the_same_seed_gives_the_same_and_the_model_travels():
+    X, y = drawn([40, 40], 0)
+    new = drawn([10, 30], 1)[0]
+    one, two = (km.ClassProportions(random_state=4).fit(X, y) for _ in range(2))
+    np.testing.assert_array_equal(one.predict(new), two.predict(new))
+    again = pickle.loads(pickle.dumps(one))
+    np.testing.assert_array_equal(again.predict(new), one.predict(new))
+    assert clone(one).get_params()["representation"] == "auto"
+
+
+def test_classes_of_ten_rows():
+    X, y = drawn([200, 10, 10], 0)
+    model = km.ClassProportions(random_state=0).fit(X, y)
+    found = model.predict_interval(drawn([100, 60, 40], 1)[0])
+    truth = np.array([0.5, 0.3, 0.2])
+    assert ((found.lower <= truth) & (truth <= found.upper)).all()
+    assert np.abs(found.proportions - truth).sum() < 0.4
+
+
+def test_digits_beat_kernel_means_of_pixels():
+    X, y = load_digits(n_class=5, return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    X, y = X[order], y[order]
+    errors = {}
+    for name in ("auto", "raw"):
+        model = km.ClassProportions(representation=name, random_state=0).fit(X[:450], y[:450])
+        rng, errors[name] = np.random.default_rng(1), []
+        for _ in range(12):
+            weights = rng.dirichlet(np.ones(5))[y[450:]]
+            rows = 450 + rng.choice(len(y) - 450, 200, p=weights / weights.sum())
+            truth = np.bincount(y[rows], minlength=5) / 200
+            errors[name].append(np.abs(model.predict(X[rows]) - truth).mean())
+    assert np.mean(errors["auto"]) < 0.4 * np.mean(errors["raw"])
+
+
+def test_a_classifier_that_knows_nothing_says_so():
+    X, y = drawn([50, 50], 0)
+    with pytest.warns(UserWarning, match="no classifier tells the classes apart"):
+        km.ClassProportions(representation=DummyClassifier(), random_state=0).fit(X, y)
+
+
+def test_all_points_equal():
+    with pytest.raises(ValueError, match="no spread in the data"):
+        km.ClassProportions().fit(np.ones((20, 2)), np.arange(20) % 2)
+
+
+def test_features_are_taken_where_they_are_better(monkeypatch):
+    X, y = drawn([60, 60], 0)
+    monkeypatch.setattr(learning, "BETTER", np.inf)
+    model = km.ClassProportions(random_state=0).fit(X, y)
+    assert (model.classifier_, model.representation_) == (None, None)
+    assert model.solver_ == "moments"
+    assert model.predict(drawn([90, 10], 1)[0])[0] == pytest.approx(0.9, abs=0.1)
+
+
+def test_few_rows_of_many_are_learned_from(monkeypatch):
+    X, y = drawn([300, 40], 0)
+    monkeypatch.setattr(learning, "LEARNED_ROWS", 100)
+    monkeypatch.setattr(counting, "MOST_ROWS", 70)
+    model = km.ClassProportions(random_state=0).fit(X, y)
+    assert len(model._posteriors) == 100
+    assert len(model._fitted.y) == 70
+    assert model.predict(drawn([50, 50], 1)[0])[0] == pytest.approx(0.5, abs=0.12)
+
+
+def test_rows_are_balanced():
+    y = np.repeat([0, 1, 2], [500, 30, 10])
+    rows = choosing.balanced(y, 100, np.random.default_rng(0))
+    assert np.bincount(y[rows]).tolist() == [60, 30, 10]
+    assert len(np.unique(rows)) == 100
+    np.testing.assert_array_equal(choosing.balanced(y, 540, np.random.default_rng(0)), range(540))
+
+
+# --- simulated mixtures
+
+
+def test_halves_and_mixtures_are_what_they_say():
+    y = np.repeat([0, 1], [9, 30])
+    half = choosing.halves(y, np.random.default_rng(0))
+    assert np.bincount(half[y == 0]).tolist() == [5, 4]
+    pool = np.flatnonzero(half == 1)
+    found = choosing.mixtures(y, pool, np.random.default_rng(1))
+    for rows, truth in zip(found.rows, found.truth, strict=True):
+        assert set(rows) <= set(pool)
+        np.testing.assert_allclose(np.bincount(y[rows], minlength=2) / len(rows), truth)
+
+
+def test_another_is_chosen_only_where_it_is_clearly_better():
+    rng = np.random.default_rng(0)
+    errors = 0.1 + 0.01 * rng.random((3, 100))
+    errors[1] -= 0.0005
+    assert choosing._best(errors) == 0
+    errors[2] -= 0.02
+    assert choosing._best(errors) == 2
+
+
+def test_a_chosen_distance_counts_by_its_means(monkeypatch):
+    """Likelihoods that are wrong on purpose: moments of the kernel means do not mind."""
+    P = np.random.default_rng(0).dirichlet([2.0, 2.0], 400)
+    y = (np.random.default_rng(1).random(400) < P[:, 1]).astype(int)
+    turned = P[:, ::-1].copy()
+    monkeypatch.setattr(choosing, "CLEARLY", 0.0)
+    found = counting.counter(turned, y, "auto", 60, "cpu", Streams(0))
+    assert found.solver in ("qp", "moments")
+    assert isinstance(found.choice.chosen, Candidate)
+    rows = np.concatenate([np.flatnonzero(y == 0)[:30], np.flatnonzero(y == 1)[:120]])
+    share = found.proportions(ArraySample(turned[rows]))
+    assert share[1] == pytest.approx(0.8, abs=0.15)
+    interval = found.intervals(ArraySample(turned[rows]), 0.95, 200, Streams(1))
+    assert interval.lower[1] <= 0.8 <= interval.upper[1]
+
+
+def test_the_solver_that_was_asked_for_is_not_chosen():
+    P = np.random.default_rng(0).dirichlet([1.0, 1.0], 60)
+    found = counting.counter(P, np.arange(60) % 2, "likelihood", 10, "cpu", Streams(0))
+    assert found.choice is None
+    assert found.solver == "likelihood"
+
+
+def test_nothing_is_said_on_good_data():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        km.ClassProportions(random_state=0).fit(*drawn([40, 40], 0))
