@@ -31,7 +31,7 @@ def is_several(X: Any) -> bool:
 
 
 class ClassProportions(BaseEstimator):  # type: ignore[misc]
-    """How much of each class an unlabelled sample holds, by the nearest mixture of class means.
+    """How much of each class an unlabelled sample holds, by posteriors or by kernel means.
 
     The training data are samples of classes P_1, …, P_C; a new sample is one of P_0 = Σ_c π_c P_c
     with unknown π. Only π is estimated; no point gets a label.
@@ -74,11 +74,11 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
     representation : {'auto', 'raw'}, scikit-learn classifier or None, default='auto'
         What the classes are told apart by. "auto" trains a calibrated classifier by itself: lines,
         kernels, neighbours and trees are pooled as far as rows that they have not seen trust them.
-        Where kernel means are asked for, by any of the options ``solver="qp"`` to ``spread`` below,
-        or where they recover simulated mixtures better, they are those of the features. "raw" or
-        None: always so. A classifier is calibrated in the same way; with an option of kernel means
-        they are over its scores (``predict_proba``, or ``decision_function`` where there is none),
-        out-of-fold for the training points.
+        Where kernel means are asked for, by a solver that compares them, ``sparse_test`` or any of
+        the options from ``space`` to ``spread``, or where they recover simulated mixtures better,
+        they are those of the features. "raw" or None: always so. A classifier is calibrated in the
+        same way; with an option of kernel means they are over its scores (``predict_proba``, or
+        ``decision_function`` where there is none), out-of-fold for the training points.
     sparse_test : bool, default=False
         Whether to replace the new sample, too, by its sparse mean, as [1]_ did. It is slower,
         unless a sample is used often.
@@ -180,7 +180,7 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit a kernel mean to the rows of each label.
+        """Learn what the classes look like, from labelled rows.
 
         Parameters
         ----------
@@ -192,7 +192,8 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ClassProportions
-            The fitted estimator itself. Time O(n·Σk·d), memory O(n·d + k²).
+            The fitted estimator itself. By kernel means: time O(n·Σk·d), memory O(n·d + k²); by
+            posteriors what the classifiers take.
 
         Raises
         ------

@@ -86,7 +86,7 @@ def features_are_better(
 ) -> bool:
     """Whether kernel means of the features recover simulated mixtures clearly better.
 
-    They are tried as they would be used, but for the bandwidth, which is the median distance.
+    They are tried as they would be used, on some of the rows.
     """
     choice = learned.counter.choice
     if choice is None:
