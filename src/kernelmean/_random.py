@@ -62,8 +62,7 @@ PURPOSES = {
     "bootstrap": "resampled rows of a sample of unknown proportions",
     "bootstrap training": "the sampling error of the class means",
     "bootstrap shares": "the half points that are added to each class",
-    "mixture rows": "the training rows that say how a mixture of the classes looks",
-    "mixture landmarks": "the order of these rows, whose first are landmarks",
+    "mixture rows": "the training rows that make the features of a mixture, and its class means",
     "mixture law": "how far mixtures of the classes are off by chance",
 }
 

@@ -335,7 +335,7 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            If every class was fitted on one point.
+            If every class was fitted on one or two points.
 
         See Also
         --------
@@ -363,10 +363,10 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "means_")
         points = estimators.sample(self, X, reset=False)
-        if self._class_sizes.max() < 2:
+        if self._mixture_test is None:
             raise ValueError(
-                "every class was fitted on one point, which says nothing of its spread: no "
-                "goodness of fit can be given."
+                "every class was fitted on one or two points, which say too little of its spread: "
+                "no goodness of fit can be given."
             )
         return self._mixture_test.test(points, self.engine, _checks.streams(random_state))
 

@@ -2,18 +2,22 @@
 
 Proportions are estimated under the assumption that the classes look as before and only their shares
 change. It is tested on the raw coordinates, before any classifier, which may not see the change.
-With features ψ(x) = Bk(L, x) of m landmarks L, class means μ_c, within-class covariances Σ_c and
-the sample's mean ψ̄ the distance is min ‖ψ̄ − Σ_cπ_cμ_c‖ over the simplex. B first makes a Nyström
-map of the kernel, φ = K_LL^{−½}k(L, x), and then divides by the spread that rows of one class have,
-(V + γ)^{−½} with V the covariance of φ within classes: without it the few directions in which every
-class is wide would hide a change in all others.
+With features ψ(x) = Bk(L, x) of m landmarks L, class means μ_c and the sample's mean ψ̄ the distance
+is min ‖ψ̄ − Σ_cπ_cμ_c‖ over the simplex. B first makes a Nyström map of the kernel,
+φ = K_LL^{−½}k(L, x), and then divides by the spread that rows of one class have, (V + γ)^{−½} with
+V the covariance of φ within classes: without it the few directions in which every class is wide
+would hide a change in all others.
+
+A third of the training rows makes the features, and the others the class means. Rows that do both
+are closer to their own landmarks, widths and spreads than new rows are, and mixtures of the classes
+were rejected far too often or never.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -31,20 +35,21 @@ from kernelmean.proportions.searching import squared_distances
 from kernelmean.proportions.solving import simplex_minimisers
 from kernelmean.samples import ArraySample, Sample
 
+FEWEST_ROWS = 3  # of a class, of which one goes to the features
+MAX_FEATURE_ROWS = 1000  # of a class, at most
 MAX_LANDMARKS = 200
 KEPT_NUMBERS = 2**22  # in the covariances of all classes; many classes have fewer landmarks
 MAX_CLASS_ROWS = 10_000  # training rows that make a class mean, at most
 MAX_ROWS = 30_000  # of all classes together, but
 FEWEST_CLASS_ROWS = 1000  # of every class that has as many
-SCALE_ROWS = 5000  # whose quantiles are the widths of the columns, at most
 RANK = 1e-7  # eigenvalues of K_LL below this share of the largest are rounding
 # Directions in which the sample is looked at, Σ v_j/(v_j + γ) over the eigenvalues of V: at most so
 # many, and at most this share of the rows that V is known from.
 DIRECTIONS = 30.0
-DIRECTIONS_PER_ROW = 0.1
-NARROWEST = 1e-4  # γ in units of the largest eigenvalue of V, at least
-LEAST_LEFT_OUT = 0.05  # of a row's own distance, that leaving the row out may divide by
+DIRECTIONS_PER_ROW = 0.7
+NARROWEST = 1e-3  # γ in units of the largest eigenvalue of V, at least
 POOLED_ROWS = 5.0  # that the other classes count for in the covariance of a class
+MOST_FREEDOM = 1e6  # degrees of it, from which on a covariance is as good as known
 DRAWS = 1000  # from the law under the hypothesis
 TIE = 1e-9  # relative, within which a drawn distance is as large as the sample's
 
@@ -81,10 +86,6 @@ class Features:
     radial: RadialFunction
     map: Matrix  # (m, r): Bᵀ
 
-    def then(self, A: Matrix) -> Features:
-        """The same with a further linear map."""
-        return Features(self.landmarks, self.scale, self.origin, self.radial, self.map @ A)
-
     def rows(self, X: Points) -> Matrix:
         """(n, r): ψ of each row."""
         mapped = scaling.apply(self.scale, X, self.origin)
@@ -107,6 +108,7 @@ class MixtureTest:
     features: Features
     means: Matrix  # (r, C): μ_c
     covariances: NDArray[np.float64]  # (C, r, r): Σ_c of a row
+    squared_errors: Vector  # (C,): of tr Σ_c, which is itself estimated
     sizes: Vector  # (C,) rows that each mean is over
 
     def test(self, X: Sample, engine: str | Engine, streams: Streams) -> GoodnessOfFit:
@@ -115,7 +117,8 @@ class MixtureTest:
         Under it ψ̄ − Mπ is normal with covariance (Σ_c π_cΣ_c + Cov μ)/n + Σ_c π_c²Σ_c/n_c, where
         Cov μ is that of the class means under π. The law of the distance is drawn: normal errors at
         the nearest mixture, each with a minimum over the simplex of its own, since on its boundary
-        the distance is no sum of squares. Time O(n·m·d), and a thousand small quadratic programs.
+        the distance is no sum of squares. Since the covariance is estimated, errors are normal
+        over √(χ²_ν/ν), as Student's t is. Time O(n·m·d), and a thousand small quadratic programs.
         """
         mean = self.features.mean(X, engine)
         (proportions,), (distance,) = self.nearest(mean[None])
@@ -134,97 +137,124 @@ class MixtureTest:
 
     def _errors(self, proportions: Vector, n: int, streams: Streams) -> Matrix:
         """(draws, r): ψ̄ − Mπ of samples of n rows, with as many training rows as there were."""
-        S = self.covariance(proportions, n)
-        values, vectors = np.linalg.eigh(S)
-        normal = streams.of("mixture law").standard_normal((DRAWS, len(values)))
-        drawn: Matrix = (normal * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+        rng = streams.of("mixture law")
+        values, vectors = np.linalg.eigh(self.covariance(proportions, n))
+        normal = rng.standard_normal((DRAWS, len(values)))
+        freedom = self.freedom(proportions, n)
+        scales = np.sqrt(freedom / rng.chisquare(freedom, (DRAWS, 1)))
+        drawn: Matrix = (scales * normal * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
         return drawn
 
     def covariance(self, proportions: Vector, n: int) -> Matrix:
         """(r, r): that of ψ̄ − Mπ for a sample of n rows."""
-        weights = proportions / n + proportions**2 / self.sizes
+        weights = self._weights(proportions, n)
         within = np.tensordot(weights, self.covariances, axes=1)
         apart = self.means - (self.means @ proportions)[:, None]
         covariance: Matrix = within + (apart * proportions) @ apart.T / n
         return covariance
 
+    def freedom(self, proportions: Vector, n: int) -> float:
+        """ν = 2t²/s² for a trace t with standard error s, as of a χ²_ν (Satterthwaite)."""
+        weights = self._weights(proportions, n)
+        trace = float(weights @ np.trace(self.covariances, axis1=1, axis2=2))
+        squared_error = float(weights**2 @ self.squared_errors)
+        if not trace > 0.0:
+            return MOST_FREEDOM
+        return 2.0 * trace**2 / max(squared_error, 2.0 * trace**2 / MOST_FREEDOM)
 
-def mixture_test(groups: Sequence[Sample], streams: Streams) -> MixtureTest:
-    """Landmarks, features and their class-wise moments from at most 10 000 rows of each class."""
-    most = min(MAX_CLASS_ROWS, max(FEWEST_CLASS_ROWS, MAX_ROWS // len(groups)))
-    rows = [_some(X, most, streams.of("mixture rows", c)) for c, X in enumerate(groups)]
-    labels: IntVector = np.repeat(np.arange(len(rows)), [len(X) for X in rows])
-    nystroem = _nystroem(np.concatenate(rows), labels, streams)
-    features = np.concatenate([nystroem.rows(X) for X in rows])
-    sizes = np.bincount(labels).astype(np.float64)
-    means = np.stack([features[labels == c].mean(axis=0) for c in range(len(rows))])
-    known = max(len(labels) - len(rows), 1)  # rows less means
-    A, shares = _within(features - means[labels], known)
-    Z = (features - means[labels]) @ A / np.sqrt(np.maximum(1.0 - shares, LEAST_LEFT_OUT))[:, None]
-    pooled = Z.T @ Z / known
-    covariances = [_pulled(Z[labels == c], pooled) for c in range(len(rows))]
-    return MixtureTest(nystroem.then(A), (means @ A).T, np.stack(covariances), sizes)
+    def _weights(self, proportions: Vector, n: int) -> Vector:
+        """π_c/n + π_c²/n_c: what Σ_c counts for."""
+        weights: Vector = proportions / n + proportions**2 / self.sizes
+        return weights
 
 
-def _some(X: Sample, most: int, rng: np.random.Generator) -> Points:
-    """All rows, or so many of them, in random order: the first are a random part."""
-    return X.rows(rng.permutation(len(X))[:most])
+def mixture_test(groups: Sequence[Sample], streams: Streams) -> MixtureTest | None:
+    """Features from a third of the rows, class-wise moments from the others.
 
-
-def _nystroem(X: Points, labels: IntVector, streams: Streams) -> Features:
-    """φ = K_LL^{−½}k(L, x), Gaussian, the bandwidth the median distance of the landmarks.
-
-    Landmarks are rows of all classes alike, drawn at random; widths of columns are robust.
+    None where no class has the three points that it takes.
     """
-    order = streams.of("mixture landmarks").permutation(len(X))
-    summary = ArraySample(X[order[:SCALE_ROWS]]).summary()
-    scale = np.diag(1.0 / scaling.robust_widths(summary))
-    origin = X[0]
-    count = min(MAX_LANDMARKS, max(1, math.isqrt(KEPT_NUMBERS // (int(labels[-1]) + 1))))
-    landmarks = scaling.apply(scale, X[_alike(order, labels)[:count]], origin)
+    if max(len(X) for X in groups) < FEWEST_ROWS:
+        return None
+    orders = [streams.of("mixture rows", c).permutation(len(X)) for c, X in enumerate(groups)]
+    parts = [min(len(X) // FEWEST_ROWS, MAX_FEATURE_ROWS) for X in groups]
+    most = min(MAX_CLASS_ROWS, max(FEWEST_CLASS_ROWS, MAX_ROWS // len(groups)))
+    cuts = list(zip(groups, orders, parts, strict=True))
+    features = _features([X.rows(order[:part]) for X, order, part in cuts])
+    return _moments(
+        features, [features.rows(X.rows(order[part : part + most])) for X, order, part in cuts]
+    )
+
+
+def _features(rows: Sequence[Points]) -> Features:
+    """φ = K_LL^{−½}k(L, x), then (V + γ)^{−½}φ.
+
+    The kernel is Gaussian, its bandwidth the median distance of the landmarks, which are rows of
+    all classes alike; the widths of columns are robust.
+    """
+    X = np.concatenate(rows)
+    scale = np.diag(1.0 / scaling.robust_widths(ArraySample(X).summary()))
+    count = min(MAX_LANDMARKS, max(1, math.isqrt(KEPT_NUMBERS // len(rows))))
+    landmarks = scaling.apply(scale, X[_alike([len(part) for part in rows])[:count]], X[0])
     distances = pdist(landmarks)
     apart = distances[distances > 0.0]
-    width = float(np.median(apart)) if len(apart) else 1.0
-    radial = Gaussian(width).radial(X.shape[1], "rkhs")
+    radial = Gaussian(float(np.median(apart)) if len(apart) else 1.0).radial(X.shape[1], "rkhs")
     values, vectors = np.linalg.eigh(radial(squared_distances(landmarks, landmarks)))
     kept = values > RANK * values[-1]
-    return Features(landmarks, scale, origin, radial, vectors[:, kept] / np.sqrt(values[kept]))
+    roots = vectors[:, kept] / np.sqrt(values[kept])
+    nystroem = Features(landmarks, scale, X[0], radial, roots)
+    return replace(nystroem, map=roots @ _spread([nystroem.rows(part) for part in rows]))
 
 
-def _alike(order: IntVector, labels: IntVector) -> IntVector:
-    """The rows in this order, but the first of each class before the second of any."""
-    found = labels[order]
-    by_class = np.argsort(found, kind="stable")
-    starts = np.searchsorted(found[by_class], found[by_class])
-    turns = np.empty(len(order), dtype=np.intp)
-    turns[by_class] = np.arange(len(order)) - starts
-    return order[np.argsort(turns, kind="stable")]
+def _alike(sizes: Sequence[int]) -> IntVector:
+    """Positions in parts of these sizes, end to end: the first of each, then the second of each."""
+    turns = np.concatenate([np.arange(size) for size in sizes])
+    return np.argsort(turns, kind="stable")
 
 
-def _within(R: Matrix, known: int) -> tuple[Matrix, Vector]:
-    """(V + γ)^{−½} for residuals R (n, r) within classes, V = RᵀR/known, and every row's share.
+def _spread(phi: Sequence[Matrix]) -> Matrix:
+    """(V + γ)^{−½} with V the covariance of φ within classes.
 
-    h = rᵀ(V + γ)⁻¹r/known is the share of a row in its own measure: for a V without the row,
-    rᵀ(V + γ)⁻¹r is 1/(1 − h) of what it is (Sherman and Morrison), and so it is for new rows. γ is
-    as large as the number of directions asks for.
+    γ is as small as the number of directions and of rows allows.
     """
-    values, vectors = np.linalg.eigh(R.T @ R / known)
+    several = [part for part in phi if len(part)]
+    known = max(sum(len(part) - 1 for part in several), 1)
+    V = sum((_scatter(part) for part in several), np.zeros((phi[0].shape[1],) * 2)) / known
+    values, vectors = np.linalg.eigh(V)
     values = np.maximum(values, 0.0)
     largest = float(values[-1]) if values[-1] > 0.0 else 1.0
     most = min(DIRECTIONS, DIRECTIONS_PER_ROW * known)
 
-    def excess(log_gamma: float) -> float:
-        return float(np.sum(values / (values + largest * math.exp(log_gamma)))) - most
+    def excess(log_share: float) -> float:
+        return float(np.sum(values / (values + largest * math.exp(log_share)))) - most
 
     low = math.log(NARROWEST)
-    high = math.log(len(values) / most) + 1.0
-    gamma = largest * math.exp(brentq(excess, low, high) if excess(low) > 0.0 else low)
-    A = vectors / np.sqrt(values + gamma)
-    return A, np.sum((R @ A) ** 2, axis=1) / known
+    high = max(low, math.log(len(values) / most))  # values/(values + γ) < values/γ, all of them
+    share = math.exp(brentq(excess, low, high) if excess(low) > 0.0 else low)
+    spread: Matrix = vectors / np.sqrt(values + share * largest)
+    return spread
 
 
-def _pulled(Z: Matrix, pooled: Matrix) -> Matrix:
-    """The covariance of a class, pulled to that of all classes as if by five more rows."""
-    own = Z.T @ Z
-    covariance: Matrix = (own + POOLED_ROWS * pooled) / (len(Z) - 1 + POOLED_ROWS)
-    return covariance
+def _scatter(rows: Matrix) -> Matrix:
+    """Σ(x − x̄)(x − x̄)ᵀ."""
+    R = rows - rows.mean(axis=0)
+    scatter: Matrix = R.T @ R
+    return scatter
+
+
+def _moments(features: Features, psi: Sequence[Matrix]) -> MixtureTest:
+    """Class means, and covariances that are pulled to that of all classes as if by five rows."""
+    sizes = np.array([len(rows) for rows in psi], dtype=np.float64)
+    means = np.column_stack([rows.mean(axis=0) for rows in psi])
+    covariances = _pulled(np.stack([_scatter(rows) for rows in psi]), sizes)
+    squares = [np.sum((rows - rows.mean(axis=0)) ** 2, axis=1) for rows in psi]
+    variances = _pulled(np.array([_scatter(some[:, None]).item() for some in squares]), sizes)
+    errors = variances / (sizes - 1.0 + POOLED_ROWS)
+    return MixtureTest(features, means, covariances, errors, sizes)
+
+
+def _pulled(scatters: NDArray[np.float64], sizes: Vector) -> NDArray[np.float64]:
+    """(scatter_c + 5·pooled)/(n_c − 1 + 5), along the first axis."""
+    pooled = scatters.sum(axis=0) / max(sizes.sum() - len(sizes), 1.0)
+    freedom = (sizes - 1.0 + POOLED_ROWS).reshape(-1, *[1] * (scatters.ndim - 1))
+    pulled: NDArray[np.float64] = (scatters + POOLED_ROWS * pooled) / freedom
+    return pulled
