@@ -28,7 +28,7 @@ from scipy.spatial.distance import pdist
 from kernelmean import engines
 from kernelmean._random import Streams
 from kernelmean._types import IntVector, Matrix, Points, Vector
-from kernelmean.engines import Engine
+from kernelmean.engines import Engine, Summary
 from kernelmean.kernels import Gaussian, RadialFunction
 from kernelmean.mean import scaling
 from kernelmean.proportions.searching import squared_distances
@@ -42,6 +42,7 @@ KEPT_NUMBERS = 2**22  # in the covariances of all classes; many classes have few
 MAX_CLASS_ROWS = 10_000  # training rows that make a class mean, at most
 MAX_ROWS = 30_000  # of all classes together, but
 FEWEST_CLASS_ROWS = 1000  # of every class that has as many
+MAX_WIDTHS = 20.0  # of a column, from its least to its largest value
 RANK = 1e-7  # eigenvalues of K_LL below this share of the largest are rounding
 # Directions in which the sample is looked at, Σ v_j/(v_j + γ) over the eigenvalues of V: at most so
 # many, and at most this share of the rows that V is known from.
@@ -189,10 +190,10 @@ def _features(rows: Sequence[Points]) -> Features:
     """φ = K_LL^{−½}k(L, x), then (V + γ)^{−½}φ.
 
     The kernel is Gaussian, its bandwidth the median distance of the landmarks, which are rows of
-    all classes alike; the widths of columns are robust.
+    all classes alike.
     """
     X = np.concatenate(rows)
-    scale = np.diag(1.0 / scaling.robust_widths(ArraySample(X).summary()))
+    scale = np.diag(1.0 / _widths(ArraySample(X).summary()))
     count = min(MAX_LANDMARKS, max(1, math.isqrt(KEPT_NUMBERS // len(rows))))
     landmarks = scaling.apply(scale, X[_alike([len(part) for part in rows])[:count]], X[0])
     distances = pdist(landmarks)
@@ -203,6 +204,14 @@ def _features(rows: Sequence[Points]) -> Features:
     roots = vectors[:, kept] / np.sqrt(values[kept])
     nystroem = Features(landmarks, scale, X[0], radial, roots)
     return replace(nystroem, map=roots @ _spread([nystroem.rows(part) for part in rows]))
+
+
+def _widths(summary: Summary) -> Vector:
+    """Robust widths of the columns, but at least a twentieth of the range.
+
+    A column that is zero but for a few rows, as a pixel at the edge, would hide all others.
+    """
+    return np.maximum(scaling.robust_widths(summary), summary.quantile_range(0.0, 1.0) / MAX_WIDTHS)
 
 
 def _alike(sizes: Sequence[int]) -> IntVector:
