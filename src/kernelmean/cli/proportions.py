@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kernelmean.cli import notes, results
 from kernelmean.cli import options as o
-from kernelmean.cli import results
 
 if TYPE_CHECKING:
     from kernelmean._types import Points
     from kernelmean.files.reader import Labels
+    from kernelmean.proportions.estimator import ClassProportions
+    from kernelmean.proportions.explaining import GoodnessOfFit
     from kernelmean.proportions.intervals import ProportionIntervals
 
 
@@ -68,7 +70,8 @@ def command(
     """How much of each class an unlabelled file holds.
 
     Estimated from the labelled points of TRAIN, with confidence intervals; no row of TEST gets a
-    label.
+    label. A small p says that no mixture of the classes explains TEST: do not trust the proportions
+    then.
 
     \b
     Examples:
@@ -89,14 +92,18 @@ def command(
             solver=solver, representation=_classifier(representation, seed), **chosen
         ).fit(table, labels)
         found = model.predict_interval(points, level=level, random_state=seed)
+        fit = _goodness_of_fit(model, points, labels, seed)
     facts = {
         "training_points": len(table),
         "points": len(points),
         "kernel": str(model.kernel_),
         "level": level,
+        **_explained(fit, as_json),
     }
     assert not isinstance(found, list)  # one sample was asked for
     results.show(facts, as_json, proportions=_rows(model.classes_.tolist(), found))
+    if fit is not None:
+        notes.unexplained(fit)
 
 
 def _read(
@@ -112,6 +119,27 @@ def _read(
     assert table.labels is not None
     _refuse_measurements(table.labels, label)
     return table.points, table.labels, points
+
+
+def _goodness_of_fit(
+    model: ClassProportions, points: Points, labels: Labels, seed: int
+) -> GoodnessOfFit | None:
+    """Whether a mixture of the classes explains the points; None where they are too small."""
+    from collections import Counter
+
+    from kernelmean.proportions.explaining import FEWEST_ROWS
+
+    if max(Counter(labels.tolist()).values()) < FEWEST_ROWS:
+        return None
+    return model.goodness_of_fit(points, random_state=seed)
+
+
+def _explained(fit: GoodnessOfFit | None, as_json: bool) -> dict[str, Any]:
+    """The p-value in words, or all numbers for machines."""
+    if not as_json:
+        return {"explained": None if fit is None else f"p = {fit.p_value:.3g}"}
+    names = ("distance", "expected_distance", "p_value")
+    return {name: None if fit is None else fit._asdict()[name] for name in names}
 
 
 def _rows(classes: list[Any], found: ProportionIntervals) -> list[dict[str, Any]]:
