@@ -69,9 +69,9 @@ def test_proportions_agree_with_the_estimator(half, method):
         if method == "cholesky"
         else {"sparse": False}
     )
-    estimator = km.ClassProportions(solver="paper", bandwidth=2.0, random_state=0, **k).fit(
-        half.X, half.y
-    )
+    estimator = km.ClassProportions(
+        representation="raw", solver="paper", bandwidth=2.0, random_state=0, **k
+    ).fit(half.X, half.y)
     found = proportions.task(
         proportions.classes_of(half, method, 0), half, rows, method, 0
     ).proportions(2.0)
@@ -90,7 +90,8 @@ def test_the_search_finds_a_bandwidth_that_serves_its_mixture(half):
 
 
 def test_errors_at_once_are_those_of_the_estimator(half):
-    model = km.ClassProportions(bandwidth=2.0, random_state=0).fit(half.X, half.y)
+    model = km.ClassProportions(representation="raw", bandwidth=2.0, random_state=0)
+    model.fit(half.X, half.y)
     found = proportions.tested_at_once(model, half, [9])[0]
     expected = [
         np.abs(model.predict(half.pool[rows]) - truth).sum()
