@@ -10,7 +10,7 @@ import pytest
 from tests.cli.inputs import SPECIES, answer
 
 
-@pytest.mark.parametrize("representation", ["none", "logistic", "forest"])
+@pytest.mark.parametrize("representation", ["auto", "raw", "none", "logistic", "forest"])
 def test_proportions(run, representation):
     found = answer(
         run(

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
 
 class Representation(StrEnum):
-    """What the kernel means are over: the points, or what a classifier thinks of them."""
+    """What tells the classes apart: a classifier, or the points themselves (raw, none)."""
 
+    auto = "auto"
+    raw = "raw"
     none = "none"
     logistic = "logistic"
     forest = "forest"
@@ -35,14 +37,17 @@ Label = Annotated[
     ),
 ]
 RepresentationName = Annotated[
-    Representation, typer.Option(help="Points, or the posteriors of a classifier.")
+    Representation, typer.Option(help="A classifier, or kernel means of the columns.")
 ]
 Solver = Annotated[
-    str, typer.Option(metavar="qp|paper|moments", help="How the proportions are solved for.")
+    str, typer.Option(metavar="auto|likelihood|qp|paper|moments", help="How shares are read.")
 ]
 Bandwidth = Annotated[
-    str,
-    typer.Option(metavar="search|RULE|NUMBER", help="By default the best on simulated mixtures."),
+    str | None,
+    typer.Option(
+        metavar="search|RULE|NUMBER",
+        help="Of kernel means; by default the best on simulated mixtures.",
+    ),
 ]
 Level = Annotated[float, typer.Option(help="Of the confidence intervals.")]
 
@@ -51,9 +56,9 @@ def command(
     train: Train,
     test: Test,
     label: Label,
-    representation: RepresentationName = Representation.none,
-    solver: Solver = "qp",
-    bandwidth: Bandwidth = "search",
+    representation: RepresentationName = Representation.auto,
+    solver: Solver = "auto",
+    bandwidth: Bandwidth = None,
     scale: o.ScaleName = o.Scale.none,
     selection: o.SelectionName = o.Selection.auto,
     spread: o.SpreadName = o.Spread.auto,
@@ -70,8 +75,9 @@ def command(
     """How much of each class an unlabelled file holds.
 
     Estimated from the labelled points of TRAIN, with confidence intervals; no row of TEST gets a
-    label. A small p says that no mixture of the classes explains TEST: do not trust the proportions
-    then.
+    label. By default a calibrated classifier is learnt; a solver, a bandwidth or another option of
+    kernel means asks for those of the columns. A small p says that no mixture of the classes
+    explains TEST: do not trust the proportions then.
 
     \b
     Examples:
@@ -96,7 +102,9 @@ def command(
     facts = {
         "training_points": len(table),
         "points": len(points),
-        "kernel": str(model.kernel_),
+        "classifier": None if model.classifier_ is None else model.classifier_.names_,
+        "kernel": str(model.kernel_) if model.classifier_ is None else None,
+        "solver": model.solver_,
         "level": level,
         **_explained(fit, as_json),
     }
@@ -162,9 +170,11 @@ def _refuse_measurements(labels: Labels, name: str) -> None:
 
 
 def _classifier(name: Representation, seed: int) -> Any:
-    """A classifier of scikit-learn with sensible settings."""
+    """A word of the estimator's, or a classifier of scikit-learn with sensible settings."""
+    if name in (Representation.auto, Representation.raw):
+        return name.value
     if name is Representation.none:
-        return None
+        return "raw"
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
