@@ -136,6 +136,9 @@ CONSUMERS = {
         .fit(X, LABELS)
         .predict_interval(Y, n_bootstrap=20, random_state=seed)
     ),
+    "goodness of fit": lambda seed: (
+        km.ClassProportions(random_state=1).fit(X, LABELS).goodness_of_fit(Y, random_state=seed)
+    ),
     "mmd": lambda seed: km.mmd(X, Y, random_state=seed),
     "mmd with a mean": lambda seed: km.mmd(
         km.sparse_kernel_mean(X, k=5, random_state=1), Y, random_state=seed

@@ -70,6 +70,8 @@ PURPOSES = {
     "bootstrap": "resampled rows of a sample of unknown proportions",
     "bootstrap training": "the sampling error of the class means",
     "bootstrap shares": "the half points that are added to each class",
+    "mixture rows": "the training rows that make the features of a mixture, and its class means",
+    "mixture law": "how far mixtures of the classes are off by chance",
 }
 
 

@@ -1,4 +1,7 @@
-"""What ``fit`` notes on stderr after its facts: where another option would have done better."""
+"""What commands note on stderr after their facts: where an answer is not to be trusted.
+
+Or where another option would have done better.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,10 @@ from kernelmean.cli import results
 if TYPE_CHECKING:
     from kernelmean._types import Points
     from kernelmean.mean.value import SparseKernelMean
+    from kernelmean.proportions.explaining import GoodnessOfFit
 
 LARGE_ERROR = 0.1  # relative, above which a note is due
+UNEXPLAINED = 0.01  # p-value below which a sample is no mixture of the classes
 MAX_SPREAD_RATIO = 30.0  # of two columns, from which on one bandwidth suits only one of them
 
 
@@ -70,4 +75,14 @@ def few(mean: SparseKernelMean, k: int | str) -> None:
         results.note(
             f"--k {k} asks for more centres than there are distinct points: each of these "
             f"{mean.k} is one."
+        )
+
+
+def unexplained(found: GoodnessOfFit) -> None:
+    """A word where proportions mean little, since no mixture of the classes explains the sample."""
+    if found.p_value < UNEXPLAINED:
+        results.note(
+            f"no mixture of the classes looks like TEST (p = {found.p_value:.2g}): the classes "
+            "have changed since TRAIN, or TEST holds something else; do not trust these "
+            "proportions."
         )

@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kernelmean.cli import notes, results
 from kernelmean.cli import options as o
-from kernelmean.cli import results
 
 if TYPE_CHECKING:
     from kernelmean._types import Points
     from kernelmean.files.reader import Labels
+    from kernelmean.proportions.estimator import ClassProportions
+    from kernelmean.proportions.explaining import GoodnessOfFit
     from kernelmean.proportions.intervals import ProportionIntervals
 
 
 class Representation(StrEnum):
-    """What the kernel means are over: the points, or what a classifier thinks of them."""
+    """What tells the classes apart: a classifier, or the points themselves (raw, none)."""
 
+    auto = "auto"
+    raw = "raw"
     none = "none"
     logistic = "logistic"
     forest = "forest"
@@ -33,14 +37,17 @@ Label = Annotated[
     ),
 ]
 RepresentationName = Annotated[
-    Representation, typer.Option(help="Points, or the posteriors of a classifier.")
+    Representation, typer.Option(help="A classifier, or kernel means of the columns.")
 ]
 Solver = Annotated[
-    str, typer.Option(metavar="qp|paper|moments", help="How the proportions are solved for.")
+    str, typer.Option(metavar="auto|likelihood|qp|paper|moments", help="How shares are read.")
 ]
 Bandwidth = Annotated[
-    str,
-    typer.Option(metavar="search|RULE|NUMBER", help="By default the best on simulated mixtures."),
+    str | None,
+    typer.Option(
+        metavar="search|RULE|NUMBER",
+        help="Of kernel means; by default the best on simulated mixtures.",
+    ),
 ]
 Level = Annotated[float, typer.Option(help="Of the confidence intervals.")]
 
@@ -49,9 +56,9 @@ def command(
     train: Train,
     test: Test,
     label: Label,
-    representation: RepresentationName = Representation.none,
-    solver: Solver = "qp",
-    bandwidth: Bandwidth = "search",
+    representation: RepresentationName = Representation.auto,
+    solver: Solver = "auto",
+    bandwidth: Bandwidth = None,
     scale: o.ScaleName = o.Scale.none,
     selection: o.SelectionName = o.Selection.auto,
     spread: o.SpreadName = o.Spread.auto,
@@ -68,7 +75,9 @@ def command(
     """How much of each class an unlabelled file holds.
 
     Estimated from the labelled points of TRAIN, with confidence intervals; no row of TEST gets a
-    label.
+    label. By default a calibrated classifier is learnt; a solver, a bandwidth or another option of
+    kernel means asks for those of the columns. A small p says that no mixture of the classes
+    explains TEST: do not trust the proportions then.
 
     \b
     Examples:
@@ -89,14 +98,20 @@ def command(
             solver=solver, representation=_classifier(representation, seed), **chosen
         ).fit(table, labels)
         found = model.predict_interval(points, level=level, random_state=seed)
+        fit = _goodness_of_fit(model, points, labels, seed)
     facts = {
         "training_points": len(table),
         "points": len(points),
-        "kernel": str(model.kernel_),
+        "classifier": None if model.classifier_ is None else model.classifier_.names_,
+        "kernel": str(model.kernel_) if model.classifier_ is None else None,
+        "solver": model.solver_,
         "level": level,
+        **_explained(fit, as_json),
     }
     assert not isinstance(found, list)  # one sample was asked for
     results.show(facts, as_json, proportions=_rows(model.classes_.tolist(), found))
+    if fit is not None:
+        notes.unexplained(fit)
 
 
 def _read(
@@ -112,6 +127,27 @@ def _read(
     assert table.labels is not None
     _refuse_measurements(table.labels, label)
     return table.points, table.labels, points
+
+
+def _goodness_of_fit(
+    model: ClassProportions, points: Points, labels: Labels, seed: int
+) -> GoodnessOfFit | None:
+    """Whether a mixture of the classes explains the points; None where they are too small."""
+    from collections import Counter
+
+    from kernelmean.proportions.explaining import FEWEST_ROWS
+
+    if max(Counter(labels.tolist()).values()) < FEWEST_ROWS:
+        return None
+    return model.goodness_of_fit(points, random_state=seed)
+
+
+def _explained(fit: GoodnessOfFit | None, as_json: bool) -> dict[str, Any]:
+    """The p-value in words, or all numbers for machines."""
+    if not as_json:
+        return {"explained": None if fit is None else f"p = {fit.p_value:.3g}"}
+    names = ("distance", "expected_distance", "p_value")
+    return {name: None if fit is None else fit._asdict()[name] for name in names}
 
 
 def _rows(classes: list[Any], found: ProportionIntervals) -> list[dict[str, Any]]:
@@ -134,9 +170,11 @@ def _refuse_measurements(labels: Labels, name: str) -> None:
 
 
 def _classifier(name: Representation, seed: int) -> Any:
-    """A classifier of scikit-learn with sensible settings."""
+    """A word of the estimator's, or a classifier of scikit-learn with sensible settings."""
+    if name in (Representation.auto, Representation.raw):
+        return name.value
     if name is Representation.none:
-        return None
+        return "raw"
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline

@@ -16,6 +16,7 @@ from kernelmean._types import ArrayLike, IntVector, Matrix, RandomState, Space, 
 from kernelmean.engines import Engine
 from kernelmean.kernels import Kernel
 from kernelmean.proportions.counting import Counter
+from kernelmean.proportions.explaining import GoodnessOfFit, mixture_test
 from kernelmean.proportions.fitting import ClassMeans, Settings, fit_class_means
 from kernelmean.proportions.intervals import ProportionIntervals
 from kernelmean.proportions.learning import features_are_better, learn, way
@@ -228,7 +229,10 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
                 "least two."
             )
         self._class_sizes = np.bincount(codes)
-        self._count(points, codes, _checks.streams(self.random_state))
+        chance = _checks.streams(self.random_state)
+        self._count(points, codes, chance)
+        groups = [points.restrict(np.flatnonzero(codes == c)) for c in range(len(self.classes_))]
+        self._mixture_test = mixture_test(groups, chance)
         self.means_ = self._fitted.means
         self.kernel_ = self._fitted.kernel
         self.search_ = self._fitted.search
@@ -372,6 +376,66 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         if is_several(X):
             return [interval(sample) for sample in self._each(X)]
         return interval(self._represented(X))
+
+    def goodness_of_fit(self, X: ArrayLike, *, random_state: RandomState = 0) -> GoodnessOfFit:
+        """Whether the sample X can be a mixture of the classes at all.
+
+        Proportions mean something only where the classes look as they did in training and nothing
+        else is in the sample. This looks at the coordinates themselves, whatever
+        ``representation`` is: a class that training did not have, noise, a shift or another unit of
+        a column leave a distance between the sample and every mixture of the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The new sample, one point per row.
+        random_state : int, RandomState instance, numpy.random.Generator or None, default=0
+            Seeds the simulated law of the distance.
+
+        Returns
+        -------
+        GoodnessOfFit
+            ``distance`` to the nearest mixture, the ``expected_distance`` of one by chance,
+            ``p_value``, and ``proportions`` of the nearest mixture. Time O(n·d) kernel values at
+            200 landmarks.
+
+        Raises
+        ------
+        ValueError
+            If every class was fitted on one or two points.
+
+        See Also
+        --------
+        predict : The proportions, which suppose that the sample is such a mixture.
+        mmd_test : Whether two samples are of one distribution.
+
+        Notes
+        -----
+        The p-value is at least 1/1001. The test keeps its level from about ten training points per
+        class on; fewer points lower its power. A change that turns one mixture of the classes
+        into another cannot be seen by anyone without labels.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> rng = np.random.default_rng(0)
+        >>> y = np.repeat(["a", "b"], 200)
+        >>> X = rng.normal(size=(400, 2)) + 2.0 * (y == "b")[:, None]
+        >>> model = km.ClassProportions(bandwidth="median", random_state=0).fit(X, y)
+        >>> new = rng.normal(size=(100, 2)) + 2.0
+        >>> bool(model.goodness_of_fit(new).p_value > 0.05)
+        True
+        >>> bool(model.goodness_of_fit(new * [1.0, 2.5]).p_value < 0.01)
+        True
+        """
+        check_is_fitted(self, "means_")
+        points = estimators.sample(self, X, reset=False)
+        if self._mixture_test is None:
+            raise ValueError(
+                "every class was fitted on one or two points, which say too little of its spread: "
+                "no goodness of fit can be given."
+            )
+        return self._mixture_test.test(points, self.engine, _checks.streams(random_state))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
