@@ -20,6 +20,7 @@ ASKING = ("of", "within", "seed")  # the methods of Streams that take a purpose
 X = np.random.default_rng(0).normal(size=(300, 2))
 Y = np.random.default_rng(1).normal(size=(300, 2)) + 0.3
 LABELS = np.arange(300) % 2
+APART = X + 2.0 * LABELS[:, None]
 
 
 def calls():
@@ -127,17 +128,22 @@ CONSUMERS = {
     "embedding by kl": lambda seed: km.DistributionEmbedding(
         random_state=seed, embedding=None, metric="kl"
     ).fit([X, Y]),
-    "proportions": lambda seed: km.ClassProportions(random_state=seed).fit(X, LABELS),
-    "proportions of posteriors": lambda seed: km.ClassProportions(
-        random_state=seed, representation=GaussianNB()
+    "proportions": lambda seed: km.ClassProportions(random_state=seed).fit(APART, LABELS),
+    "proportions of features": lambda seed: km.ClassProportions(
+        random_state=seed, representation="raw"
+    ).fit(X, LABELS),
+    "proportions of scores": lambda seed: km.ClassProportions(
+        random_state=seed, representation=GaussianNB(), solver="qp"
     ).fit(X, LABELS),
     "intervals": lambda seed: (
-        km.ClassProportions(random_state=1)
+        km.ClassProportions(random_state=1, representation="raw")
         .fit(X, LABELS)
         .predict_interval(Y, n_bootstrap=20, random_state=seed)
     ),
     "goodness of fit": lambda seed: (
-        km.ClassProportions(random_state=1).fit(X, LABELS).goodness_of_fit(Y, random_state=seed)
+        km.ClassProportions(random_state=1, bandwidth=1.0)
+        .fit(X, LABELS)
+        .goodness_of_fit(Y, random_state=seed)
     ),
     "mmd": lambda seed: km.mmd(X, Y, random_state=seed),
     "mmd with a mean": lambda seed: km.mmd(

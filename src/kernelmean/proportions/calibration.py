@@ -70,7 +70,8 @@ def calibrate(scores: Scores, y: IntVector) -> Calibration:
     truth = np.eye(C)[y]
 
     def loss(parameters: Vector) -> tuple[float, Vector]:
-        a, b = parameters[:J], parameters[J:]
+        a = parameters[:J]
+        b = parameters[J:]
         logs = log_softmax(np.tensordot(a, z, 1) + b, axis=1)
         excess = np.exp(logs) - truth
         value = -float(np.sum(logs[np.arange(n), y]))

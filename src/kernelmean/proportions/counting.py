@@ -86,7 +86,8 @@ def counter(
     """Learn from posteriors (N, C), which must be out of fold, of rows with classes y."""
     prior = np.bincount(y) / len(y)  # of all rows, which the posteriors speak of
     some = balanced(y, MOST_ROWS, streams.of("counted rows"))
-    P, y = posteriors[some], y[some]
+    P = posteriors[some]
+    y = y[some]
     half = choosing.halves(y, streams.of("counted halves"))
     values = _unseen_values(P, y, half, k, engine, streams)
     members = [normalized(P / prior), *(normalized(F) for F in values.values())]

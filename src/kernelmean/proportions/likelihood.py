@@ -74,7 +74,8 @@ def stack_weights(members: Sequence[Matrix], y: IntVector) -> Vector:
         if value - less >= MISSED:
             break
         kept.remove(one)
-        weights, value = fewer, less
+        weights = fewer
+        value = less
     return weights
 
 
