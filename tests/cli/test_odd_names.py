@@ -81,7 +81,7 @@ def test_every_command_takes_any_name(folder, capsys):
     )
     assert "\ufffda" in (folder / f"{ODD}e.csv").read_text(encoding="utf-8")
     said(
-        capsys, "proportions", f"{ODD}train.csv", b, "--label", "kind", "--bandwidth", "1", "--json"
+        capsys, "proportions", f"{ODD}train.csv", a, "--label", "kind", "--bandwidth", "1", "--json"
     )
     said(capsys, "segment", f"{ODD}.png", "-o", f"{ODD}o.png", "--report", page, "--json")
     assert {f"{ODD}o.png", model, page} <= set(os.listdir(folder))
