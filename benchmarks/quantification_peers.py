@@ -18,7 +18,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -170,9 +170,15 @@ def absolute_errors(samples: Sequence[Drawn], estimates: np.ndarray) -> np.ndarr
 
 
 def errors(
-    name: str, who: str, P: Posteriors, split: Split, samples: Sequence[Drawn], cache: Path = CACHE
+    name: str,
+    who: str,
+    P: Posteriors,
+    split: Split,
+    samples: Sequence[Drawn],
+    cache: Path = CACHE,
+    methods: Iterable[str] | None = None,
 ) -> dict[str, float]:
-    """The mean absolute error of every method, kept or computed and kept.
+    """The mean absolute error of every method, or of some, kept or computed and kept.
 
     ``who`` names the classifier whose posteriors these are. What was kept is taken if the
     posteriors are the same to six decimals.
@@ -185,7 +191,7 @@ def errors(
             partial(_error, method, P, split, samples),
             cache,
         )
-        for method in METHODS
+        for method in methods or METHODS
     }
 
 
