@@ -40,11 +40,18 @@ def chosen(model: km.ClassProportions, split: Split) -> Posteriors:
 
 
 @cache
+def ours(name: str) -> km.ClassProportions:
+    """Our estimator, fitted on a set."""
+    split = quantification_sets.load(name)
+    return quantification_doubt.ours(split.X, split.y)
+
+
+@cache
 def errors(name: str, kept: Path = CACHE) -> dict[str, float]:
     """The mean absolute error of ours and of each peer with either classifier."""
     split = quantification_sets.load(name)
     samples = peers.drawn(split.pool_labels)
-    model = quantification_doubt.ours(split.X, split.y)
+    model = ours(name)
     estimates = model.predict([split.pool[sample.rows] for sample in samples])
     found = {OURS: float(peers.absolute_errors(samples, estimates).mean())}
     for who, P in ((OWN, peers.by_default(split)), (CHOSEN, chosen(model, split))):
@@ -140,16 +147,16 @@ def best_family(names: Iterable[str] = tuple(REPORT), kept: Path = CACHE) -> lis
     ratios: dict[str, list[float]] = {method: [] for method in SHOWN}
     chosen_families = []
     for name in names:
-        ours = _unless_absent(name, kept)
-        if not ours:
+        errors_here = _unless_absent(name, kept)
+        if not errors_here:
             continue
         split = quantification_sets.load(name)
-        family, P = alone(split)
+        family, P = alone(ours(name).classifier_, split)
         chosen_families.append(f"{name} {family}")
         samples = peers.drawn(split.pool_labels)
         found = peers.errors(name, f"our {family}", P, split, samples, kept, SHOWN)
         for method in SHOWN:
-            ratios[method].append(found[method] / ours[OURS])
+            ratios[method].append(found[method] / errors_here[OURS])
     means = {method: float(np.exp(np.mean(np.log(found)))) for method, found in ratios.items()}
     return [
         Row(
@@ -162,9 +169,8 @@ def best_family(names: Iterable[str] = tuple(REPORT), kept: Path = CACHE) -> lis
     ]
 
 
-def alone(split: Split) -> tuple[str, Posteriors]:
+def alone(pool: CalibratedPool, split: Split) -> tuple[str, Posteriors]:
     """The family of our pool with the least loss, and its posteriors, calibrated in our way."""
-    pool = quantification_doubt.ours(split.X, split.y).classifier_
     name = min(pool.losses_, key=pool.losses_.__getitem__)
     tried = families(split.X, split.classes, pool.random_state)
     classifier = next(family for family in tried if family.name == name).make()
@@ -180,8 +186,8 @@ NOTE = (
     f'parameters and two classifiers: "{OWN}" is QuaPy\'s default, `LogisticRegression()`, and '
     f'"{CHOSEN}" the calibrated one that kernelmean chose, with the same out-of-fold posteriors. '
     'Two errors of one method are in this order. "One family" gives peers, of the classifiers '
-    "that kernelmean pooled, the best one alone, calibrated in the same way. Rules of ours were chosen on other sets: "
-    f"{', '.join(TUNING)}."
+    "that kernelmean pooled, the best one alone, calibrated in the same way. Rules of ours were "
+    f"chosen on other sets: {', '.join(TUNING)}."
 )
 TABLES: dict[str, Callable[[], list[Row]]] = {
     "Proportions beside QuaPy, set by set": by_set,
