@@ -23,8 +23,10 @@ from kernelmean._types import IntVector, Matrix, Vector
 
 LEAST_POSTERIOR = 1e-6  # below which classifiers are not believed
 # Weights of ½‖b‖² and of ½Σ(a_j·sd z_j)² beside the sum of log-losses: they stop biases of absent
-# evidence, and slopes that grow without end where rows are separated without an error.
+# evidence, and slopes that grow without end where rows are separated without an error. Posteriors
+# that were learnt with the classes' shares need no bias; of others nobody knows.
 BIAS_PENALTY = 1.0
+BIAS_PENALTY_OF_OTHERS = 0.01
 SLOPE_PENALTY = 0.02
 ITERATIONS = 400
 MOST_ROWS = 50_000  # on which a few numbers are found
@@ -44,25 +46,24 @@ class Calibration:
         return found
 
 
-def log_odds(values: Matrix) -> Matrix:
+def log_odds(values: Matrix, method: str) -> Matrix:
     """(n, C) scores about zero mean from what a classifier says of rows.
 
-    Posteriors turn into logarithms; decision values stay as they are, and one column of them, of
-    two classes, is their difference.
+    Posteriors, by ``predict_proba``, turn into logarithms; decision values stay as they are, and
+    one column of them, of two classes, is their difference.
     """
     if values.shape[1] == 1:
         return np.column_stack([-0.5 * values, 0.5 * values])
-    probable = values.min() >= 0.0 and np.allclose(values.sum(axis=1), 1.0)
-    z = np.log(np.maximum(values, LEAST_POSTERIOR)) if probable else values
+    z = np.log(np.maximum(values, LEAST_POSTERIOR)) if method == "predict_proba" else values
     centred: Matrix = z - z.mean(axis=1, keepdims=True)
     return centred
 
 
-def calibrate(scores: Scores, y: IntVector) -> Calibration:
+def calibrate(scores: Scores, y: IntVector, bias_penalty: float = BIAS_PENALTY) -> Calibration:
     """The slopes and biases of the least log-loss of rows with known classes."""
-    if len(y) > MOST_ROWS:  # some of each class
-        some = np.argsort(y, kind="stable")[:: -(-len(y) // MOST_ROWS)]
-        return calibrate(scores[:, some], y[some])
+    some, masses = _some(y)
+    scores = scores[:, some]
+    y = y[some]
     J, n, C = scores.shape
     units = np.sqrt(np.mean(scores**2, axis=(1, 2)))
     units[units == 0.0] = 1.0
@@ -73,11 +74,11 @@ def calibrate(scores: Scores, y: IntVector) -> Calibration:
         a = parameters[:J]
         b = parameters[J:]
         logs = log_softmax(np.tensordot(a, z, 1) + b, axis=1)
-        excess = np.exp(logs) - truth
-        value = -float(np.sum(logs[np.arange(n), y]))
-        value += 0.5 * BIAS_PENALTY * float(b @ b) + 0.5 * SLOPE_PENALTY * float(a @ a)
+        excess = masses[:, None] * (np.exp(logs) - truth)
+        value = -float(masses @ logs[np.arange(n), y])
+        value += 0.5 * bias_penalty * float(b @ b) + 0.5 * SLOPE_PENALTY * float(a @ a)
         slopes = np.tensordot(z, excess, ((1, 2), (0, 1))) + SLOPE_PENALTY * a
-        biases = excess.sum(axis=0) + BIAS_PENALTY * b
+        biases = excess.sum(axis=0) + bias_penalty * b
         return value / n, np.concatenate([slopes, biases]) / n
 
     found = minimize(
@@ -89,6 +90,18 @@ def calibrate(scores: Scores, y: IntVector) -> Calibration:
         options={"maxiter": ITERATIONS},
     ).x
     return Calibration(found[:J] / units, found[J:])
+
+
+def _some(y: IntVector) -> tuple[IntVector, Vector]:
+    """All rows; or some of each class with many rows, and how many rows each stands for."""
+    counts = np.bincount(y)
+    most = max(MOST_ROWS // len(counts), 1)
+    if len(y) <= MOST_ROWS:
+        return np.arange(len(y)), np.ones(len(y))
+    kept = [np.flatnonzero(y == c)[:: -(-n // most)] for c, n in enumerate(counts) if n]
+    some = np.concatenate(kept)
+    masses: Vector = (counts / np.maximum(np.bincount(y[some], minlength=len(counts)), 1))[y[some]]
+    return some, masses
 
 
 def log_loss(posteriors: Matrix, y: IntVector) -> float:

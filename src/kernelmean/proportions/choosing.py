@@ -24,6 +24,9 @@ MIXTURE_ROWS = 500  # in a simulated mixture, at most
 CLEARLY = 0.6
 
 
+LEAST_EIGENVALUE = 1e-6  # of a Gram matrix that is measured, in units of the largest
+
+
 class Candidate(NamedTuple):
     """A way to estimate proportions: a solver, and the bandwidth of its kernel means."""
 
@@ -125,7 +128,7 @@ def system_of(F: Matrix, y: IntVector, rows: IntVector) -> System:
     """Moments of the class means over the rows, whose values F are those of unseen rows.
 
     M_cc′ is the mean of z_c over class c′. It is ⟨z_c, z_c′⟩ on average, so its symmetric part
-    serves as the Gram matrix, with what rounding and chance make negative set to zero.
+    serves as the Gram matrix, with what chance makes small or negative raised to a floor.
     """
     groups = [F[rows[y[rows] == c]] for c in range(F.shape[1])]
     M = np.column_stack([group.mean(axis=0) for group in groups])
@@ -133,7 +136,7 @@ def system_of(F: Matrix, y: IntVector, rows: IntVector) -> System:
         np.cov(group.T) / len(group) if len(group) > 1 else np.zeros_like(M) for group in groups
     ]
     eigenvalues, vectors = np.linalg.eigh(0.5 * (M + M.T))
-    G = (vectors * np.maximum(eigenvalues, 0.0)) @ vectors.T
+    G = (vectors * np.maximum(eigenvalues, LEAST_EIGENVALUE * eigenvalues.max())) @ vectors.T
     return System(0.5 * (G + G.T), M, np.stack(covariances))
 
 

@@ -24,6 +24,7 @@ from kernelmean.proportions.simplex_means import BANDWIDTHS, SimplexMeans
 from kernelmean.proportions.solving import System
 from kernelmean.samples import Sample
 
+FEWEST_ROWS = 10  # of a class, from which on simulated mixtures can tell estimators apart
 MOST_ROWS = 10_000  # training rows whose values choose weights and estimator
 
 
@@ -32,7 +33,7 @@ class Counter:
     """What the training rows say of the classes' posteriors."""
 
     likelihood: Likelihood
-    choice: Choice | None  # None: the likelihood was asked for
+    choice: Choice | None  # None: the likelihood was asked for, or a class has few rows
     simplex: SimplexMeans  # of the bandwidth that counts most
     system: System | None  # of these means, where a distance or moments were chosen
     unseen: Matrix  # (N, C) likelihoods of training rows that were not seen when they were made
@@ -67,10 +68,11 @@ class Counter:
         self, X: Sample, level: float, n_bootstrap: int, streams: Streams
     ) -> ProportionIntervals:
         """The proportions with an interval for each class."""
-        estimate = self.proportions(X)
         if self.system is None:
             likelihoods = self.likelihood(X.array())
+            estimate = expected_shares(likelihoods)
             return score_intervals.intervals(likelihoods, self.unseen, self.y, estimate, level)
+        estimate = self.proportions(X)
         F = self.simplex.values(X.array())
         return intervals.intervals(self.system, F, estimate, level, n_bootstrap, streams)
 
@@ -94,7 +96,7 @@ def counter(
     weights = stack_weights(members, y)
     unseen = np.tensordot(weights, np.stack(members), 1)
     choice = None
-    if solver == "auto":
+    if solver == "auto" and np.bincount(y).min() >= FEWEST_ROWS:
         rng = streams.of("counted mixtures")
         choice = choosing.choose(unseen, values, y, half, rng)
     cells = simplex_means.class_cells(P, y, k, engine, streams.of("class cells"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from kernelmean.proportions.counting import Counter
 from kernelmean.proportions.explaining import GoodnessOfFit, mixture_test
 from kernelmean.proportions.fitting import ClassMeans, Settings, fit_class_means
 from kernelmean.proportions.intervals import ProportionIntervals
-from kernelmean.proportions.learning import features_are_better, learn, way
+from kernelmean.proportions.learning import learn, way, with_features
 from kernelmean.proportions.representing import Representation, represent
 from kernelmean.samples import ArraySample, Sample, estimators
 
@@ -248,15 +249,17 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         chosen = way(settings, self.representation, self._class_sizes, names)
         self.classifier_ = None
         self.representation_ = None
+        tried = None
         if chosen == "posteriors":
             given = None if isinstance(self.representation, str) else self.representation
             learned = learn(points, codes, given, settings, chance)
-            if given is not None or not features_are_better(
-                points, codes, learned, settings, chance
-            ):
+            tried = learned.counter.choice
+            if given is None:
+                tried = with_features(points, codes, learned, settings, chance)
+            if tried is None or tried.chosen.solver != "features":
                 self.classifier_ = learned.classifier.named(self.classes_)
                 self.representation_ = Representation(learned.classifier)
-                self._fitted: ClassMeans | Counter = learned.counter
+                self._fitted: ClassMeans | Counter = replace(learned.counter, choice=tried)
                 return
             settings = settings.of_features()
         if chosen == "scores":
@@ -266,7 +269,8 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
             )
             points = ArraySample(represented)
         groups = [points.restrict(np.flatnonzero(codes == c)) for c in range(len(names))]
-        self._fitted = fit_class_means(groups, names, settings.solved(), chance)
+        fitted = fit_class_means(groups, names, settings.solved(), chance)
+        self._fitted = replace(fitted, choice=tried)
 
     def predict(self, X: ArrayLike | Sequence[ArrayLike]) -> Vector | Matrix:
         """The estimated proportion of each class in the sample X.

@@ -15,6 +15,7 @@ from kernelmean._types import Points
 MIDDLE = (2.5, 97.5)
 OUTLYING = 2.0
 FARTHEST = 3.0  # standard deviations of a column, beyond which values are all the same
+HUGE = 1e30  # beyond which float32 does not keep values
 NEIGHBORS = 15
 TREES = 200
 LANDMARKS = 400
@@ -58,13 +59,15 @@ def families(X: Points, classes: int, seed: int) -> list[Family]:
             "neighbours",
             lambda: _standardized(KNeighborsClassifier(min(NEIGHBORS, few), weights="distance")),
         ),
-        Family("trees", lambda: ExtraTreesClassifier(TREES, random_state=seed)),
+        Family("trees", lambda: _small(X, ExtraTreesClassifier(TREES, random_state=seed))),
     ]
     if X.size * classes <= MOST_BOOSTING:
         found.append(
             Family(
                 "boosting",
-                lambda: HistGradientBoostingClassifier(early_stopping=False, random_state=seed),
+                lambda: _small(
+                    X, HistGradientBoostingClassifier(early_stopping=False, random_state=seed)
+                ),
             )
         )
     return found
@@ -81,6 +84,11 @@ def _standardized(*steps: Any) -> Any:
         _clipped(FARTHEST),
         *steps,
     )
+
+
+def _small(X: Points, trees: Any) -> Any:
+    """Trees, which keep float32 and do not mind units; those of huge values are changed first."""
+    return trees if np.abs(X).max() < HUGE else _standardized(trees)
 
 
 def _clipped(most: float) -> Any:

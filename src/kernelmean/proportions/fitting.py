@@ -22,6 +22,7 @@ from kernelmean.kernels import SPACES, Kernel
 from kernelmean.mean import scaling
 from kernelmean.mean.expansion import AnyMean
 from kernelmean.proportions import means, searching, solving
+from kernelmean.proportions.choosing import Choice
 from kernelmean.proportions.intervals import ProportionIntervals, intervals
 from kernelmean.proportions.means import Plan
 from kernelmean.proportions.searching import Search
@@ -89,7 +90,7 @@ class Settings:
 
     def of_features(self) -> Settings:
         """The same for features of any unit, where nothing was asked."""
-        return replace(self, solver="moments", scale="auto", bandwidth="median", sparse=False)
+        return replace(self, solver="moments", scale="auto", bandwidth="median")
 
     def solved(self) -> Settings:
         """The same with the solver that compares kernel means, where the choice was left open."""
@@ -121,7 +122,7 @@ class ClassMeans:
     plan: Plan
     settings: Settings
     search: Search | None
-    choice: None = None  # nobody chose: kernel means were asked for
+    choice: Choice | None = None  # None: kernel means were asked for
 
     @property
     def solver(self) -> str:
@@ -245,7 +246,7 @@ def _warn_if_indistinct(system: System, names: Sequence[Any]) -> None:
             "proportions cannot be told "
             "apart, and the solution of least norm is given; merge classes or change the "
             "bandwidth.",
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

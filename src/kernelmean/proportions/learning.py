@@ -17,7 +17,7 @@ from kernelmean._types import IntVector
 from kernelmean.kernels import Gaussian
 from kernelmean.proportions import searching
 from kernelmean.proportions.calibration import LEAST_POSTERIOR
-from kernelmean.proportions.choosing import balanced
+from kernelmean.proportions.choosing import Candidate, Choice, balanced
 from kernelmean.proportions.counting import Counter, counter
 from kernelmean.proportions.fitting import Settings, plan_of
 from kernelmean.proportions.pooling import CalibratedPool
@@ -49,11 +49,13 @@ def way(settings: Settings, representation: Any, counts: IntVector, names: Seque
         return "features"
     if counts.min() > 1:
         return "posteriors"
-    warnings.warn(
+    lonely = (
         f"class {names[int(np.argmin(counts))]!r} has one row, so no classifier can be judged on "
-        "rows of it that it has not seen: kernel means of the features are compared instead.",
-        stacklevel=4,
+        "rows of it that it has not seen"
     )
+    if settings.solver == "likelihood":
+        raise ValueError(f"{lonely}, and solver='likelihood' needs one.")
+    warnings.warn(f"{lonely}: kernel means of the features are compared instead.", stacklevel=4)
     return "features"
 
 
@@ -81,16 +83,16 @@ def learn(
     return Learned(pool, found)
 
 
-def features_are_better(
+def with_features(
     points: Sample, y: IntVector, learned: Learned, settings: Settings, streams: Streams
-) -> bool:
-    """Whether kernel means of the features recover simulated mixtures clearly better.
+) -> Choice | None:
+    """The choice with kernel means of the features among the candidates, tried in the same way.
 
-    They are tried as they would be used, on some of the rows.
+    They are chosen where they recover simulated mixtures clearly better. None without a choice.
     """
     choice = learned.counter.choice
     if choice is None:
-        return False
+        return None
     rows = balanced(y, FEATURE_ROWS, streams.of("feature rows"))
     X = ArraySample(points.rows(rows))
     groups = [X.restrict(np.flatnonzero(y[rows] == c)) for c in range(int(y.max()) + 1)]
@@ -99,7 +101,12 @@ def features_are_better(
     trial = searching.Trial(mapped, None, plan, "moments", streams)
     assert isinstance(plan.kernel, Gaussian)  # the usual one, since nobody asked for another
     error = trial.error(plan.kernel.bandwidth) / len(groups)
-    return error < BETTER * float(choice.errors.min())
+    features = Candidate("features")
+    return Choice(
+        features if error < BETTER * float(choice.errors.min()) else choice.chosen,
+        [*choice.candidates, features],
+        np.append(choice.errors, error),
+    )
 
 
 def _warn_if_ignorant(pool: CalibratedPool, y: IntVector) -> None:

@@ -13,12 +13,20 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from kernelmean import _blas
-from kernelmean._types import IntVector, Matrix, Points
-from kernelmean.proportions.calibration import Calibration, Scores, calibrate, log_loss, log_odds
+from kernelmean._types import ArrayLike, IntVector, Matrix, Points
+from kernelmean.proportions.calibration import (
+    BIAS_PENALTY,
+    BIAS_PENALTY_OF_OTHERS,
+    Calibration,
+    Scores,
+    calibrate,
+    log_loss,
+    log_odds,
+)
 from kernelmean.proportions.families import Family, families
 from kernelmean.proportions.representing import decisions, method_of
 from kernelmean.proportions.representing import folds as folds_of
@@ -68,8 +76,9 @@ class CalibratedPool(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classifier = classifier
         self.random_state = random_state
 
-    def fit(self, X: Points, y: Any) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn from labelled rows; every class needs two of them."""
+        X, y = validate_data(self, X, y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         tried = self._families(X)
         count = folds_of(codes, self.classes_.tolist())
@@ -81,21 +90,28 @@ class CalibratedPool(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             jobs = [(family, X, codes, *part) for family in tried for part in parts]
             found = [*workers.map(_held_out, jobs)]
             tables = [found[i : i + count] for i in range(0, len(found), count)]
-            scores = [_together(table, parts) for table in tables]
+            methods = [method_of(family.make()) for family in tried]
+            scores = [
+                _together(table, parts, method, len(self.classes_))
+                for table, method in zip(tables, methods, strict=True)
+            ]
             trusted = self._settle(tried, np.stack(scores), codes)
             self.members_ = [*workers.map(_fitted, [(family, X, codes) for family in trusted])]
         return self
 
-    def predict_proba(self, X: Points) -> Matrix:
+    def predict_proba(self, X: ArrayLike) -> Matrix:
         """(n, C) calibrated posteriors, in the order of ``classes_``."""
         check_is_fitted(self, "members_")
+        X = validate_data(self, X, reset=False)
         if self.classifier is not None:
-            return self.calibration_.posteriors(log_odds(decisions(self.members_[0], X))[None])
+            member = self.members_[0]
+            own = log_odds(decisions(member, X), method_of(member))
+            return self.calibration_.posteriors(own[None])
         with _blas.one_thread(), self._workers() as workers:
             scores = workers.map(_scores, [(member, X) for member in self.members_])
             return self.calibration_.posteriors(np.stack([*scores]))
 
-    def predict(self, X: Points) -> Any:
+    def predict(self, X: ArrayLike) -> Any:
         """(n,) the most probable label of each row."""
         return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
 
@@ -117,7 +133,8 @@ class CalibratedPool(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _settle(self, tried: list[Family], scores: Scores, codes: IntVector) -> list[Family]:
         """The families that are trusted, and the posteriors of rows that follow from it."""
-        alone = [calibrate(scores[[j]], codes) for j in range(len(tried))]
+        penalty = BIAS_PENALTY if self.classifier is None else BIAS_PENALTY_OF_OTHERS
+        alone = [calibrate(scores[[j]], codes, penalty) for j in range(len(tried))]
         losses = [log_loss(one.posteriors(scores[[j]]), codes) for j, one in enumerate(alone)]
         self.losses_ = dict(zip(_names(tried), losses, strict=True))
         self.calibration_, kept = _pooled(scores, codes, alone, losses)
@@ -148,7 +165,7 @@ def _scores(job: tuple[Any, Points]) -> Matrix:
     """(n, C) scores of rows by a fitted classifier; on one thread, as it was fitted."""
     member, X = job
     with threadpool_limits(1, user_api="openmp"):
-        return log_odds(decisions(member, X))
+        return log_odds(decisions(member, X), method_of(member))
 
 
 def _held_out(job: tuple[Family, Points, IntVector, IntVector, IntVector]) -> Matrix:
@@ -168,9 +185,17 @@ def _fitted(job: tuple[Family, Points, IntVector]) -> Any:
         return family.make().fit(X, codes)
 
 
-def _together(found: list[Matrix], parts: list[tuple[IntVector, IntVector]]) -> Matrix:
+def _together(
+    found: list[Matrix], parts: list[tuple[IntVector, IntVector]], method: str, classes: int
+) -> Matrix:
     """(n, C) scores of all rows, from those of each part."""
+    columns = found[0].shape[1]
+    if columns != classes and not (columns == 1 and classes == 2):
+        raise ValueError(
+            f"the classifier's {method} has {columns} columns for {classes} classes; it must have "
+            "one for each class (decision_function_shape='ovr', not 'ovo')."
+        )
     values = np.empty((sum(map(len, found)), found[0].shape[1]))
     for table, (_, asked) in zip(found, parts, strict=True):
         values[asked] = table
-    return log_odds(values)
+    return log_odds(values, method)

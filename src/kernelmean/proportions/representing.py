@@ -67,7 +67,17 @@ def method_of(classifier: Any) -> str:
             "representation must be 'auto', 'raw', None or a classifier with predict_proba or "
             f"decision_function, got {classifier!r}."
         )
+    if method == "decision_function" and _of_pairs(classifier):
+        raise ValueError(
+            "representation compares pairs of classes (decision_function_shape='ovo'), but one "
+            "value for each class is needed: take decision_function_shape='ovr'."
+        )
     return method
+
+
+def _of_pairs(classifier: Any) -> bool:
+    """Whether decision values are of pairs of classes, which three columns do not show."""
+    return bool(classifier.get_params().get("decision_function_shape") == "ovo")
 
 
 def _table(scores: Any) -> Points:

@@ -47,7 +47,8 @@ class System:
     @lazy
     def normal(self) -> Matrix:
         """MᵀG⁻¹M, the matrix of the moment equations Mπ = κ."""
-        matrix: Matrix = self.moments.T @ self.metric @ self.moments
+        product = self.moments.T @ self.metric @ self.moments
+        matrix: Matrix = 0.5 * (product + product.T)
         return matrix
 
 
