@@ -16,7 +16,7 @@ class FitWarning(UserWarning):
     """A fit that left the number of centres to us has a large error, or one above ``error=``.
 
     The text says how large the error is and what to change. A fit with a given ``k`` says it by
-    :attr:`SparseKernelMean.estimated_error` alone.
+    ``SparseKernelMean.estimated_error`` alone.
 
     See Also
     --------

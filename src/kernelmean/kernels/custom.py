@@ -49,7 +49,7 @@ class Radial(Kernel):
     l2_decay_function : callable, optional
         −d l2_profile/ds, for moving centres in ``space="l2"``.
     scales : callable, optional
-        ``scales(size, d, rng)`` as :meth:`spectral_scales`, for the spectral certificate.
+        ``scales(size, d, rng)`` as ``spectral_scales``, for the spectral certificate.
     sampler : callable, optional
         ``sampler(size, d, rng)`` gives random points of density φ.
 
