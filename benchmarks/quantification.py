@@ -36,7 +36,10 @@ SHOWN = ("EMQ", "KDEyML")  # QuaPy's best as a rule: on each line with both clas
 
 def chosen(model: km.ClassProportions, split: Split) -> Posteriors:
     """Posteriors of the classifier that our estimator chose, out of fold for the training rows."""
-    return Posteriors(model._posteriors, model.classifier_.predict_proba(split.pool))
+    pool = model.classifier_
+    if pool is None:
+        raise AbsentError("our estimator chose the features: it has no posteriors to give")
+    return Posteriors(pool.out_of_fold_, pool.predict_proba(split.pool))
 
 
 @cache

@@ -56,7 +56,9 @@ class StandIn:
 
     def fit(self, X, y):
         self.classifier_ = LogisticRegression().fit(X, y)
-        self._posteriors = cross_val_predict(self.classifier_, X, y, method="predict_proba")
+        self.classifier_.out_of_fold_ = cross_val_predict(
+            self.classifier_, X, y, method="predict_proba"
+        )
         return self
 
     def predict(self, X):

@@ -39,7 +39,9 @@ def test_a_classifier_that_knows_nothing_is_not_trusted():
 def test_an_overconfident_classifier_is_tamed():
     z, y, P = drawn(4000, 4, 1, 2, [0.5], [0.0] * 4)
     told = softmax(3.0 * z[0], axis=1)
-    mended = calibrate(log_odds(told)[None], y).posteriors(log_odds(told)[None])
+    mended = calibrate(log_odds(told, "predict_proba")[None], y).posteriors(
+        log_odds(told, "predict_proba")[None]
+    )
     assert log_loss(mended, y) < log_loss(told, y) - 0.3
     assert log_loss(mended, y) == pytest.approx(log_loss(P, y), abs=0.01)
 
@@ -75,16 +77,32 @@ def test_rows_without_an_error_do_not_make_slopes_infinite():
 
 def test_log_odds_of_posteriors_and_of_decision_values():
     P = np.array([[0.8, 0.2], [0.0, 1.0]])
-    z = log_odds(P)
+    z = log_odds(P, "predict_proba")
     np.testing.assert_allclose(z.sum(axis=1), 0.0, atol=1e-12)
     assert z[0, 0] - z[0, 1] == pytest.approx(np.log(4.0))
     assert z[1, 1] - z[1, 0] == pytest.approx(-np.log(calibration.LEAST_POSTERIOR))
-    np.testing.assert_allclose(log_odds(np.array([[1.5], [-2.0]])), [[-0.75, 0.75], [1.0, -1.0]])
+    np.testing.assert_allclose(
+        log_odds(np.array([[1.5], [-2.0]]), "decision_function"), [[-0.75, 0.75], [1.0, -1.0]]
+    )
     values = np.array([[1.0, 2.0, 6.0], [0.0, 0.0, 3.0]])
-    np.testing.assert_allclose(log_odds(values), values - values.mean(axis=1, keepdims=True))
+    np.testing.assert_allclose(
+        log_odds(values, "decision_function"), values - values.mean(axis=1, keepdims=True)
+    )
 
 
 def test_scores_that_say_nothing():
     found = calibrate(np.zeros((1, 30, 2)), np.repeat([0, 1], [20, 10]))
     P = found.posteriors(np.zeros((1, 1, 2)))
     np.testing.assert_allclose(P, [[2 / 3, 1 / 3]], atol=0.02)
+
+
+def test_some_rows_of_large_classes_stand_for_all(monkeypatch):
+    z, y, _ = drawn(6000, 3, 1, 3, [0.8], [1.5, 0.0, -1.5])
+    whole = calibrate(z, y)
+    monkeypatch.setattr(calibration, "MOST_ROWS", 1500)
+    some, masses = calibration._some(y)
+    assert len(some) < 1600
+    np.testing.assert_allclose(np.bincount(y[some], masses), np.bincount(y))
+    few = calibrate(z, y)
+    np.testing.assert_allclose(few.slopes, whole.slopes, atol=0.1)
+    np.testing.assert_allclose(few.biases, whole.biases, atol=0.25)

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC
 
 import kernelmean as km
 from kernelmean._random import Streams
@@ -95,8 +96,9 @@ def test_what_was_fitted_is_there_to_see(fitted):
     assert fitted.kernel_ == fitted.means_[0].kernel
     assert fitted.search_ is None
     assert fitted.choice_.chosen.solver == fitted.solver_
-    assert len(fitted.choice_.errors) == len(fitted.choice_.candidates) == 11
-    assert fitted._posteriors.shape == (310, 3)
+    assert len(fitted.choice_.errors) == len(fitted.choice_.candidates) == 12
+    assert fitted.choice_.candidates[-1] == Candidate("features")
+    assert fitted.classifier_.out_of_fold_.shape == (310, 3)
 
 
 def test_several_samples_are_as_each_alone(fitted):
@@ -202,6 +204,8 @@ def test_features_are_taken_where_they_are_better(monkeypatch):
     model = km.ClassProportions(random_state=0).fit(X, y)
     assert (model.classifier_, model.representation_) == (None, None)
     assert model.solver_ == "moments"
+    assert model.choice_.chosen == Candidate("features")
+    assert all(hasattr(mean, "kappa") for mean in model.means_)  # sparse, whatever was tried
     assert model.predict(drawn([90, 10], 1)[0])[0] == pytest.approx(0.9, abs=0.1)
 
 
@@ -210,7 +214,7 @@ def test_few_rows_of_many_are_learned_from(monkeypatch):
     monkeypatch.setattr(learning, "LEARNED_ROWS", 100)
     monkeypatch.setattr(counting, "MOST_ROWS", 70)
     model = km.ClassProportions(random_state=0).fit(X, y)
-    assert len(model._posteriors) == 100
+    assert len(model.classifier_.out_of_fold_) == 100
     assert len(model._fitted.y) == 70
     assert model.predict(drawn([50, 50], 1)[0])[0] == pytest.approx(0.5, abs=0.12)
 
@@ -221,6 +225,54 @@ def test_rows_are_balanced():
     assert np.bincount(y[rows]).tolist() == [60, 30, 10]
     assert len(np.unique(rows)) == 100
     np.testing.assert_array_equal(choosing.balanced(y, 540, np.random.default_rng(0)), range(540))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("n", "classes"), [(60, 6), (200, 10), (40, 2)])
+def test_classes_that_can_hardly_be_told_apart(seed, n, classes):
+    X = np.random.default_rng(seed).normal(size=(n, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model = km.ClassProportions(representation=LOGISTIC, random_state=seed).fit(
+            X, np.arange(n) % classes
+        )
+    found = model.predict_interval(X)
+    assert found.proportions.sum() == pytest.approx(1.0)
+    assert np.mean(found.upper - found.lower) > 0.3
+
+
+def test_decision_values_of_pairs_are_refused():
+    X, y = drawn([30, 30, 30], 0)
+    with pytest.raises(ValueError, match="take decision_function_shape='ovr'"):
+        km.ClassProportions(representation=SVC(decision_function_shape="ovo")).fit(X, y)
+    model = km.ClassProportions(representation=SVC(), random_state=0).fit(X, y)
+    assert model.predict(drawn([60, 20, 20], 1)[0])[0] == pytest.approx(0.6, abs=0.12)
+
+
+def test_a_classifier_with_other_shares_than_the_data_is_mended():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [2000, 12])
+    X = rng.normal(size=(2012, 2)) + 2.0 * y[:, None]
+    even = LogisticRegression(class_weight="balanced")
+    P = learning.CalibratedPool(even).fit(X, y).out_of_fold_
+    assert P[:, 1].sum() == pytest.approx(12.0, rel=0.1)
+
+
+def test_few_rows_of_a_class_leave_no_choice():
+    model = km.ClassProportions(representation=LOGISTIC, random_state=0).fit(*drawn([40, 4], 0))
+    assert (model.choice_, model.solver_) == (None, "likelihood")
+
+
+def test_huge_values():
+    X, y = drawn([40, 40], 0)
+    model = km.ClassProportions(random_state=0).fit(X * 1e100, y)
+    assert model.predict(drawn([80, 20], 1)[0] * 1e100)[0] == pytest.approx(0.8, abs=0.15)
+
+
+def test_one_row_and_a_likelihood_that_needs_more():
+    X, y = drawn([10, 1], 0)
+    with pytest.raises(ValueError, match=r"class 1 has one row.*solver='likelihood' needs one"):
+        km.ClassProportions(solver="likelihood").fit(X, y)
 
 
 # --- simulated mixtures

@@ -68,11 +68,30 @@ def test_a_family_that_knows_nothing_is_left_out(monkeypatch):
 
 
 def test_where_no_family_knows_anything_one_is_kept(monkeypatch):
-    blind = [Family("blind", lambda: DummyClassifier(strategy="prior"))]
+    class Mute(DummyClassifier):
+        def predict_proba(self, X):
+            return np.full((len(X), 2), 0.5)
+
+    blind = [Family(name, Mute) for name in ("blind", "as blind")]
     monkeypatch.setattr(pooling, "families", lambda *_: blind)
     X, y = rows(90)
-    pool = CalibratedPool().fit(X, y[::-1] // 2 * 2)
+    pool = CalibratedPool().fit(X, y)
     assert pool.names_ == ["blind"]
+    np.testing.assert_allclose(pool.predict_proba(X), 0.5, atol=0.02)
+
+
+def test_frames_and_lists_are_rows():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    X, y = rows(60)
+    P = CalibratedPool(LogisticRegression()).fit(X, y).predict_proba(X)
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    pool = CalibratedPool(LogisticRegression()).fit(frame, y)
+    np.testing.assert_allclose(pool.predict_proba(frame), P)
+    np.testing.assert_allclose(
+        CalibratedPool(LogisticRegression()).fit(X.tolist(), y).predict_proba(X), P
+    )
+    with pytest.raises(ValueError, match="feature names"):
+        pool.predict_proba(frame[["b", "a", "c"]])
 
 
 def test_the_number_of_threads_does_not_matter(monkeypatch, fitted):

@@ -66,7 +66,8 @@ def calibrate(scores: Scores, y: IntVector, bias_penalty: float = BIAS_PENALTY) 
     y = y[some]
     J, n, C = scores.shape
     units = np.sqrt(np.mean(scores**2, axis=(1, 2)))
-    units[units == 0.0] = 1.0
+    silent = units == 0.0
+    units[silent] = 1.0
     z = scores / units[:, None, None]
     truth = np.eye(C)[y]
 
@@ -89,7 +90,7 @@ def calibrate(scores: Scores, y: IntVector, bias_penalty: float = BIAS_PENALTY) 
         bounds=[(0.0, None)] * J + [(None, None)] * C,
         options={"maxiter": ITERATIONS},
     ).x
-    return Calibration(found[:J] / units, found[J:])
+    return Calibration(np.where(silent, 0.0, found[:J] / units), found[J:])
 
 
 def _some(y: IntVector) -> tuple[IntVector, Vector]:

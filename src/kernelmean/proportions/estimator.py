@@ -47,7 +47,8 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         system without π ≥ 0 and projects, as [1]_ does. "moments" corrects "qp" for the bias of
         finite and of sparse class means (Mπ = κ, M measured on the training points without each
         point's own share); it is better where classes have few points or the bandwidth is narrow.
-        "auto" is, on posteriors, whichever recovers simulated mixtures best, and "qp" on features.
+        "auto" is, on posteriors, the likelihood, unless another recovers simulated mixtures clearly
+        better, and "qp" on features.
     space : {'rkhs', 'l2'}, default='rkhs'
         Whether kernel mean embeddings or densities are compared.
     sparse : bool, default=True
@@ -449,11 +450,6 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
     def _checked(self) -> ClassMeans | Counter:
         check_is_fitted(self, "means_")
         return self._fitted
-
-    @property
-    def _posteriors(self) -> Matrix | None:
-        """(n, C) of the training points, by classifiers that have not seen them."""
-        return None if self.classifier_ is None else self.classifier_.out_of_fold_
 
     def _represented(self, X: Any) -> Sample:
         points = estimators.sample(self, X, reset=False)

@@ -78,16 +78,16 @@ class CalibratedPool(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn from labelled rows; every class needs two of them."""
-        X, y = validate_data(self, X, y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        tried = self._families(X)
+        rows, labels = validate_data(self, X, y)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        tried = self._families(rows)
         count = folds_of(codes, self.classes_.tolist())
         folds = StratifiedKFold(count, shuffle=True, random_state=self.random_state)
-        parts = [*folds.split(X, codes)]
+        parts = [*folds.split(rows, codes)]
         with warnings.catch_warnings(), _blas.one_thread(), self._workers() as workers:
             if self.classifier is None:  # of ours, which need not converge to be of use
                 warnings.simplefilter("ignore", ConvergenceWarning)
-            jobs = [(family, X, codes, *part) for family in tried for part in parts]
+            jobs = [(family, rows, codes, *part) for family in tried for part in parts]
             found = [*workers.map(_held_out, jobs)]
             tables = [found[i : i + count] for i in range(0, len(found), count)]
             methods = [method_of(family.make()) for family in tried]
@@ -96,19 +96,19 @@ class CalibratedPool(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 for table, method in zip(tables, methods, strict=True)
             ]
             trusted = self._settle(tried, np.stack(scores), codes)
-            self.members_ = [*workers.map(_fitted, [(family, X, codes) for family in trusted])]
+            self.members_ = [*workers.map(_fitted, [(family, rows, codes) for family in trusted])]
         return self
 
     def predict_proba(self, X: ArrayLike) -> Matrix:
         """(n, C) calibrated posteriors, in the order of ``classes_``."""
         check_is_fitted(self, "members_")
-        X = validate_data(self, X, reset=False)
+        rows = validate_data(self, X, reset=False)
         if self.classifier is not None:
             member = self.members_[0]
-            own = log_odds(decisions(member, X), method_of(member))
+            own = log_odds(decisions(member, rows), method_of(member))
             return self.calibration_.posteriors(own[None])
         with _blas.one_thread(), self._workers() as workers:
-            scores = workers.map(_scores, [(member, X) for member in self.members_])
+            scores = workers.map(_scores, [(member, rows) for member in self.members_])
             return self.calibration_.posteriors(np.stack([*scores]))
 
     def predict(self, X: ArrayLike) -> Any:
