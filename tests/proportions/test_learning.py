@@ -127,6 +127,23 @@ def test_several_intervals(fitted):
         fitted.predict_interval([several[0], several[0][:1]])
 
 
+def test_a_wrong_one_of_several_is_named(fitted):
+    good = drawn([5, 5, 5], 0)[0]
+    with pytest.raises(ValueError, match=r"in sample 1: .*NaN"):
+        fitted.predict([good, np.full((3, 2), np.nan)])
+    with pytest.raises(ValueError, match=r"in sample 2: .*features"):
+        fitted.predict_interval([good, good, good[:, :1]])
+    with pytest.raises(ValueError, match="in sample 0: "):
+        fitted.goodness_of_fit([good[:0]])
+
+
+def test_several_samples_are_explained_one_by_one(fitted):
+    several = [drawn([50, 20, 5], 3)[0], drawn([10, 0, 9], 4)[0] + 5.0]
+    first, second = fitted.goodness_of_fit(several)
+    assert first.p_value == fitted.goodness_of_fit(several[0]).p_value > 0.01
+    assert second.p_value < 0.01
+
+
 def test_several_samples_by_kernel_means():
     X, y = drawn([60, 60], 0)
     model = km.ClassProportions(bandwidth=1.0, random_state=0).fit(X, y)

@@ -102,7 +102,7 @@ def command(
     facts = {
         "training_points": len(table),
         "points": len(points),
-        "classifier": None if model.classifier_ is None else model.classifier_.names_,
+        "classifier": _learnt(model, representation),
         "kernel": str(model.kernel_) if model.classifier_ is None else None,
         "solver": model.solver_,
         "level": level,
@@ -139,7 +139,9 @@ def _goodness_of_fit(
 
     if max(Counter(labels.tolist()).values()) < FEWEST_ROWS:
         return None
-    return model.goodness_of_fit(points, random_state=seed)
+    found = model.goodness_of_fit(points, random_state=seed)
+    assert not isinstance(found, list)  # one sample was asked for
+    return found
 
 
 def _explained(fit: GoodnessOfFit | None, as_json: bool) -> dict[str, Any]:
@@ -148,6 +150,13 @@ def _explained(fit: GoodnessOfFit | None, as_json: bool) -> dict[str, Any]:
         return {"explained": None if fit is None else f"p = {fit.p_value:.3g}"}
     names = ("distance", "expected_distance", "p_value")
     return {name: None if fit is None else fit._asdict()[name] for name in names}
+
+
+def _learnt(model: ClassProportions, asked: Representation) -> list[str] | None:
+    """The classifiers that have a part in the posteriors; None where there are none."""
+    if model.classifier_ is None:
+        return None
+    return model.classifier_.names_ if asked is Representation.auto else [asked.value]
 
 
 def _rows(classes: list[Any], found: ProportionIntervals) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from kernelmean._random import Streams
 from kernelmean._types import IntVector, Matrix, Vector
 from kernelmean.engines import Engine
+from kernelmean.fitting.cells import Cells
 from kernelmean.kernels import Kernel
 from kernelmean.mean.expansion import AnyMean
 from kernelmean.proportions import choosing, intervals, score_intervals, simplex_means, solving
@@ -100,26 +102,28 @@ def counter(
         rng = streams.of("counted mixtures")
         choice = choosing.choose(unseen, values, y, half, rng)
     cells = simplex_means.class_cells(P, y, k, engine, streams.of("class cells"))
-    kept = np.flatnonzero(weights[1:])
-    likelihood = Likelihood(
-        prior,
-        float(weights[0]),
-        weights[1:][kept],
-        tuple(simplex_means.blurred(cells, BANDWIDTHS[i]) for i in kept),
-    )
+    likelihood = _likelihood(prior, weights, cells)
     bandwidth = _bandwidth(weights, choice)
-    simplex = simplex_means.blurred(cells, bandwidth)
     system = None
     if choice is not None and choice.chosen.solver != "likelihood":
         system = choosing.system_of(values[bandwidth], y, np.arange(len(y)))
+    simplex = simplex_means.blurred(cells, bandwidth)
     return Counter(likelihood, choice, simplex, system, unseen, y)
 
 
+def _likelihood(prior: Vector, weights: Vector, cells: Sequence[Cells]) -> Likelihood:
+    """The stack of the members that have a weight."""
+    kept = np.flatnonzero(weights[1:])
+    densities = tuple(simplex_means.blurred(cells, BANDWIDTHS[i]) for i in kept)
+    return Likelihood(prior, float(weights[0]), weights[1:][kept], densities)
+
+
 def _bandwidth(weights: Vector, choice: Choice | None) -> float:
-    """That of the chosen means, or of the density that counts most in the likelihood."""
+    """That of the chosen means, or of the density that counts most, or that in the middle."""
     if choice is not None and choice.chosen.bandwidth is not None:
         return choice.chosen.bandwidth
-    return BANDWIDTHS[int(np.argmax(weights[1:]))]
+    most = int(np.argmax(weights[1:]))
+    return BANDWIDTHS[most if weights[1 + most] > 0.0 else len(BANDWIDTHS) // 2]
 
 
 def _unseen_values(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -81,7 +80,8 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         the options from ``space`` to ``spread``, or where they recover simulated mixtures better,
         they are those of the features. "raw" or None: always so. A classifier is calibrated in the
         same way; with an option of kernel means they are over its scores (``predict_proba``, or
-        ``decision_function`` where there is none), out-of-fold for the training points.
+        ``decision_function`` where there is none), out-of-fold for the
+        training points. It sees an array, without the names of columns.
     sparse_test : bool, default=False
         Whether to replace the new sample, too, by its sparse mean, as [1]_ did. It is slower,
         unless a sample is used often.
@@ -273,7 +273,7 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         fitted = fit_class_means(groups, names, settings.solved(), chance)
         self._fitted = replace(fitted, choice=tried)
 
-    def predict(self, X: ArrayLike | Sequence[ArrayLike]) -> Vector | Matrix:
+    def predict(self, X: Any) -> Vector | Matrix:
         """The estimated proportion of each class in the sample X.
 
         Parameters
@@ -309,7 +309,7 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
 
     def predict_interval(
         self,
-        X: ArrayLike | Sequence[ArrayLike],
+        X: Any,
         *,
         level: float = 0.95,
         n_bootstrap: int = 1000,
@@ -382,7 +382,9 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
             return [interval(sample) for sample in self._each(X)]
         return interval(self._represented(X))
 
-    def goodness_of_fit(self, X: ArrayLike, *, random_state: RandomState = 0) -> GoodnessOfFit:
+    def goodness_of_fit(
+        self, X: Any, *, random_state: RandomState = 0
+    ) -> GoodnessOfFit | list[GoodnessOfFit]:
         """Whether the sample X can be a mixture of the classes at all.
 
         Proportions mean something only where the classes look as they did in training and nothing
@@ -392,14 +394,14 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            The new sample, one point per row.
+        X : array-like of shape (n, d), or a list of such samples
+            The new sample, one point per row; or several.
         random_state : int, RandomState instance, numpy.random.Generator or None, default=0
             Seeds the simulated law of the distance.
 
         Returns
         -------
-        GoodnessOfFit
+        GoodnessOfFit, or a list of them
             ``distance`` to the nearest mixture, the ``expected_distance`` of one by chance,
             ``p_value``, and ``proportions`` of the nearest mixture. Time O(n·d) kernel values at
             200 landmarks.
@@ -434,13 +436,17 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         True
         """
         check_is_fitted(self, "means_")
-        points = estimators.sample(self, X, reset=False)
         if self._mixture_test is None:
             raise ValueError(
                 "every class was fitted on one or two points, which say too little of its spread: "
                 "no goodness of fit can be given."
             )
-        return self._mixture_test.test(points, self.engine, _checks.streams(random_state))
+        chance = _checks.streams(random_state)
+        if is_several(X):
+            each = [self._sample(sample, i) for i, sample in enumerate(X)]
+            return [self._mixture_test.test(points, self.engine, chance) for points in each]
+        points = estimators.sample(self, X, reset=False)
+        return self._mixture_test.test(points, self.engine, chance)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -457,7 +463,7 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
 
     def _each(self, several: Any) -> list[Sample]:
         """The samples; a classifier is asked for all of them at once, which it likes better."""
-        each = [estimators.sample(self, X, reset=False) for X in several]
+        each = [self._sample(X, i) for i, X in enumerate(several)]
         if self.representation_ is None or not each:
             return each
         if not all(sample.resident for sample in each):
@@ -465,6 +471,13 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         scores = self.representation_.scores(np.concatenate([sample.array() for sample in each]))
         ends = np.cumsum([len(sample) for sample in each])
         return [ArraySample(part) for part in np.split(scores, ends[:-1])]
+
+    def _sample(self, X: Any, position: int) -> Sample:
+        """One of several samples; an error says which."""
+        try:
+            return estimators.sample(self, X, reset=False)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"in sample {position}: {error}") from error
 
     def _scored(self, points: Sample) -> Sample:
         assert self.representation_ is not None

@@ -73,7 +73,7 @@ class Settings:
         return (
             isinstance(self.kernel, str)
             if self.bandwidth is None
-            else _is(self.bandwidth, "search")
+            else is_word(self.bandwidth, "search")
         )
 
     def about_means(self) -> bool:
@@ -195,7 +195,7 @@ def plan_of(groups: Sequence[Sample], settings: Settings, streams: Streams) -> P
 
 def _prepare(groups: Sequence[Sample], settings: Settings) -> Prepared:
     """Scale and kernel from all classes together; before a search, any kernel of the family."""
-    labelled = _is(settings.bandwidth, LABELLED_RULE)
+    labelled = is_word(settings.bandwidth, LABELLED_RULE)
     rule = (
         DEFAULT_RULE
         if settings.bandwidth is None or settings.searching or labelled
@@ -250,7 +250,8 @@ def _warn_if_indistinct(system: System, names: Sequence[Any]) -> None:
         )
 
 
-def _is(value: Any, word: str) -> bool:
+def is_word(value: Any, word: str) -> bool:
+    """Whether an option, which may be an array or an object, is this word."""
     return isinstance(value, str) and value == word
 
 

@@ -19,7 +19,7 @@ from kernelmean.proportions import searching
 from kernelmean.proportions.calibration import LEAST_POSTERIOR
 from kernelmean.proportions.choosing import Candidate, Choice, balanced
 from kernelmean.proportions.counting import Counter, counter
-from kernelmean.proportions.fitting import Settings, plan_of
+from kernelmean.proportions.fitting import Settings, is_word, plan_of
 from kernelmean.proportions.pooling import CalibratedPool
 from kernelmean.proportions.representing import method_of
 from kernelmean.proportions.simplex_means import CELLS
@@ -40,9 +40,9 @@ class Learned(NamedTuple):
 
 def way(settings: Settings, representation: Any, counts: IntVector, names: Sequence[Any]) -> Way:
     """What the options ask for."""
-    if representation is None or _is(representation, "raw"):
+    if representation is None or is_word(representation, "raw"):
         return "features"
-    if not _is(representation, "auto"):
+    if not is_word(representation, "auto"):
         method_of(representation)
         return "scores" if settings.about_means() else "posteriors"
     if settings.about_means():
@@ -120,7 +120,3 @@ def _warn_if_ignorant(pool: CalibratedPool, y: IntVector) -> None:
             "seen: proportions can hardly be estimated, and intervals are wide.",
             stacklevel=5,
         )
-
-
-def _is(value: Any, word: str) -> bool:
-    return isinstance(value, str) and value == word
