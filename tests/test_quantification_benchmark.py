@@ -234,8 +234,7 @@ def test_the_estimator_itself_takes_part(quapy, tmp_path, monkeypatch):
     assert 0.0 <= quantification_doubt.alarms(split).prior <= 1.0
 
 
-def test_time_with_the_same_classifier(quapy, made_up, monkeypatch):
-    monkeypatch.setattr(quantification_time, "TIMED", 2)
+def test_time_with_the_same_classifier(quapy, made_up):
     two, three, nowhere = quantification_time.same_classifier(made_up)
     assert (two.case, two.goal) == ("two", "≤ 1")
     assert three.ratio > 0.0
