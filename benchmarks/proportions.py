@@ -209,9 +209,10 @@ TABLES = quantification.TABLES | {
 if __name__ == "__main__":
     run(
         "Class proportions",
-        f"Written by `make bench`. {quantification.NOTE} Proportions of digits and of MNIST are "
-        "those of the paper, 0 to 4, by kernel means of the points (`representation=None, "
-        'solver="qp"`) or of posteriors; ratios there: ℓ1 error of blind guesses to that of the '
-        "method, and time of a bandwidth with full means to that with sparse ones.",
+        f"Written by `make bench`, each table in a run of its own. {quantification.NOTE} "
+        "Proportions of digits and of MNIST are those of the paper, 0 to 4, by kernel means of "
+        'the points (`representation=None, solver="qp"`) or of posteriors; ratios there: ℓ1 '
+        "error of blind guesses to that of the method, and time of a bandwidth with full means "
+        "to that with sparse ones.",
         TABLES,
     )

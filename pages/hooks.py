@@ -24,6 +24,7 @@ EVIDENCE = [
     "density",
     "embedding",
     "meanshift",
+    "proportions",
     "speed",
     "performance",
     "gpu",
