@@ -116,9 +116,7 @@ def alarms(split: Split) -> Shares:
         found[0].append(_alarm(whole, pool[rows]))
         found[1].append(_alarm(whole, pool[rows] + noise))
         if last > 1:
-            known = _some(labels, np.arange(last), rng)
-            foreign = rng.permutation(np.flatnonzero(labels == last))
-            mixed = np.concatenate([foreign[: round(UNSEEN * len(known))], known])[: len(known)]
+            mixed = _with_unseen(labels, last, rng)
             found[2].append(_alarm(_tested(training[y != last], y[y != last]), pool[mixed]))
     prior, noisy, unseen = (float(np.mean(some)) if some else None for some in found)
     assert prior is not None
@@ -133,6 +131,13 @@ def _some(labels: np.ndarray, classes: np.ndarray, rng: np.random.Generator) -> 
     members = [rng.permutation(np.flatnonzero(labels == c)) for c in classes]
     kept = [rows[:n] for rows, n in zip(members, counts, strict=True)]
     return rng.permutation(np.concatenate(kept))
+
+
+def _with_unseen(labels: np.ndarray, last: int, rng: np.random.Generator) -> np.ndarray:
+    """Rows of the classes before `last`, of which a part is replaced by rows of `last`."""
+    known = _some(labels, np.arange(last), rng)
+    foreign = rng.permutation(np.flatnonzero(labels == last))
+    return np.concatenate([foreign[: round(UNSEEN * len(known))], known])[: len(known)]
 
 
 def _tested(X: np.ndarray, y: np.ndarray) -> km.ClassProportions:

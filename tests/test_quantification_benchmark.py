@@ -284,10 +284,9 @@ def test_goodness_of_fit(made_up, monkeypatch):
     assert nowhere.ratio is None
 
 
-def test_rows_of_an_unseen_class_are_in_every_sample(made_up, monkeypatch):
-    seen = []
-    monkeypatch.setattr(quantification_doubt, "_share", lambda model, drawn: seen.extend(drawn))
-    split = quantification_sets.load("three")
-    last = {tuple(row) for row in split.pool[split.pool_labels == 2]}
-    quantification_doubt._unseen(split)
-    assert {sum(tuple(row) in last for row in X) for X in seen} == {8}  # a fifth of 40
+def test_rows_of_an_unseen_class_are_in_every_sample(made_up):
+    labels = quantification_sets.load("three").pool_labels
+    for seed in range(5):
+        rows = quantification_doubt._with_unseen(labels, 2, np.random.default_rng(seed))
+        assert (labels[rows] == 2).mean() == pytest.approx(0.2, abs=0.5 / len(rows))
+        assert len(np.unique(rows)) == len(rows)
