@@ -163,7 +163,7 @@ def of(*subjects: Subject) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("subject", subjects, ids=str)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def one_blas_thread():
     """Tests run side by side, and BLAS threads that wait for one another would slow them all."""
     with threadpool_limits(1, user_api="blas"):
