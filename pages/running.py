@@ -11,6 +11,8 @@ import contextlib
 import io
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 import warnings
@@ -19,6 +21,7 @@ from pathlib import Path
 from pages.blocks import INSTALL, blocks
 
 ROOT = Path(__file__).resolve().parents[1]
+COMMAND = re.compile(r"kernelmean [^|&;<>$*?`#~]+")  # without a word that only a shell understands
 
 
 def run(page: Path) -> list[str]:
@@ -44,6 +47,9 @@ def shell(text: str) -> None:
     for line in text.replace("\\\n", " ").splitlines():
         if INSTALL.match(line):
             continue
+        if COMMAND.fullmatch(line):
+            command(line)
+            continue
         where = ROOT if line.startswith("make --dry-run") else Path.cwd()
         done = subprocess.run(
             ["bash", "-c", line],
@@ -55,6 +61,27 @@ def shell(text: str) -> None:
         )
         if done.returncode != 0:
             raise RuntimeError(f"{line}\n{done.stderr}")
+
+
+def command(line: str) -> None:
+    """A command of this package, in this process.
+
+    One of its own would spend most of its time on imports. Tests of the command line start them.
+    """
+    from kernelmean.cli import main as kernelmean
+
+    errors = io.StringIO()
+    with (
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stderr(errors),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("default")  # a command says its warnings, a page may have none
+        try:
+            kernelmean(shlex.split(line)[1:])
+        except SystemExit as ended:
+            if ended.code:
+                raise RuntimeError(f"{line}\n{errors.getvalue()}") from None
 
 
 def main(page: str, output: str) -> None:

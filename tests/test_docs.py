@@ -13,7 +13,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from pages import blocks, diagram, environment, examples, figures, printed, wording
+from pages import blocks, diagram, environment, examples, figures, printed, running, wording
 from threadpoolctl import threadpool_limits
 
 ROOT = Path(__file__).parent.parent
@@ -190,6 +190,15 @@ def test_there_is_code_on_every_guide_and_worked_example():
     assert expected | {page.name for page in (DOCS / "guides").glob("*.md")} <= {
         page.name for page in WITH_CODE
     }
+
+
+def test_a_command_that_fails_fails_its_page(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for line in ("kernelmean info missing.km", "kernelmean info missing.km | cat; exit 3", "false"):
+        with pytest.raises(RuntimeError, match=re.escape(line)):
+            running.shell(line)
+    running.shell("pip install kernelmean\nkernelmean --version")
+    assert capsys.readouterr() == ("", "")
 
 
 def test_outputs_can_be_brought_up_to_date():
