@@ -19,6 +19,7 @@ from kernelmean.compiled import compiling
 
 SOURCE = Path(kernelmean.__file__).parent
 
+# Two loops, one of which calls the kernel: most processes below compile them anew.
 JOB = """
 import hashlib
 import numpy as np
@@ -26,8 +27,7 @@ import kernelmean as km
 X = np.random.default_rng(0).normal(size=(500, 2))
 cloud = km.engines.open("cpu", threads=2).load(X)
 values = cloud.kernel_sum(km.Gaussian(0.5).radial(2, "rkhs"), X[:9])
-picks = cloud.traverse(0).take(20)
-digest = hashlib.sha256(values.tobytes() + picks.radii.tobytes()).hexdigest()
+digest = hashlib.sha256(values.tobytes()).hexdigest()
 print("RESULT", digest, repr(float(values.sum())))
 """
 
@@ -96,7 +96,7 @@ def warm(tmp_path_factory):
 
 def test_the_first_process_fills_the_cache(warm):
     cache, out = warm
-    assert any(name.endswith(".nbc") for name in names(cache))
+    assert sum(name.endswith(".nbc") for name in names(cache)) == 2
     assert "data saved to" in out
     assert "data loaded from" not in out
 
@@ -123,14 +123,14 @@ def test_each_specialisation_has_files_of_its_own(warm):
 
 
 def test_processes_that_start_at_once_on_an_empty_cache_agree(tmp_path, warm):
-    """Four processes wait for the same signal; all succeed, agree, and leave a cache that a fifth
+    """Three processes wait for the same signal; all succeed, agree, and leave a cache that a fourth
     one only reads.
     """
     go, cache = tmp_path / "go", tmp_path / "cache"
     wait = (
         f"import os, time, numba, numpy\nwhile not os.path.exists({str(go)!r}): time.sleep(0.01)\n"
     )
-    processes = [start(wait + JOB, environment(cache)) for _ in range(4)]
+    processes = [start(wait + JOB, environment(cache)) for _ in range(3)]
     time.sleep(1.0)
     go.touch()
     results = {result(finish(process)) for process in processes}
