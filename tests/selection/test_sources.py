@@ -240,7 +240,7 @@ def test_loops_compiled_by_different_processes_do_not_mix_in_another(tmp_path):
     """
     source = Path(km.__file__).parents[1]
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(source)}
-    for dimensions in (["1"], ["2"], ["3"], ["1", "2", "3"], ["3", "2", "1"]):
+    for dimensions in (["1"], ["2"], ["1", "2"], ["2", "1"]):
         done = subprocess.run(
             [sys.executable, "-c", PROCESS, *dimensions],
             env=environment,
