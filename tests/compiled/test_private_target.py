@@ -124,12 +124,12 @@ def test_memory_is_bounded_over_fresh_functions():
             km.sparse_kernel_mean(X, kernel=kernel, k=4, random_state=0).gradient(X[:5])
             km.sparse_kernel_mean(X, kernel=kernel, k=4, space="l2", random_state=0)(X[:5])
 
-        for _ in range(3):
+        for _ in range(2):
             once()
         before = megabytes()
-        for _ in range(5):
+        for _ in range(3):
             once()
-        print((megabytes() - before) / 5)
+        print((megabytes() - before) / 3)
     """
     if not Path("/proc/self/statm").exists():
         pytest.skip("this platform has no /proc")
