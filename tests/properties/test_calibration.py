@@ -7,6 +7,7 @@ mean 0 and mean square 1; a certificate that met the fit's draws had means of âˆ
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -70,6 +71,27 @@ def z_score(found: km.Certificate, truth: float) -> float:
     return (found.error**2 - truth**2) / (2 * found.error * found.standard_error)
 
 
+@functools.lru_cache(maxsize=1)  # the four tests of a selection follow one another
+def fits(selection: str, kind: str) -> list[tuple[km.SparseKernelMean, float]]:
+    """A mean by every seed, and its true error."""
+    w = weights(kind)
+    p = brute.uniform(X) if w is None else brute.normalised(w)
+    means = [
+        km.sparse_kernel_mean(
+            X,
+            kernel=km.Gaussian(0.5),
+            k=15,
+            selection="kmeans++" if selection == "atoms" else selection,
+            spread="scalar" if selection == "atoms" else None,
+            sample_weight=w,
+            random_state=seed,
+            engine="naive",
+        )
+        for seed in range(ROUNDS)
+    ]
+    return [(mean, true_error(mean, p, w)) for mean in means]
+
+
 @pytest.mark.parametrize("other", [0, 10_000], ids=["same seed", "other seed"])
 @pytest.mark.parametrize(("method", "size", "tails"), [("rows", 200, 0.1), ("spectral", 400, 0.25)])
 @pytest.mark.parametrize(
@@ -85,24 +107,12 @@ def z_score(found: km.Certificate, truth: float) -> float:
     ],
 )
 def test_certificates_are_calibrated(selection, kind, method, size, tails, other):
-    w = weights(kind)
-    p = brute.uniform(X) if w is None else brute.normalised(w)
-    z = []
-    for seed in range(ROUNDS):
-        mean = km.sparse_kernel_mean(
-            X,
-            kernel=km.Gaussian(0.5),
-            k=15,
-            selection="kmeans++" if selection == "atoms" else selection,
-            spread="scalar" if selection == "atoms" else None,
-            sample_weight=w,
-            random_state=seed,
-            engine="naive",
-        )
+    w, z = weights(kind), []
+    for seed, (mean, truth) in enumerate(fits(selection, kind)):
         found = mean.certificate(
             X, sample_weight=w, method=method, size=size, random_state=seed + other
         )
-        z.append(z_score(found, true_error(mean, p, w)))
+        z.append(z_score(found, truth))
     assert_standard(z, tails)
 
 
@@ -139,16 +149,26 @@ def test_spectral_certificates_of_other_kernels_are_calibrated(kernel, space):
     assert_standard(z, tails=0.35 if heavy else 0.25, skew=0.5 if heavy else SKEW)
 
 
-@pytest.mark.parametrize("other", [0, 10_000], ids=["same seed", "other seed"])
-def test_divergences_between_densities_are_calibrated(other):
+@functools.cache
+def divergences() -> list[tuple[km.SparseKernelMean, km.SparseKernelMean, km.Divergence]]:
+    """Two densities by every seed, and what is between them, by many samples."""
+
     def fitted(A, seed):
         options = {"space": "l2", "constraint": "simplex", "selection": "random", "engine": "naive"}
         return km.sparse_kernel_mean(A, kernel=km.Gaussian(0.6), k=20, random_state=seed, **options)
 
-    z = []
+    found = []
     for seed in range(ROUNDS):
         p, q = fitted(X, seed), fitted(X + np.array([0.5, 0.0]), seed)
         truth = km.kl_divergence(p, q, n_samples=60_000, random_state=seed + 77)
+        found.append((p, q, truth))
+    return found
+
+
+@pytest.mark.parametrize("other", [0, 10_000], ids=["same seed", "other seed"])
+def test_divergences_between_densities_are_calibrated(other):
+    z = []
+    for seed, (p, q, truth) in enumerate(divergences()):
         found = km.kl_divergence(p, q, n_samples=5000, random_state=seed + other)
         z.append(
             (found.value - truth.value) / math.hypot(found.standard_error, truth.standard_error)
