@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from llvmlite.binding.ffi import lib as llvm
 from numba.core.caching import FunctionCache
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
@@ -34,12 +35,18 @@ _lock = threading.RLock()
 
 
 def _before_fork() -> None:
-    """Wait for compilations of other threads: a child forked amid one would wait for ever."""
+    """Wait for compilations of other threads: a child forked amid one would wait for ever.
+
+    LLVM's lock too: what is thrown away after a compilation is given back to LLVM by whichever
+    thread drops it, without the locks of those who compile.
+    """
     _lock.acquire()
     global_compiler_lock.acquire()
+    llvm._lock.__enter__()
 
 
 def _after_fork() -> None:
+    llvm._lock.__exit__()
     global_compiler_lock.release()
     _lock.release()
 
