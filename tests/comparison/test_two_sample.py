@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import kernelmean as km
 from kernelmean._random import Streams
-from kernelmean.comparison import two_sample
+from kernelmean.comparison import bins as binning
 from tests import brute
 from tests.strategies import clouds, spread_clouds
 
@@ -72,8 +72,9 @@ def test_few_centres_give_the_mmd_of_the_projections():
 
 def test_more_centres_come_closer_to_the_full_means():
     A, B = normal(500, 3, 0), normal(500, 3, 1, shift=0.3)
-    exact = km.mmd_test(A, B, sparse=False, random_state=0).statistic
-    gaps = [exact - km.mmd_test(A, B, k=k, random_state=0).statistic for k in (4, 16, 64, 256)]
+    options = {"bandwidth": "median", "random_state": 0}
+    exact = km.mmd_test(A, B, sparse=False, **options).statistic
+    gaps = [exact - km.mmd_test(A, B, k=k, **options).statistic for k in (4, 16, 64, 256)]
     assert all(a > b > -1e-12 for a, b in pairwise(gaps))
     assert gaps[-1] < 1e-3 * exact
 
@@ -81,7 +82,7 @@ def test_more_centres_come_closer_to_the_full_means():
 def test_scale_and_rules_read_the_pooled_sample():
     A, B = normal(80, 2, 0) * [1.0, 1000.0], normal(90, 2, 1) * [1.0, 1000.0]
     pool = np.concatenate([A, B])
-    result = km.mmd_test(A, B, scale="std", random_state=0)
+    result = km.mmd_test(A, B, bandwidth="median", scale="std", random_state=0)
     sd = pool.std(axis=0, ddof=1)
     assert result.kernel.bandwidth == pytest.approx(km.bandwidth.median(pool / sd), rel=1e-9)
     assert result.statistic == pytest.approx(
@@ -180,8 +181,8 @@ def test_any_cloud_has_a_p_value(X, cut, seed):
     ids=["points", "bins", "unequal", "lopsided", "full"],
 )
 def test_the_level_is_nominal(n_a, n_b, options):
-    """500 null data sets, skewed: rejections at .05 are binomial; beyond 4.2 sd once in 10⁴ (fixed
-    seeds all the same).
+    """One bandwidth, 500 null data sets, skewed: rejections at .05 are binomial; beyond 4.2 sd
+    once in 10⁴ (fixed seeds all the same).
     """
     rng = np.random.default_rng(1)
     engine = km.engines.open("naive")
@@ -190,7 +191,13 @@ def test_the_level_is_nominal(n_a, n_b, options):
         X = rng.exponential(size=(n_a + n_b, 2))
         p.append(
             km.mmd_test(
-                X[:n_a], X[n_a:], permutations=79, engine=engine, random_state=seed, **options
+                X[:n_a],
+                X[n_a:],
+                bandwidth="median",
+                permutations=79,
+                engine=engine,
+                random_state=seed,
+                **options,
             ).p_value
         )
     rate = np.mean(np.array(p) <= 0.05)
@@ -248,29 +255,34 @@ def test_the_classes_of_banana_differ_and_halves_of_a_class_do_not(data):
 
 @given(st.integers(2, 5000), st.integers(2, 5000), st.integers(2, 80), st.integers(0, 1000))
 def test_bins_partition_the_rows_and_the_signs_sum_to_zero(n_a, n_b, bins, seed):
-    in_first = np.random.default_rng(seed).permutation(n_a + n_b) < n_a
-    cut = two_sample._cut(in_first, bins, np.random.default_rng(seed + 1))
-    a, b = cut.bins
-    assert np.array_equal(np.sort(np.concatenate(cut.parts)), np.arange(n_a + n_b))
-    assert all(len(part) == cut.size for part in cut.parts[: a + b])
-    assert all(in_first[part].all() for part in cut.parts[:a])
-    assert not any(in_first[part].any() for part in cut.parts[a : a + b])
+    rng = np.random.default_rng(seed)
+    found = binning.cut(rng.permutation(n_a + n_b), n_a, bins, rng)
+    a, b = found.counts
+    assert np.array_equal(np.sort(np.concatenate(found.parts)), np.arange(n_a + n_b))
+    assert all(len(part) == found.size for part in found.parts[: a + b])
+    assert all((part < n_a).all() for part in found.parts[:a])
+    assert not any((part < n_a).any() for part in found.parts[a : a + b])
+    assert [bool(part[0] < n_a) for part in found.parts[a + b :]] == list(found.rest)
     assert min(a, b) >= 1
-    assert a + b <= two_sample.MAX_BINS_FACTOR * bins + 1
-    V = next(two_sample._signs(cut, 1, np.random.default_rng(0)))
-    assert np.abs(V.sum(axis=1)).max() <= 1e-12
+    assert a + b <= binning.MAX_BINS_FACTOR * bins + 1
+    weights = rng.random(n_a + n_b) + 0.1
+    for known in (None, weights):
+        V = next(binning.signs(found, found.masses(known), 1, np.random.default_rng(0)))
+        assert np.abs(V.sum(axis=1)).max() <= 1e-12
+        assert np.maximum(V, 0.0).sum(axis=1) == pytest.approx(1.0)
 
 
 def test_centres_fall_into_any_bin():
-    """The first rows of the pool are the centres: bins drawn in the order of the pool would not be
+    """The first rows of the order are the centres: bins drawn in that order would not be
     exchangeable.
     """
     held = np.zeros(16)
     for seed in range(400):
         rng = np.random.default_rng(seed)
-        cut = two_sample._cut(rng.permutation(160) < 80, 16, rng)
-        held += [np.count_nonzero(part < 10) for part in cut.parts]
-    assert cut.bins == (8, 8)
+        order = rng.permutation(160)
+        found = binning.cut(order, 80, 16, rng)
+        held += [np.isin(part, order[:10]).sum() for part in found.parts]
+    assert found.counts == (8, 8)
     assert np.abs(held - 250).max() <= 5 * np.sqrt(250)
 
 
@@ -278,7 +290,7 @@ def test_centres_fall_into_any_bin():
     ("n_a", "n_b"), [(4096, 4096), (1000, 1500), (3001, 2003), (60_000, 10_007)]
 )
 def test_few_rows_stay_outside_bins(n_a, n_b):
-    m = two_sample._bin_size(n_a, n_b, 64)
+    m = binning.bin_size(n_a, n_b, 64)
     assert n_a % m + n_b % m <= 0.01 * (n_a + n_b)
     assert 64 <= n_a // m + n_b // m <= 140
 

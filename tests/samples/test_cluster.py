@@ -411,3 +411,14 @@ def _no_client():
 def test_wrong_options(wrong):
     with pytest.raises((TypeError, ValueError)):
         km.engines.open("cluster", **wrong)
+
+
+@pytest.mark.parametrize("as_collection", [True, False])
+def test_two_samples_are_tested_on_the_workers(client, as_collection):
+    """The sums over the bins are those of the workers; arrays are spread over them first."""
+    A, B = cloud(2000), cloud(1500, seed=1) + np.array([0.1, 0.0, 0.0])
+    here = km.mmd_test(A, B, random_state=0, bins=8, k=40)
+    spread = [da.from_array(X, chunks=(500, 3)) for X in (A, B)] if as_collection else [A, B]
+    there = km.mmd_test(*spread, random_state=0, bins=8, k=40, engine="cluster")
+    assert there.p_value == here.p_value
+    np.testing.assert_allclose(there.null, here.null, rtol=1e-6)

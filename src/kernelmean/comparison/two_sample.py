@@ -13,38 +13,49 @@ whatever the bins: they only decide which permutations are looked at. Under the 
 rows of A and B are exchangeable. Bandwidth, scale and centres are read from the pooled rows in a
 random order, which tells nothing of their sample, and bins are drawn independently of that order:
 so the bins are exchangeable too, given those three, and the level is exact for any n, k and number
-of bins. The centres are points without spreads: no mean is fitted on them, they only span what is
-projected on, and rows in a random order keep the bins exchangeable. Rows that fill no bin stay in
-their sample in every permutation: no row is lost, and the level stays exact. The cost is linear in
-the number of points.
+of bins. The cost is linear in the number of points.
+
+No single bandwidth is right, and the MMD counts every direction of the RKHS by its eigenvalue,
+which hides a change of correlation behind the noise of the mean. So ``bandwidth="aggregate"``
+looks at three bandwidths, and for each at Yᵀ(S + ρs₁)⁻¹Y besides, S being the covariance of
+L⁻¹g(C, x) over pooled rows (Harchaoui, Bach and Moulines 2008; Hagrass, Sriperumbudur and Li 2024).
+:mod:`kernelmean.comparison.aggregate` makes one p-value of all.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernelmean import _checks, bandwidth
+from kernelmean import _checks, bandwidth, engines, kernels
+from kernelmean._random import Streams
 from kernelmean._types import ArrayLike, IntVector, Matrix, Points, RandomState, Vector
-from kernelmean.bandwidth.resolve import DEFAULT_RULE
+from kernelmean.bandwidth.resolve import DEFAULT_RULE, resolve_kernel
+from kernelmean.comparison import aggregate
+from kernelmean.comparison.bin_means import center_gram, full_gram
+from kernelmean.comparison.bins import Bins, cut, signs, squares
+from kernelmean.comparison.pairs import Pair, check_pair
 from kernelmean.engines import Engine
-from kernelmean.fitting.prepare import Prepared, prepare
-from kernelmean.fitting.settings import FitSettings
-from kernelmean.kernels import Kernel, RadialFunction
-from kernelmean.linalg.factor import Factor, product
-from kernelmean.linalg.gram import gram
-from kernelmean.samples import ArraySample, WeightedSample
+from kernelmean.kernels import Kernel
 
-RULE = "median"
-SMALLER_SHARE = 4  # the smaller sample has at least bins/4 bins, however much larger the other
-MAX_BINS_FACTOR = 8  # more than so many times ``bins`` are not permuted
-BLOCK_PERMUTATIONS = 4096  # computed at a time
+AGGREGATE = "aggregate"
+FACTORS = (1.0, 4.0, 0.25)  # bandwidths that are aggregated, in units of the median distance
+RIDGES = (0.1, 0.01, 0.001, 0.0001)  # regularisations, relative to the largest eigenvalue
+MEDIAN_ROWS = 1000  # whose distances have the median
+COVARIANCE_ROWS = 4  # pooled rows that the covariance is taken over, for each centre
 TIE_TOLERANCE = 1e-12  # statistics this close, relative to the bins' own, are ties
+
+
+class Component(NamedTuple):
+    """One of the statistics that a test looks at."""
+
+    kernel: Kernel
+    ridge: float | None  # ρ; None for the MMD itself
+    p_value: float  # of this statistic alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +65,15 @@ class TwoSampleTest:
     Attributes
     ----------
     statistic : float
-        The MMD between the samples, for a kernel with g(0) = 1.
+        With one bandwidth the MMD between the samples, for a kernel with g(0) = 1. Under
+        aggregation the evidence of the component that stands out most: −log₁₀ of its tail
+        probability, approximately, before the correction for having looked at several.
     p_value : float
-        (1 + permutations with a statistic as large)/(1 + permutations).
+        (1 + permutations with a statistic as large)/(1 + permutations). It accounts for all
+        components.
     null : ndarray of shape (permutations,)
-        The statistics of the permutations, ascending.
+        The statistics of the permutations, ascending; under aggregation the largest evidence of
+        each.
     bins : tuple of int
         The numbers of bins of A and of B that are permuted.
     bin_size : int
@@ -66,7 +81,13 @@ class TwoSampleTest:
     k : int or None
         The number of common centres; None where the means are full.
     kernel : Kernel
-        The kernel, common to both samples.
+        The kernel, common to both samples; under aggregation that of the component that stands out
+        most.
+    scale : ndarray of shape (d, d) or None
+        The linear map of the data before the kernel; None where there is none.
+    components : tuple of Component
+        Every statistic that was looked at: its ``kernel``, its ``ridge`` (None for the MMD itself)
+        and its own ``p_value``. One entry where there is one bandwidth.
 
     See Also
     --------
@@ -79,18 +100,27 @@ class TwoSampleTest:
     >>> found = km.mmd_test(X[:100], X[100:] + 1.0, random_state=0)
     >>> bool(found.p_value <= 0.05), found.statistic > found.threshold(0.05)
     (True, True)
+    >>> len(found.components)  # three bandwidths, each plain and with four ridges
+    15
     """
 
-    statistic: float  # MMD between A and B, for a kernel with g(0) = 1
-    p_value: float  # (1 + permutations with a statistic as large) / (1 + permutations)
-    null: Vector = field(repr=False)  # the statistics of the permutations, ascending
-    bins: tuple[int, int]  # bins of A and of B that are permuted
-    bin_size: int  # points per bin
-    k: int | None  # common centres; None where the means are full
+    statistic: float
+    p_value: float
+    null: Vector = field(repr=False)
+    bins: tuple[int, int]
+    bin_size: int
+    k: int | None
     kernel: Kernel
+    scale: Matrix | None = field(default=None, repr=False)
+    components: tuple[Component, ...] = field(default=(), repr=False)
+
+    @property
+    def aggregated(self) -> bool:
+        """Whether the statistic is the largest evidence of several components."""
+        return len(self.components) > 1
 
     def threshold(self, level: float = 0.05) -> float:
-        """What the statistic must exceed for p ≤ level.
+        """What the statistic must exceed for p ≤ level, in the units of the statistic.
 
         Parameters
         ----------
@@ -126,29 +156,40 @@ def mmd_test(
     B: ArrayLike,
     *,
     kernel: str | Kernel = "gaussian",
-    bandwidth: float | str = RULE,
-    scale: str | ArrayLike | None = None,
+    bandwidth: float | str = AGGREGATE,
+    scale: str | ArrayLike | None = "auto",
     sparse: bool = True,
     k: int = 256,
     bins: int = 64,
     permutations: int = 999,
+    sample_weight: Sequence[ArrayLike | None] | None = None,
     engine: str | Engine = "cpu",
     random_state: RandomState = None,
 ) -> TwoSampleTest:
     """Kernel two-sample test: the MMD of two samples, with the p-value of its permutations.
 
+    By default the test tunes itself: it looks at three bandwidths and five regularisations and
+    corrects for that by the same permutations, so that its level is exact.
+
     Parameters
     ----------
-    A, B : array-like of shape (n, d)
-        The two samples, of at least two points each; n may differ.
+    A, B : array-like of shape (n, d), or a Dask collection
+        The two samples, of at least two points each; n may differ. Columns of two frames are
+        matched by name.
     kernel : str or Kernel, default='gaussian'
         A kernel such as ``km.Gaussian(0.5)``, or a name that goes with ``bandwidth``.
-    bandwidth : float or str, default='median'
-        The kernel's own length, or a rule that reads the pooled sample.
-    scale : {'std', 'cov'}, array-like of shape (d, d) or None, default=None
-        A linear map that is applied to the data first; the first two are read on the pooled sample.
+    bandwidth : float or str, default='aggregate'
+        "aggregate" takes ¼, 1 and 4 times the median distance, each with the MMD itself and with
+        four regularised statistics, which count a direction by what chance does in it. A number is
+        the kernel's own length, a rule such as "median" or "iqr" reads the pooled sample: then
+        the MMD of that one bandwidth is the statistic.
+    scale : {'auto', 'std', 'cov'}, array-like of shape (d, d) or None, default='auto'
+        A linear map that is applied to the data first, read on the pooled sample. "auto" divides
+        each column by a robust width, but maps nothing where the bandwidth is a number or a rule
+        or the kernel an instance: those are in the data's units.
     sparse : bool, default=True
-        False takes full means, every point a centre, in time O(n²·d).
+        False takes full means, every point a centre, in time O(n²·d), without regularised
+        statistics.
     k : int, default=256
         The number of common centres, drawn at random from the pooled sample; they are points,
         without spreads.
@@ -159,8 +200,12 @@ def mmd_test(
     permutations : int, default=999
         How many permutations to draw. Where there are no more than that in all, each is taken once
         and the p-value is exact.
-    engine : {'cpu', 'gpu', 'auto', 'naive'} or Engine, default='cpu'
-        What computes.
+    sample_weight : pair of array-like or None, default=None
+        Weights of the rows of A and of B, either of which may be None. Integer weights mean
+        repeated rows; with others, rows and their weights are permuted together.
+    engine : {'cpu', 'gpu', 'cluster', 'auto', 'naive'} or Engine, default='cpu'
+        What computes. The kernel sums over the bins, all that grows with n, run where the points
+        are: on a device for "gpu", on the workers for "cluster" and Dask collections.
     random_state : int, RandomState instance, numpy.random.Generator or None, default=None
         Seeds the centres, the bins and the permutations.
 
@@ -168,7 +213,7 @@ def mmd_test(
     -------
     TwoSampleTest
         The statistic and its p-value; p = 1 where all points are equal. Time O(n·k·d + k³ +
-        permutations·bins²), memory O(n·d + k²), n = n_A + n_B.
+        permutations·bins²) for each bandwidth, memory O(n·d + k²), n = n_A + n_B.
 
     Raises
     ------
@@ -177,6 +222,7 @@ def mmd_test(
 
     See Also
     --------
+    difference : Where the samples differ, and in which columns.
     mmd : The distance alone.
 
     References
@@ -185,6 +231,10 @@ def mmd_test(
        in Near-linear Time", Artificial Intelligence and Statistics, 2023.
     .. [2] A. Gretton, K. M. Borgwardt, M. J. Rasch, B. Schölkopf and A. Smola, "A Kernel Two-Sample
        Test", Journal of Machine Learning Research 13, 2012.
+    .. [3] A. Schrab, I. Kim, M. Albert, B. Laurent, B. Guedj and A. Gretton, "MMD Aggregated
+       Two-Sample Test", Journal of Machine Learning Research 24, 2023.
+    .. [4] O. Hagrass, B. K. Sriperumbudur and B. Li, "Spectral Regularized Kernel Two-Sample
+       Tests", Annals of Statistics 52, 2024.
 
     Examples
     --------
@@ -194,205 +244,163 @@ def mmd_test(
     >>> float(km.mmd_test(A, B, random_state=0).p_value)
     0.001
     """
-    first, second = _samples(A, B)
-    _checks.choice(sparse, "sparse", (True, False))
-    limit, about, draws = (
-        _checks.count(*given)
-        for given in ((k, "k"), (bins, "bins", 2), (permutations, "permutations"))
-    )
-    chance = _checks.streams(random_state)
-    order = chance.of("test order").permutation(len(first) + len(second))
-    pool = np.concatenate([first, second])[order]
-    constant = bool((pool == pool[0]).all())
-    prepared = _prepared(pool, constant, kernel, bandwidth, scale, engine)
-    cut = _cut(order < len(first), about, chance.of("test bins"))
-    radial = prepared.kernel.radial(pool.shape[1], "rkhs")
-    centers = (
-        np.unique(prepared.data.cloud.rows(np.arange(min(limit, len(pool)))), axis=0)
-        if sparse
-        else None
-    )
-    G = np.zeros((len(cut.parts),) * 2) if constant else _bin_gram(prepared, radial, cut, centers)
-    squares = np.concatenate(
-        [_squares(G, V) for V in _signs(cut, draws, chance.of("test permutations"))]
-    )
-    # Ties count, rounding or not.
-    squares[np.abs(squares - squares[0]) <= TIE_TOLERANCE * np.diagonal(G).max()] = squares[0]
-    null = np.sqrt(np.sort(squares[1:]))
+    pair = check_pair(A, B, sample_weight, engine)
+    plan = TestPlan(kernel, bandwidth, scale, sparse, k, bins, permutations)
+    plan.check()
+    return run_test(pair, plan, engine, _checks.streams(random_state))
+
+
+@dataclass(frozen=True)
+class TestPlan:
+    """How a test is made; the fields mean what they mean in :func:`mmd_test`."""
+
+    __test__ = False  # nothing that pytest should collect
+
+    kernel: str | Kernel = "gaussian"
+    bandwidth: float | str = AGGREGATE
+    scale: Any = "auto"
+    sparse: bool = True
+    k: int = 256
+    bins: int = 64
+    permutations: int = 999
+
+    def check(self) -> None:
+        """Raise an error where a setting is none, before any work is done."""
+        _checks.choice(self.sparse, "sparse", (True, False))
+        _checks.count(self.k, "k")
+        _checks.count(self.bins, "bins", 2)
+        _checks.count(self.permutations, "permutations")
+        if isinstance(self.bandwidth, str):
+            _checks.choice(self.bandwidth, "bandwidth rule", (AGGREGATE, *bandwidth.RULES))
+        if isinstance(self.scale, str):
+            _checks.choice(self.scale, "scale", ("auto", "std", "cov"))
+
+    @property
+    def aggregates(self) -> bool:
+        """Whether several bandwidths are looked at."""
+        return self.bandwidth == AGGREGATE and not isinstance(self.kernel, Kernel)
+
+    @property
+    def named_scale(self) -> Any:
+        """The scale; a length that is given is one in the data's own units."""
+        automatic = isinstance(self.scale, str) and self.scale == "auto"
+        return None if automatic and not self.aggregates else self.scale
+
+
+def run_test(pair: Pair, plan: TestPlan, engine: str | Engine, streams: Streams) -> TwoSampleTest:
+    """The test of a checked pair."""
+    order = streams.of("test order").permutation(len(pair))
+    constant = _is_constant(pair, order)
+    matrix = None if constant else pair.scale(plan.named_scale, order)
+    mapped = pair.mapped(matrix, pair.first.sample.first)
+    opened = _opened(engine, mapped)
+    tried = _kernels(mapped, plan, order, opened, constant=constant)
+    bins = cut(order, len(pair.first), plan.bins, streams.of("test bins"))
+    grams, names, k = _grams(mapped, plan, order, bins, tried, opened)
+    if constant:
+        grams = [np.zeros_like(G) for G in grams]
+    masses = bins.masses(pair.weights())
+    rng = streams.of("test permutations")
+    found = _statistics(grams, signs(bins, masses, plan.permutations, rng))
+    return _result(found, names, bins, k, matrix)
+
+
+class _Name(NamedTuple):
+    """What a component is, before anything is known of it."""
+
+    kernel: Kernel
+    ridge: float | None
+
+
+def _is_constant(pair: Pair, order: IntVector) -> bool:
+    """Whether all points of both samples are equal."""
+    few = pair.rows(order[:MEDIAN_ROWS])
+    if (few != few[0]).any():
+        return False
+    summary = pair.summary()
+    return not summary.quantile_range(0.0, 1.0).any()
+
+
+def _opened(engine: str | Engine, pair: Pair) -> Engine:
+    """The engine, with sums in float64."""
+    work = float(len(pair)) * 1000.0  # kernel values: a few hundred centres, a few bandwidths
+    on_device = pair.first.sample.on_device or pair.second.sample.on_device
+    return engines.precise(engines.choose(engine, work, on_device))
+
+
+def _kernels(
+    pair: Pair, plan: TestPlan, order: IntVector, engine: Engine, *, constant: bool
+) -> list[Kernel]:
+    """The kernels to look at, by the pooled sample; equal points need no scale."""
+    if constant and not isinstance(plan.kernel, Kernel) and isinstance(plan.bandwidth, str):
+        return [kernels.family(plan.kernel).rescaled(1.0, pair.dimension)]
+    few = engine.load(pair.rows(order[:MEDIAN_ROWS]))
+    if plan.aggregates:
+        family = kernels.family(str(plan.kernel))
+        sigma = bandwidth.by_rule("median", few)
+        return [family.matching(factor * sigma, pair.dimension) for factor in FACTORS]
+    length = plan.bandwidth
+    if isinstance(plan.kernel, Kernel) and length == AGGREGATE:
+        length = DEFAULT_RULE  # a default is no second scale
+    if isinstance(length, str) and not isinstance(plan.kernel, Kernel):
+        pooled = pair.first.sample.join([pair.second.sample])
+        return [resolve_kernel(plan.kernel, length, pooled.load(engine, pair.weights()))]
+    return [resolve_kernel(plan.kernel, length, few)]
+
+
+def _grams(
+    pair: Pair,
+    plan: TestPlan,
+    order: IntVector,
+    bins: Bins,
+    tried: list[Kernel],
+    engine: Engine,
+) -> tuple[list[Matrix], list[_Name], int | None]:
+    """G of each component, its name, and the number of centres."""
+    radials = [kernel.radial(pair.dimension, "rkhs") for kernel in tried]
+    if not plan.sparse:
+        found = full_gram(pair, bins, radials, engine)
+        return found, [_Name(kernel, None) for kernel in tried], None
+    ridges = RIDGES if plan.aggregates else ()
+    centers: Points = np.unique(pair.rows(order[: plan.k]), axis=0)
+    known = pair.rows(order[: COVARIANCE_ROWS * plan.k]) if ridges else None
+    found = center_gram(pair, bins, radials, centers, engine, known, ridges)
+    names = [_Name(kernel, ridge) for kernel in tried for ridge in (None, *ridges)]
+    return found, names, len(centers)
+
+
+def _statistics(grams: list[Matrix], permutations: Any) -> Matrix:
+    """(components, 1 + permutations): vᵀGv, what was observed first."""
+    columns = [np.stack([squares(G, V) for G in grams]) for V in permutations]
+    found: Matrix = np.concatenate(columns, axis=1)
+    for row, G in zip(found, grams, strict=True):
+        # Ties count, rounding or not.
+        row[np.abs(row - row[0]) <= TIE_TOLERANCE * np.diagonal(G).max()] = row[0]
+    return found
+
+
+def _result(
+    found: Matrix, names: list[_Name], bins: Bins, k: int | None, scale: Matrix | None
+) -> TwoSampleTest:
+    alone = aggregate.p_values(found)
+    if len(found) == 1:
+        statistics: Vector = np.sqrt(found[0])
+        leading = 0
+    else:
+        evidence = aggregate.evidence(found)
+        statistics = evidence.max(axis=0)
+        leading = int(evidence[:, 0].argmax())
+    null = np.sort(statistics[1:])
     null.flags.writeable = False
     return TwoSampleTest(
-        statistic=math.sqrt(squares[0]),
-        # (1 + #{T_π ≥ T}) / (1 + permutations): the first square is T itself.
-        p_value=np.count_nonzero(squares >= squares[0]) / len(squares),
+        statistic=float(statistics[0]),
+        # (1 + #{T_π ≥ T}) / (1 + permutations): the first is T itself.
+        p_value=int(np.count_nonzero(statistics >= statistics[0])) / len(statistics),
         null=null,
-        bins=cut.bins,
-        bin_size=cut.size,
-        k=None if centers is None else len(centers),
-        kernel=prepared.kernel,
+        bins=bins.counts,
+        bin_size=bins.size,
+        k=k,
+        kernel=names[leading].kernel,
+        scale=scale,
+        components=tuple(Component(*name, float(p)) for name, p in zip(names, alone, strict=True)),
     )
-
-
-class _Cut(NamedTuple):
-    """Rows of the pool in bins: those of A, then those of B, then what is left of either."""
-
-    parts: list[IntVector]
-    bins: tuple[int, int]
-    size: int
-    base: Vector  # v of the parts when every bin is in B
-    step: float  # what v gains where a bin is in A
-
-
-def _samples(A: ArrayLike, B: ArrayLike) -> tuple[Points, Points]:
-    first = _checks.points(A, "A")
-    second = _checks.points(B, "B")
-    if first.shape[1] != second.shape[1]:
-        raise ValueError(
-            f"A has {first.shape[1]} columns and B has {second.shape[1]}: both samples need the "
-            "same columns."
-        )
-    for X, name in ((first, "A"), (second, "B")):
-        if len(X) < 2:
-            raise ValueError(
-                f"{name} has one point only: a test needs at least two points in each sample."
-            )
-    return first, second
-
-
-def _prepared(
-    pool: Points, constant: bool, kernel: Any, length: Any, scale: Any, engine: str | Engine
-) -> Prepared:
-    """The pool in its point cloud, with its kernel.
-
-    Equal points have no scale, nor need one: any kernel finds no difference.
-    """
-    if isinstance(length, str):
-        _checks.choice(length, "bandwidth rule", bandwidth.RULES)
-        if isinstance(kernel, Kernel):
-            length = DEFAULT_RULE if length == RULE else length  # a default is no second scale
-        elif constant:
-            length = 1.0
-    sample = WeightedSample.of(ArraySample(pool))
-    used = None if constant else scale
-    settings = FitSettings(kernel=kernel, bandwidth=length, scale=used, engine=engine)
-    return prepare(sample, settings)
-
-
-def _cut(
-    in_first: np.ndarray[Any, np.dtype[np.bool_]], bins: int, rng: np.random.Generator
-) -> _Cut:
-    """Bins of equal size from both samples.
-
-    Of the sizes that give ``bins`` to twice as many bins, it is one that leaves few rows over.
-    """
-    # Drawn anew: in the order of the pool, whose first rows are the centres, the first bins would
-    # hold them all.
-    rows = rng.permutation(np.flatnonzero(in_first)), rng.permutation(np.flatnonzero(~in_first))
-    n = (len(rows[0]), len(rows[1]))
-    m = _bin_size(len(rows[0]), len(rows[1]), bins)
-    smaller = min(n) // m
-    most = MAX_BINS_FACTOR * bins
-    a, b = (min(count // m, max(most - smaller, smaller)) for count in n)
-    parts = [
-        own[i * m : (i + 1) * m]
-        for own, count in zip(rows, (a, b), strict=True)
-        for i in range(count)
-    ]
-    left = [rows[0][a * m :], rows[1][b * m :]]
-    # v_b = m/n_A in A, −m/n_B in B; r_A/n_A and −r_B/n_B for what is left: Σv = 0.
-    outside = [
-        sign * len(rest) / count
-        for sign, rest, count in zip((1, -1), left, n, strict=True)
-        if len(rest)
-    ]
-    base = np.array([-m / n[1]] * (a + b) + outside)
-    return _Cut(parts + [rest for rest in left if len(rest)], (a, b), m, base, m / n[0] + m / n[1])
-
-
-def _bin_size(first: int, second: int, bins: int) -> int:
-    """The bin size with fewest rows left over; the largest of equals.
-
-    Sizes run from half of to all of what ``bins`` bins would hold.
-    """
-    most = min((first + second) // bins, min(first, second) // max(1, bins // SMALLER_SHARE))
-    sizes = np.arange(max(most, 1), max(most, 1) // 2, -1)
-    return int(sizes[np.argmin(first % sizes + second % sizes)])
-
-
-def _bin_gram(
-    prepared: Prepared, radial: RadialFunction, cut: _Cut, centers: Points | None
-) -> Matrix:
-    """G_bc = ⟨mean of part b, mean of part c⟩ up to what Σv = 0 takes out.
-
-    Where there are centres, it is taken after projection.
-    """
-    if centers is None:
-        return _full_gram(prepared, radial, cut.parts)
-    kappa = _part_sums(prepared, radial, cut, centers)
-    pooled = kappa.mean(axis=1)
-    factor = Factor(radial)
-    factor.append(centers, pooled)
-    Y = factor.forward_substitute(kappa - pooled[:, None])
-    return product(Y.T, Y)
-
-
-def _part_sums(prepared: Prepared, radial: RadialFunction, cut: _Cut, centers: Points) -> Matrix:
-    """κ_b = mean over part b of g(C, x), (k, parts): n·k kernel values in all."""
-    cloud = prepared.data.cloud
-    load = prepared.data.engine.load
-    single = sum(cut.bins) if cut.size == 1 else 0
-    sums = [load(cloud.rows(part)).kernel_sum(radial, centers) for part in cut.parts[single:]]
-    if not single:
-        return np.stack(sums, axis=1)
-    points = cloud.rows(np.concatenate(cut.parts[:single]))  # few: each is its own mean
-    return np.column_stack([gram(radial, centers, points), *sums])
-
-
-def _full_gram(prepared: Prepared, radial: RadialFunction, parts: list[IntVector]) -> Matrix:
-    """G_bc = mean of g over the pairs of parts b and c, less the means of rows and columns.
-
-    Time O(n²·d), memory O(n·d).
-    """
-    points = prepared.data.cloud.rows(np.concatenate(parts))
-    sizes = np.array([len(part) for part in parts])
-    starts = np.cumsum(sizes) - sizes
-    clouds = [prepared.data.engine.load(prepared.data.cloud.rows(part)) for part in parts]
-    G: Matrix = np.stack(
-        [np.add.reduceat(cloud.kernel_sum(radial, points), starts) / sizes for cloud in clouds]
-    )
-    G -= G.mean(axis=0)
-    G -= G.mean(axis=1)[:, None]
-    return G
-
-
-def _signs(cut: _Cut, draws: int, rng: np.random.Generator) -> Iterator[Matrix]:
-    """v of the parts: as observed, then of each permutation.
-
-    All permutations are taken where ``draws`` would suffice for them.
-    """
-    count = sum(cut.bins)
-    chosen = cut.bins[0]
-    observed = np.arange(count) < chosen
-    total = math.comb(count, chosen)
-    if total <= draws + 1:
-        # The first is what was observed.
-        subsets = np.array(list(combinations(range(count), chosen)))
-        in_first = np.zeros((total, count), dtype=bool)
-        np.put_along_axis(in_first, subsets, True, axis=1)
-        yield _as_signs(cut, in_first)
-        return
-    yield _as_signs(cut, observed[None])
-    for start in range(0, draws, BLOCK_PERMUTATIONS):
-        shape = min(BLOCK_PERMUTATIONS, draws - start), count
-        yield _as_signs(cut, rng.permuted(np.broadcast_to(observed, shape), axis=1))
-
-
-def _as_signs(cut: _Cut, in_first: np.ndarray[Any, np.dtype[np.bool_]]) -> Matrix:
-    V = np.tile(cut.base, (len(in_first), 1))
-    V[:, : in_first.shape[1]] += cut.step * in_first
-    return V
-
-
-def _squares(G: Matrix, V: Matrix) -> Vector:
-    """vᵀGv for each row of V; never negative."""
-    squares: Vector = np.maximum(np.sum(product(V, G) * V, axis=1), 0.0)
-    return squares
