@@ -12,8 +12,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kernelmean import bandwidth, engines, plot, report
     from kernelmean.comparison.discrepancy import mmd
+    from kernelmean.comparison.columns import Effect
+    from kernelmean.comparison.difference import Difference, difference
     from kernelmean.comparison.divergence import Divergence, kl_divergence
+    from kernelmean.comparison.groups import GroupDifferences
+    from kernelmean.comparison.histograms import Histograms
+    from kernelmean.comparison.regions import Region, Regions
     from kernelmean.comparison.two_sample import TwoSampleTest, mmd_test
+    from kernelmean.comparison.typical import TypicalRows
+    from kernelmean.comparison.witness import Peaks
     from kernelmean.density.classifier import SparseKDEClassifier
     from kernelmean.density.estimator import SparseKDE
     from kernelmean.density.outliers import SparseKDEOutlierDetector
@@ -75,6 +82,15 @@ _HOMES = {
     "clustering_hausdorff": "kernelmean.meanshift.agreement",
     "discrepancy_index": "kernelmean.meanshift.agreement",
     "mmd": "kernelmean.comparison.discrepancy",
+    "Difference": "kernelmean.comparison.difference",
+    "difference": "kernelmean.comparison.difference",
+    "GroupDifferences": "kernelmean.comparison.groups",
+    "Effect": "kernelmean.comparison.columns",
+    "Histograms": "kernelmean.comparison.histograms",
+    "Region": "kernelmean.comparison.regions",
+    "Regions": "kernelmean.comparison.regions",
+    "TypicalRows": "kernelmean.comparison.typical",
+    "Peaks": "kernelmean.comparison.witness",
     "Divergence": "kernelmean.comparison.divergence",
     "kl_divergence": "kernelmean.comparison.divergence",
     "Procrustes": "kernelmean.embedding.procrustes",
@@ -90,17 +106,24 @@ __all__ = [
     "Centers",
     "Certificate",
     "ClassProportions",
+    "Difference",
     "DistributionEmbedding",
     "Divergence",
+    "Effect",
     "FitWarning",
     "Gaussian",
+    "GroupDifferences",
+    "Histograms",
     "KernelMean",
     "Laplacian",
     "MeanShift",
     "MeanStream",
     "MergeTree",
+    "Peaks",
     "Procrustes",
     "Radial",
+    "Region",
+    "Regions",
     "Segmentation",
     "Source",
     "SparseKDE",
@@ -109,9 +132,11 @@ __all__ = [
     "SparseKernelMean",
     "Student",
     "TwoSampleTest",
+    "TypicalRows",
     "__version__",
     "bandwidth",
     "clustering_hausdorff",
+    "difference",
     "discrepancy_index",
     "distance_matrix",
     "engines",

@@ -18,7 +18,7 @@ from kernelmean import engines
 from kernelmean._types import Points, Vector
 from kernelmean.cli import results
 from kernelmean.fitting.fit import sparse_density
-from kernelmean.mean.loading import load
+from kernelmean.mean.loading import load_mean
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.pictures.density import counted_as
 
@@ -133,7 +133,7 @@ def _saved_size(mean: SparseKernelMean, X: Points, Q: Points) -> str:
         path = Path(folder) / "demo.km"
         mean.save(path)
         size = path.stat().st_size
-        same = np.array_equal(load(path).log(Q[:100]), mean.log(Q[:100]))
+        same = np.array_equal(load_mean(path).log(Q[:100]), mean.log(Q[:100]))
     agreement = "read back, same values" if same else "READ BACK WITH OTHER VALUES"
     return (
         f"{size / 1e3:.0f} kB for {X.nbytes / 1e6:.0f} MB of data ({X.nbytes / size:.0f} "

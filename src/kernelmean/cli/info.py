@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kernelmean.cli import options as o
 from kernelmean.cli import results
 from kernelmean.cli.models import described
+
+if TYPE_CHECKING:
+    from kernelmean.comparison.difference import Difference
 
 
 def command(
@@ -19,7 +22,7 @@ def command(
     as_json: o.AsJson = False,
     debug: o.Debug = False,
 ) -> None:
-    """What a model holds: kernel, centres, how they were found.
+    """What a model holds: kernel, centres, how they were found; or a difference of two samples.
 
     \b
     Examples:
@@ -29,6 +32,9 @@ def command(
     import kernelmean as km
 
     mean = km.load(model)
+    if isinstance(mean, km.Difference):
+        results.show(_of_difference(model, mean), as_json)
+        return
     thresholds = mean.log_quantiles is not None
     facts = {
         "model": str(model),
@@ -44,3 +50,19 @@ def command(
         {**facts, **weights, "sum_of_weights": float(mean.weights.sum()), "thresholds": thresholds},
         as_json,
     )
+
+
+def _of_difference(model: Path, found: Difference) -> dict[str, Any]:
+    """What a file of a difference holds."""
+    return {
+        "model": str(model),
+        "model_bytes": model.stat().st_size,
+        "kind": "difference",
+        "samples": list(found.names),
+        "rows": list(found.n_points),
+        "columns": list(found.column_names),
+        "p_value": found.test.p_value,
+        "regions": len(found.regions),
+        "false_discovery_rate": found.level,
+        "summary": found.describe(),
+    }

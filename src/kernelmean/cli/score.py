@@ -59,11 +59,11 @@ def command(
       kernelmean score model.km data.parquet -o scores.parquet
       kernelmean score model.km new.csv -o scores.csv --threshold 0.01
     """
-    import kernelmean as km
+    from kernelmean.mean.loading import load_mean
 
     o.ready_for_table(output)
     o.keep_apart([output], [data, str(model)])
-    mean = km.load(model)
+    mean = load_mean(model)
     cutoff = None if threshold is None else _cutoff(mean, model, threshold)
     if not mean.is_density:
         raise ValueError(

@@ -293,7 +293,7 @@ def run_test(pair: Pair, plan: TestPlan, engine: str | Engine, streams: Streams)
     constant = _is_constant(pair, order)
     matrix = None if constant else pair.scale(plan.named_scale, order)
     mapped = pair.mapped(matrix, pair.first.sample.first)
-    opened = _opened(engine, mapped)
+    opened = open_engine(engine, mapped)
     tried = _kernels(mapped, plan, order, opened, constant=constant)
     bins = cut(order, len(pair.first), plan.bins, streams.of("test bins"))
     grams, names, k = _grams(mapped, plan, order, bins, tried, opened)
@@ -321,7 +321,7 @@ def _is_constant(pair: Pair, order: IntVector) -> bool:
     return not summary.quantile_range(0.0, 1.0).any()
 
 
-def _opened(engine: str | Engine, pair: Pair) -> Engine:
+def open_engine(engine: str | Engine, pair: Pair) -> Engine:
     """The engine, with sums in float64."""
     work = float(len(pair)) * 1000.0  # kernel values: a few hundred centres, a few bandwidths
     on_device = pair.first.sample.on_device or pair.second.sample.on_device

@@ -28,7 +28,7 @@ from kernelmean.fitting.full import full_mean
 from kernelmean.fitting.settings import FEWEST_DENSITY_CENTERS
 from kernelmean.fitting.stream import MeanStream
 from kernelmean.mean import sampling
-from kernelmean.mean.loading import load
+from kernelmean.mean.loading import load_mean
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.samples import ArraySample, Sample, WeightedSample, estimators
 
@@ -583,7 +583,7 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         ...     km.SparseKDE.load(pathlib.Path(folder) / "density.km").n_features_in_
         1
         """
-        mean = load(path, kernel=kernel)
+        mean = load_mean(path, kernel)
         if not mean.is_density:
             raise ValueError(
                 f"{os.fspath(path)} holds a kernel mean that is no density; use km.load(path)."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -22,24 +23,26 @@ KNOWN_WORDS: dict[str, tuple[object, ...]] = {
     "stop_reason": ("tol", "k_max", "rank", "distinct", "fixed", "error", "likelihood"),
 }
 ROUNDING = 1e-9  # of the largest eigenvalue: as negative as that of a flat cell may be
+# Modules that read files of another kind; the topics above know how, and are imported when needed.
+READERS = {"difference": "kernelmean.comparison.storing"}
 MALFORMED = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 
 
-def load(path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> SparseKernelMean:
-    """Read a sparse kernel mean from its file.
+def load(path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> Any:
+    """Read a sparse kernel mean, or a difference of two samples, from its file.
 
     Parameters
     ----------
     path : str or os.PathLike
-        A file that :meth:`SparseKernelMean.save` wrote.
+        A file that :meth:`SparseKernelMean.save` or :meth:`Difference.save` wrote.
     kernel : Kernel or None, default=None
         The kernel, which is only needed for a mean that was fitted with one of the user's own
         (:class:`Radial`).
 
     Returns
     -------
-    SparseKernelMean
-        A mean that equals the saved one bit for bit. Time and memory O(k·d).
+    SparseKernelMean or Difference
+        A value that equals the saved one bit for bit. Time and memory O(k·d).
 
     Raises
     ------
@@ -63,6 +66,32 @@ def load(path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> Spars
     0.0
     """
     header, arrays = storage.read(path)
+    kind = header.get("kind")
+    if not (isinstance(kind, str) and kind in READERS):
+        return _mean_of(path, header, arrays, kernel)
+    try:
+        return import_module(READERS[kind]).unpacked(header, arrays)
+    except (*MALFORMED, IndexError) as error:
+        raise ValueError(
+            f"{os.fspath(path)} does not hold a {kind} that can be read: {error}"
+        ) from error
+
+
+def load_mean(path: str | os.PathLike[str], kernel: Kernel | None = None) -> SparseKernelMean:
+    """Read a sparse kernel mean; a ValueError that says so where the file holds something else."""
+    header, arrays = storage.read(path)
+    kind = header.get("kind")
+    if isinstance(kind, str) and kind in READERS:
+        raise ValueError(f"{os.fspath(path)} holds a {kind} of two samples, not a kernel mean.")
+    return _mean_of(path, header, arrays, kernel)
+
+
+def _mean_of(
+    path: str | os.PathLike[str],
+    header: dict[str, Any],
+    arrays: storage.Arrays,
+    kernel: Kernel | None,
+) -> SparseKernelMean:
     try:
         return unpacked(header, arrays, kernel)
     except MALFORMED as error:
