@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kernelmean import bandwidth, engines, plot, report
-    from kernelmean.comparison.discrepancy import mmd
     from kernelmean.comparison.columns import Effect
     from kernelmean.comparison.difference import Difference, difference
+    from kernelmean.comparison.discrepancy import mmd
     from kernelmean.comparison.divergence import Divergence, kl_divergence
     from kernelmean.comparison.groups import GroupDifferences
     from kernelmean.comparison.histograms import Histograms

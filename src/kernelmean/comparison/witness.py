@@ -151,7 +151,7 @@ def _pool(drawn: Sequence[WeightedSample]) -> WeightedSample:
 
 
 def _kernel(bandwidth: float | str, data: LoadedSample, size: int) -> Kernel:
-    """A number as it is; Scott's rule for the smaller sample, by widths that outliers leave alone."""
+    """A number as it is; Scott's rule for the smaller sample, by widths that outliers spare."""
     if not (isinstance(bandwidth, str) and bandwidth == "scott"):
         return resolve_kernel("gaussian", bandwidth, data.cloud)
     summary = data.cloud.summary
@@ -224,4 +224,3 @@ def _distinct(ends: Points, places: Points, values: Vector) -> Peaks:
         if apart and abs(values[i]) >= LEAST_PEAK * abs(values[order[0]]):
             kept.append(int(i))
     return Peaks(places[kept], values[kept])
-
