@@ -53,6 +53,8 @@ PURPOSES = {
     "test order": "the order of two pooled samples, whose first rows are the test's centres",
     "test bins": "which rows of a sample share a bin",
     "test permutations": "the permutations of the bins",
+    "region rows": "the rows of two samples on which the cells of their regions are found",
+    "region cells": "D² draws at which the k-means of these cells begins",
     "representation": "the folds and the classifier of a representation",
     "classifiers": "the folds and the classifiers whose posteriors count",
     "feature rows": "the training rows on which the features are tried instead of posteriors",
