@@ -1,0 +1,80 @@
+"""Which of many nested places are claimed to differ, at a false-discovery rate.
+
+A place where B has more makes larger places around it, and smaller ones in it, differ as well.
+Among all places with p ≤ t those are claimed that describe the counts best: disjoint places whose
+log-likelihood ratios, less a price for each place, have the largest sum, which one pass up the tree
+finds. Then t is as large as
+
+    Σ_i P(p_i ≤ t under its null hypothesis) ≤ level · (places claimed at t)
+
+allows: the step of Benjamini and Hochberg, in the form that counts only what is left after such a
+filter (Katsevich, Sabatti and Bogomolov 2021) and that knows how coarse the p-values of small
+counts are (Heyse 2011). Without any true difference this claims a place with probability at most
+``level``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelmean._types import IntVector, Vector
+from kernelmean.comparison.local_tests import LocalTests
+from kernelmean.comparison.pooled_cells import Tree
+
+PRICE = 2.0  # nats that a claimed place must be worth
+
+
+class Claims(NamedTuple):
+    """Disjoint places, and the least level at which each would be among them."""
+
+    places: IntVector
+    q_values: Vector
+
+
+def claim(tree: Tree, tests: LocalTests, ratios: Vector, level: float) -> Claims:
+    """The places that are claimed at a false-discovery rate of ``level``."""
+    thresholds = np.unique(tests.p_values[tests.p_values <= level])
+    false = tests.false_claims(thresholds)
+    claimed = len(tests.p_values)
+    while True:
+        allowed = thresholds[false <= level * claimed]
+        if not len(allowed):
+            return Claims(np.empty(0, dtype=np.intp), np.empty(0))
+        places = best_places(tree, tests.p_values <= allowed[-1], ratios)
+        if len(places) >= claimed:
+            return Claims(places, _q_values(tests, places))
+        claimed = len(places)
+
+
+def best_places(tree: Tree, allowed: NDArray[np.bool_], ratios: Vector) -> IntVector:
+    """Disjoint places among those allowed for which Σ (ratio − price) is largest."""
+    best = np.where(allowed, np.maximum(ratios - PRICE, 0.0), 0.0)
+    whole = best > 0.0
+    for place, (left, right) in enumerate(tree.merges, start=tree.cells):
+        parts = best[left] + best[right]
+        if parts >= best[place]:
+            best[place] = parts
+            whole[place] = False
+    found = []
+    waiting = [len(best) - 1]
+    while waiting:
+        place = waiting.pop()
+        if whole[place]:
+            found.append(place)
+        elif place >= tree.cells and best[place] > 0.0:
+            waiting.extend(tree.merges[place - tree.cells])
+    return np.sort(np.array(found, dtype=np.intp))
+
+
+def _q_values(tests: LocalTests, places: IntVector) -> Vector:
+    """min over claims of larger p of Σ_i P(p_i ≤ p) / (claims up to p)."""
+    p = tests.p_values[places]
+    order = np.argsort(p, kind="stable")
+    ranks = np.searchsorted(p[order], p[order], side="right")
+    rates = tests.false_claims(p[order]) / ranks
+    q = np.empty(len(p))
+    q[order] = np.minimum.accumulate(rates[::-1])[::-1]
+    return np.minimum(q, 1.0)
