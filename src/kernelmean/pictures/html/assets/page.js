@@ -8,13 +8,15 @@
   const touch = matchMedia("(pointer: coarse)").matches;
   const say = (words) => { byId("spoken").textContent = words; };
 
-  // Colours come from the style sheet: {"$": "ink"} in a figure is the page's --ink, {"$": "scale"} its sequential scale.
+  // Colours come from the style sheet: {"$": "ink"} in a figure is the page's --ink, {"$": "scale"} its sequential scale,
+  // {"$": "scale-diverging"} that of differences.
   const color = (name) => getComputedStyle(root).getPropertyValue("--" + name).trim();
-  const scale = (reversed) => [0, 1, 2, 3, 4, 5, 6].map((i) => [i / 6, color("s" + (reversed ? 6 - i : i))]);
+  const steps = (name) => [0, 1, 2, 3, 4, 5, 6].map((i) => [i / 6, name(i)]);
+  const scales = { "scale": (i) => color("s" + i), "scale-reversed": (i) => color("s" + (6 - i)), "scale-diverging": (i) => color("d" + i) };
   const resolve = (value) => {
     if (Array.isArray(value)) return value.map(resolve);
     if (value === null || typeof value !== "object") return value;
-    if ("$" in value) return value.$ === "scale" ? scale(false) : value.$ === "scale-reversed" ? scale(true) : color(value.$);
+    if ("$" in value) return Object.hasOwn(scales, value.$) ? steps(scales[value.$]) : color(value.$);
     return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, resolve(part)]));
   };
 
@@ -37,7 +39,7 @@
   const figure = (entry) => {
     const view = variantOf(entry);
     const traces = resolve(view.traces).map((trace, i) => ({ ...trace, visible: !entry.hidden.has(i) }));
-    const own = resolve(entry.spec.layout);
+    const own = resolve(view.layout || entry.spec.layout);
     const layout = { ...base(), ...own, xaxis: axis(own.xaxis), yaxis: axis(own.yaxis) };
     layout.margin = { ...base().margin, ...own.margin };
     if (entry.spec.grid && narrow.matches) {  // names of many samples leave no room for the figure; hovering tells them
