@@ -78,6 +78,10 @@ def test_at_most_three_columns_tell_where_a_region_is():
     assert words.place(wide, four).count(",") == 2
 
 
+def test_a_name_that_ends_in_a_digit_is_told_from_the_value():
+    assert [words.at("age", "70"), words.at("x1", "70")] == ["age 70", "x1 = 70"]
+
+
 def test_a_pair_may_explain_most_and_one_column_is_not_explained():
     pair = (effect("age", "income", share=0.7),)
     assert "; how age and income go together explains 70 % of the difference." in words.describe(

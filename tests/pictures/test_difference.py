@@ -43,6 +43,12 @@ def test_outlines_lie_within_the_quantiles(found):
         assert mark.outline[mark.top, 1] == pytest.approx(mark.upper[1])
 
 
+def test_labels_that_would_lie_on_another_are_left_out(found):
+    near = replace(found.regions[0], upper=found.regions[0].upper * 1.001)
+    view = difference_map(replace(found, regions=(*found.regions, near)))
+    assert [mark.labelled for mark in view.regions] == [True, True, False]
+
+
 def test_levels_are_even_and_leave_zero_in_the_middle_of_a_step(found):
     levels = difference_map(found).levels
     np.testing.assert_allclose(levels, -levels[::-1])

@@ -181,5 +181,5 @@ def test_difference(changed):
     )
     for line, trace in zip(display.regions_[::-1], chart["traces"][1:3], strict=True):
         np.testing.assert_allclose(line.get_xdata(), packed(trace["x"])[0][:-1], rtol=1e-6)
-    for dots, trace in zip(display.typical_, chart["traces"][3:], strict=True):
+    for dots, trace in zip(display.typical_, chart["traces"][5:], strict=True):
         np.testing.assert_allclose(dots.get_offsets()[:, 0], packed(trace["x"])[0], rtol=1e-6)

@@ -37,7 +37,7 @@ def describe(found: Difference) -> str:
         f"{name} ({counted(n, 'row')})" for name, n in zip(found.names, found.n_points, strict=True)
     )
     p = p_value(found.test.p_value)
-    differs = found.test.p_value <= found.level
+    differs = is_different(found)
     told = [region_sentence(found, region) for region in found.regions[:MAX_REGIONS]]
     if not told and not differs:
         return f"No difference was found between {a} and {b}: {p}."
@@ -49,6 +49,11 @@ def describe(found: Difference) -> str:
         return " ".join([*told, f"The two samples differ ({p}){_explained(found)}."])
     doubt = "taken as a whole the two samples may be alike"
     return " ".join([*told, f"Take this with care: {doubt} ({p})."])
+
+
+def is_different(found: Difference) -> bool:
+    """Whether the test of all columns rejects that the samples have one distribution."""
+    return found.test.p_value <= found.level
 
 
 def describe_groups(found: GroupDifferences) -> str:
@@ -82,9 +87,14 @@ def region_sentence(found: Difference, region: Region) -> str:
 def place(found: Difference, region: Region) -> str:
     """Where a region is, by the columns in which it stands apart: "age 70, income 20 000"."""
     return ", ".join(
-        f"{found.column_names[j]} {near(region.center[j], region.upper[j] - region.lower[j])}"
+        at(found.column_names[j], near(region.center[j], region.upper[j] - region.lower[j]))
         for j in region.columns[:MAX_COLUMNS]
     )
+
+
+def at(name: str, value: str) -> str:
+    """A column with its value: "age 70", but "x1 = 70", where two numbers would meet."""
+    return f"{name} = {value}" if name[-1:].isdigit() else f"{name} {value}"
 
 
 def most_telling(found: Difference) -> Effect | None:

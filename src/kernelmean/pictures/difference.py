@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 MAX_REGIONS = 12  # drawn on a map, the largest
 MAX_MAPS = 6  # planes to choose from
 RUG = 0.1  # how far below a curve rows stand, as a part of its height
+LABEL_SIZE = np.array([0.25, 0.05])  # width and height of a label, in parts of the map
 LEVELS = 6  # steps of colour on either side of zero
 
 
@@ -44,6 +45,7 @@ class RegionMark(NamedTuple):
     lower: Vector  # (1 or 2,) 10 % quantiles of its rows
     upper: Vector  # (1 or 2,) 90 % quantiles
     shares: tuple[float, float]
+    labelled: bool = True  # whether its label has room on the map
 
     @property
     def outline(self) -> Points:
@@ -108,7 +110,7 @@ def difference_map(
         axes=tuple(found.column_names[j] for j in chosen),
         grids=grids,
         values=values,
-        regions=marks[:MAX_REGIONS],
+        regions=_with_room(marks[:MAX_REGIONS], grids),
         left_out=len(found.regions) - min(len(marks), MAX_REGIONS),
         typical=(_places(a.points, chosen, rug), _places(b.points, chosen, rug)),
         rows=(a.indices, b.indices),
@@ -159,6 +161,19 @@ def region_mark(found: Difference, i: int, columns: Sequence[int]) -> RegionMark
         region.upper[seen],
         region.shares,
     )
+
+
+def _with_room(marks: Sequence[RegionMark], grids: Sequence[Vector]) -> tuple[RegionMark, ...]:
+    """Without the labels that would lie on that of a larger region."""
+    size = np.array([np.ptp(grid) for grid in grids])
+    taken: list[Vector] = []
+    found = []
+    for mark in marks:
+        place = mark.outline[mark.top, : len(size)] / size
+        free = all((np.abs(place - other) > LABEL_SIZE[: len(size)]).any() for other in taken)
+        taken += [place] if free else []
+        found.append(mark._replace(labelled=free))
+    return tuple(found)
 
 
 def ranked_columns(found: Difference) -> list[int]:

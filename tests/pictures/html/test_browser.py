@@ -208,6 +208,10 @@ def test_regions_are_told_and_another_plane_is_chosen(visit):
     tab.wait_for_selector("#map .hoverlayer .hovertext")
     tab.keyboard.press("Escape")
     assert "<script>" in tab.locator("#map .xtitle").text_content()
+    labels = tab.locator("#map .textpoint")
+    assert labels.count() == 2
+    tab.locator(".legend button", has_text="region, more in <script>").click()
+    until(tab, "document.querySelectorAll('#map .textpoint').length === 1")
     tab.get_by_label("Columns", exact=True).select_option(index=1)
     until(tab, "document.querySelector('#map .xtitle').textContent === 'height'")
     assert tab.locator(".lede").inner_text().count("percentage points") == 3

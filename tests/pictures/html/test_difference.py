@@ -50,15 +50,17 @@ def test_figures(found):
         "map", "column-0", "column-1", "column-2", "column-3", "effects-column", "effects-pair",
         "null",
     ]  # fmt: skip
-    ground, before, after, *_ = drawn[0]["traces"]
+    ground, before, after, _, labels, *dots = drawn[0]["traces"]
     assert ground["zmin"] == -ground["zmax"]
     assert ground["contours"]["start"] == pytest.approx(-ground["contours"]["end"])
-    assert [text for text in after["text"] if text] == ["1: after +7 %"]
-    assert len(after["customdata"]) == len(packed(after["x"])[0]) == len(after["text"])
+    assert labels["text"] == ["1: after +7 %"]
+    assert [len(packed(line["x"])[0]) for line in (before, after)] == [34, 34]
+    assert len(dots) == 2
     trace, point, said = drawn[0]["walk"][0]
     assert drawn[0]["traces"][trace]["text"][point] == "2: before +4 %"
     assert said.startswith("region 2, before +4 %: income 57 000, age 26")
-    assert [len(before["text"]), len(after["text"])] == [34, 34]
+    regions = [item["trace"] for item in drawn[0]["legend"] if "region" in item["name"]]
+    assert regions == [[1, 3], [2, 4]]
 
 
 def test_several_planes_can_be_chosen_from(found):
@@ -85,6 +87,8 @@ def test_no_difference():
     words = plain(km.report.difference_page(alike))
     assert "No difference was found between A (300 rows) and B (300 rows): p = 0.29." in words
     assert "No region was found in which the shares of the rows differ" in words
+    assert "No difference found between A and B" in words
+    assert "such colours come by chance" in words
     assert "Ellipses" not in words
 
 

@@ -89,7 +89,7 @@ def difference_page(
         heading = f"How {len(groups.names)} groups differ"
     else:
         most = found
-        heading = f"Where {most.names[0]} and {most.names[1]} differ"
+        heading = _heading(most)
     sections, charts = _sections(most)
     known = _settings(most)
     parts = [
@@ -101,6 +101,13 @@ def difference_page(
     ]
     lede = page.text(words.unbroken(found.describe()))
     return page.render(page.Page("compare", title or heading, lede, parts, charts))
+
+
+def _heading(found: Difference) -> str:
+    pair = f"{found.names[0]} and {found.names[1]}"
+    if words.is_different(found) or len(found.regions):
+        return f"Where {pair} differ"
+    return f"No difference found between {pair}"
 
 
 def _sections(found: Difference) -> tuple[list[str], list[Chart]]:
@@ -167,7 +174,7 @@ def _bandwidths(found: Difference) -> str:
     if not np.array_equal(mean.scale, np.diag(diagonal)):
         return f"{length:.3g} after a {len(diagonal)} × {len(diagonal)} matrix"
     told = [
-        f"{name} {words.short(length / a)}"
+        words.at(name, words.short(length / a))
         for name, a in zip(found.column_names[:MAX_SCALES], diagonal, strict=False)
     ]
     return ", ".join(told) + (", …" if len(diagonal) > MAX_SCALES else "")

@@ -35,21 +35,20 @@ def plane_name(view: DifferenceMap) -> str:
 def _plane(view: DifferenceMap) -> Chart:
     """Traces, legend and stops of one map."""
     grounds = _curve(view) if len(view.axes) == 1 else [_contours(view)]
+    drawers = (_outlines, _labels, _dots)
+    marks = [draw(view, which) for draw in drawers for which in (0, 1)]
     start = len(grounds)
-    traces = [
-        *grounds,
-        *(_outlines(view, which) for which in (0, 1)),
-        *(_dots(view, which) for which in (0, 1)),
+    walk = [
+        [start + 2 + which, i, spoken(mark, view.names)]
+        for which in (0, 1)
+        for i, mark in enumerate(_own(view, which))
     ]
-    walk = []
-    for which in (0, 1):
-        size = len(view.regions[0].outline) + 1 if view.regions else 0
-        walk += [
-            [start + which, i * size + mark.top, spoken(mark, view.names)]
-            for i, mark in enumerate(_own(view, which))
-        ]
-    legend = [*_ground_legend(view), *_mark_legend(view, start)]
-    return {"traces": traces, "layout": _layout(view), "walk": walk, "legend": legend}
+    return {
+        "traces": [*grounds, *marks],
+        "layout": _layout(view),
+        "walk": walk,
+        "legend": [*_ground_legend(view), *_mark_legend(view, start)],
+    }
 
 
 def spoken(mark: RegionMark, names: Sequence[str]) -> str:
@@ -109,29 +108,43 @@ def _curve(view: DifferenceMap) -> list[Chart]:
 
 
 def _outlines(view: DifferenceMap, which: int) -> Chart:
-    """The regions in which one sample has more, as one line with gaps, each with its label."""
-    marks = _own(view, which)
+    """The regions in which one sample has more, as one line with gaps."""
     gap = np.full((1, 2), np.nan)
-    path = np.concatenate([np.empty((0, 2)), *(p for m in marks for p in (m.outline, gap))])
-    texts = [""] * len(path)
-    size = len(path) // max(len(marks), 1)
-    for i, mark in enumerate(marks):
-        texts[i * size + mark.top] = page.label(f"{mark.number}: {shortened(mark.label)}")
+    parts = [part for mark in _own(view, which) for part in (mark.outline, gap)]
+    path = np.concatenate([np.empty((0, 2)), *parts])
     line = len(view.axes) == 1
     return {
         "type": "scatter",
-        "mode": "lines+text",
+        "mode": "lines",
         "x": numbers(path[:, 0]),
         "y": numbers(path[:, 1]),
-        "text": texts,
-        "textposition": "top center",
-        "textfont": {"color": style("ink"), "size": 13},
-        "customdata": [page.label(spoken(m, view.names)) for m in marks for _ in range(size)],
         "line": {
             "color": style(INKS[which]),
             "width": 6 if line else 2,
             "dash": "solid" if line else DASHES[which],
         },
+        "hoverinfo": "skip",
+    }
+
+
+def _labels(view: DifferenceMap, which: int) -> Chart:
+    """The labels at the tops of the same regions, which hovering tells more of."""
+    marks = _own(view, which)
+    tops = np.array([mark.outline[mark.top] for mark in marks]).reshape(-1, 2)
+    texts = [
+        f"{mark.number}: {shortened(mark.label)}" if mark.labelled else str(mark.number)
+        for mark in marks
+    ]
+    return {
+        "type": "scatter",
+        "mode": "markers+text",
+        "x": numbers(tops[:, 0]),
+        "y": numbers(tops[:, 1]),
+        "text": [page.label(text) for text in texts],
+        "textposition": "top center",
+        "textfont": {"color": style("ink"), "size": 13},
+        "customdata": [page.label(spoken(mark, view.names)) for mark in marks],
+        "marker": {"color": style(INKS[which]), "size": 6, "symbol": SYMBOLS[which]},
         "cliponaxis": False,
         "hovertemplate": "%{customdata}<extra></extra>",
     }
@@ -187,14 +200,19 @@ def _ground_legend(view: DifferenceMap) -> list[Chart]:
 def _mark_legend(view: DifferenceMap, start: int) -> list[Chart]:
     shape = {"symbol": "line"} if len(view.axes) == 1 else {"symbol": "ellipse", "hollow": True}
     regions = [
-        {"name": f"region, more in {name}", "trace": start + which, "color": INKS[which], **shape}
+        {
+            "name": f"region, more in {name}",
+            "trace": [start + which, start + 2 + which],
+            "color": INKS[which],
+            **shape,
+        }
         for which, name in enumerate(view.names)
         if _own(view, which)
     ]
     rows = [
         {
             "name": f"typical of {name}",
-            "trace": start + 2 + which,
+            "trace": start + 4 + which,
             "color": INKS[which],
             "symbol": SYMBOLS[which],
         }

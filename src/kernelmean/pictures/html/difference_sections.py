@@ -59,6 +59,8 @@ def _marks_told(found: Difference, view: DifferenceMap) -> str:
             f"rows; “{first.label}” says that {found.names[first.more]} has {gap} more of its rows "
             "there. Arrow keys walk through the regions."
         )
+    elif not words.is_different(found):
+        said = " No difference was found: such colours come by chance."
     if view.left_out:
         verb = "is" if view.left_out == 1 else "are"
         said += f" {words.counted(view.left_out, 'region')} of the table {verb} not drawn here."
@@ -112,7 +114,7 @@ def _range_told(found: Difference, region: Region, j: int) -> str:
         words.near(float(value), width)
         for value in (region.center[j], region.lower[j], region.upper[j])
     )
-    return f"{found.column_names[j]} {middle} ({low} to {high})"
+    return f"{words.at(found.column_names[j], middle)} ({low} to {high})"
 
 
 def _plane_choice(chart: Chart) -> str:

@@ -54,7 +54,7 @@ class DifferenceDisplay:
     regions_ : list of matplotlib.lines.Line2D
         The outlines of the regions, in the order of the list of regions.
     texts_ : list of matplotlib.text.Annotation
-        The labels of the regions.
+        The labels of the regions, but for those that would lie on another.
     typical_ : list of matplotlib.collections.PathCollection
         The typical rows of the first sample and of the second.
 
@@ -186,7 +186,7 @@ class DifferenceDisplay:
         marks = drawn.regions if regions else ()
         self.typical_ = _dots(drawn, self.ax_) if typical else []
         self.regions_ = [_outline(mark, self.ax_) for mark in marks]
-        self.texts_ = [_label(mark, self.ax_) for mark in marks]
+        self.texts_ = [_label(mark, self.ax_) for mark in marks if mark.labelled]
         self.ax_.set(**limits)
         _legend(drawn, self.ax_, self.typical_)
         return self

@@ -56,7 +56,7 @@
     });
   };
 
-  // A legend of real buttons: one switches the same trace in all the charts it serves.
+  // A legend of real buttons: one switches the same trace, or traces, in all the charts it serves.
   const SYMBOLS = {
     circle: "M6 0a6 6 0 1 0 .01 0Z", square: "M1 1h10v10H1Z", diamond: "M6-.5 12.5 6 6 12.5-.5 6Z", "triangle-up": "M6 0l6 11H0Z",
     cross: "M4 0h4v4h4v4H8v4H4V8H0V4h4Z", line: "M0 5h12v2H0Z", ellipse: "M6 2.5a6 3.5 0 1 0 .01 0Z", area: "M0 1h12v10H0Z",
@@ -80,13 +80,14 @@
     place.replaceChildren(...items.map((item) => {
       const row = document.createElement("li");
       const button = document.createElement("button");
+      const switched = [item.trace].flat();
       button.type = "button";
-      button.setAttribute("aria-pressed", String(!served[0].hidden.has(item.trace)));
+      button.setAttribute("aria-pressed", String(!served[0].hidden.has(switched[0])));
       button.append(icon(item), item.name);
       button.addEventListener("click", () => {
-        const hide = !served[0].hidden.has(item.trace);
+        const hide = !served[0].hidden.has(switched[0]);
         served.forEach((entry) => {
-          hide ? entry.hidden.add(item.trace) : entry.hidden.delete(item.trace);
+          switched.forEach((trace) => { hide ? entry.hidden.add(trace) : entry.hidden.delete(trace); });
           draw(entry);
         });
         button.setAttribute("aria-pressed", String(!hide));
