@@ -6,16 +6,16 @@ import shutil
 import textwrap
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from kernelmean.cli import results
 
 if TYPE_CHECKING:
     from kernelmean._types import Points, Vector
     from kernelmean.comparison.columns import Effect
-    from kernelmean.comparison.difference import Difference
     from kernelmean.comparison.groups import GroupDifferences
     from kernelmean.comparison.regions import Region
+    from kernelmean.comparison.value import Difference
 
 MAX_SHOWN = 5  # columns and regions in the tables of a terminal
 WIDEST = 100  # letters in a line of a sentence
@@ -30,10 +30,8 @@ def of_two(
     import kernelmean as km
 
     a, b = samples
-    found: Difference = km.difference(
-        samples[a], samples[b], names=(a, b), columns=columns, **settings
-    )
-    return found
+    found = km.difference(samples[a], samples[b], names=(a, b), columns=columns, **settings)
+    return cast("Difference", found)
 
 
 def of_groups(
@@ -45,10 +43,9 @@ def of_groups(
     import kernelmean as km
 
     labels = np.repeat(list(samples), [len(points) for points in samples.values()])
-    found: GroupDifferences = km.difference(
-        np.concatenate(list(samples.values())), groups=labels, columns=columns, **settings
-    )
-    return found
+    points = np.concatenate(list(samples.values()))
+    found = km.difference(points, groups=labels, columns=columns, **settings)
+    return cast("GroupDifferences", found)
 
 
 def say_sentence(text: str) -> None:

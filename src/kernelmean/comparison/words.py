@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kernelmean.comparison.columns import Effect
-    from kernelmean.comparison.difference import Difference
     from kernelmean.comparison.groups import GroupDifferences
     from kernelmean.comparison.regions import Region
+    from kernelmean.comparison.value import Difference
 
 MAX_REGIONS = 3  # that are told in a sentence each, the largest
 MAX_COLUMNS = 3  # that tell where a region is

@@ -24,8 +24,8 @@ from kernelmean.pictures.density import (
 )
 
 if TYPE_CHECKING:
-    from kernelmean.comparison.difference import Difference
     from kernelmean.comparison.regions import Region
+    from kernelmean.comparison.value import Difference
 
 MAX_REGIONS = 12  # drawn on a map, the largest
 MAX_MAPS = 6  # planes to choose from

@@ -15,7 +15,7 @@ from kernelmean.pictures.difference import ranked_columns
 
 if TYPE_CHECKING:
     from kernelmean.comparison.columns import Effect
-    from kernelmean.comparison.difference import Difference
+    from kernelmean.comparison.value import Difference
 
 MAX_MARGINALS = 6  # columns whose histograms are drawn
 MAX_BARS = 10  # columns, and as many pairs, that are drawn as bars

@@ -25,8 +25,8 @@ from kernelmean.pictures.html.difference_sections import (
 )
 
 if TYPE_CHECKING:
-    from kernelmean.comparison.difference import Difference
     from kernelmean.comparison.groups import GroupDifferences
+    from kernelmean.comparison.value import Difference
 
 BEYOND = 1.04  # how far the axis of the bars goes, in ends of the largest interval
 MAX_SCALES = 12  # columns whose bandwidths are listed

@@ -16,9 +16,9 @@ from kernelmean.pictures.html.difference_map import plane_name
 
 if TYPE_CHECKING:
     from kernelmean.comparison.columns import Effect
-    from kernelmean.comparison.difference import Difference
     from kernelmean.comparison.groups import GroupDifferences
     from kernelmean.comparison.regions import Region
+    from kernelmean.comparison.value import Difference
 
 MAX_LISTED = 50  # regions in the table, the largest
 MAX_TABULATED = 12  # columns of a typical row in the table, those that explain most

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.text import Annotation
 
-    from kernelmean.comparison.difference import Difference
+    from kernelmean.comparison.value import Difference
     from kernelmean.pictures.matplotlib.axes import AnyFigure
 
 INKS = ("#0b4f86", "#a3420a")  # of what the first and the second sample have more of
