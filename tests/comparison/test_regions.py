@@ -12,9 +12,10 @@ import pytest
 from kernelmean import engines
 from kernelmean._random import Streams
 from kernelmean.comparison import pooled_cells
-from kernelmean.comparison.claims import PRICE, best_places, claim
+from kernelmean.comparison.claims import PRICE, best_places, claim, standing_cells
 from kernelmean.comparison.local_tests import (
     LocalTests,
+    Side,
     compare,
     count,
     difference_interval,
@@ -165,6 +166,21 @@ def test_claims_of_cells_alone_are_those_of_benjamini_and_hochberg():
     assert (claims.q_values >= adjusted[np.searchsorted(order, p[claims.places])] - 1e-12).all()
 
 
+def side(tree: Tree, counts, total: float) -> Side:
+    sums = tree.sums(np.array(counts, dtype=float))
+    return Side(sums / total, sums, np.full(len(sums), total))
+
+
+def test_a_part_of_a_place_that_is_like_everything_is_left_out():
+    tree = chain(4)
+    everything = 6  # the last place of four cells
+    mixed = side(tree, [2, 1, 30, 0], 400.0), side(tree, [30, 25, 30, 1], 400.0)
+    # 30 : 30 is far likelier at 1 : 1 than at the place's 33 : 86; one row of B tells nothing
+    assert standing_cells(tree, everything, *mixed).tolist() == [0, 1, 3]
+    alike = side(tree, [2, 1, 2, 0], 400.0), side(tree, [30, 25, 20, 1], 400.0)
+    assert standing_cells(tree, everything, *alike).tolist() == [0, 1, 2, 3]
+
+
 def test_two_nearest_are_those_of_all_distances():
     rng = np.random.default_rng(0)
     X, C = rng.normal(size=(500, 4)) + 1e6, rng.normal(size=(30, 4)) + 1e6
@@ -212,7 +228,7 @@ def test_a_planted_cluster_is_found_with_its_sign_place_and_columns():
     assert (region.center < region.upper).all()
     assert 0.0 <= region.q_value < 1e-6
     labels = found.labels(B)
-    assert (labels[inside] == 0).mean() > 0.9
+    assert (labels[inside] == 0).mean() > 0.8
     assert (labels[~inside] == 0).mean() < 0.02
     assert region.counts == ((found.labels(A) == 0).sum(), (labels == 0).sum())
     assert region.shares == pytest.approx((region.counts[0] / 1000, region.counts[1] / 1000))
@@ -310,7 +326,7 @@ def test_more_rows_than_are_drawn_are_all_counted(monkeypatch):
     monkeypatch.setattr(pooled_cells, "MOST_ROWS", 1000)
     found = regions(A, B)
     assert found[0].counts == ((found.labels(A) == 0).sum(), (found.labels(B) == 0).sum())
-    assert (found.labels(B)[inside] == 0).mean() > 0.9
+    assert (found.labels(B)[inside] == 0).mean() > 0.8
 
 
 # Odd samples
@@ -351,7 +367,7 @@ def test_constant_columns_and_equal_rows():
     A, B = np.hstack([A, constant]), np.hstack([B, constant])
     found = regions(A, B)
     assert found[0].columns == (0,)
-    assert (found.labels(B)[inside] == 0).mean() > 0.9
+    assert (found.labels(B)[inside] == 0).mean() > 0.8
     assert len(regions(np.ones((50, 2)), np.ones((70, 2)))) == 0
 
 

@@ -10,7 +10,8 @@ finds. Then t is as large as
 allows: the step of Benjamini and Hochberg, in the form that counts only what is left after such a
 filter (Katsevich, Sabatti and Bogomolov 2021) and that knows how coarse the p-values of small
 counts are (Heyse 2011). Without any true difference this claims a place with probability at most
-``level``.
+``level``. What is controlled are places: cells within a claimed place may still be alike in both
+samples, and those whose counts say so are left out at the end.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelmean._types import IntVector, Vector
-from kernelmean.comparison.local_tests import LocalTests
+from kernelmean.comparison.local_tests import LocalTests, Side
 from kernelmean.comparison.pooled_cells import Tree
 
 PRICE = 2.0  # nats that a claimed place must be worth
@@ -67,6 +68,27 @@ def best_places(tree: Tree, allowed: NDArray[np.bool_], ratios: Vector) -> IntVe
         elif place >= tree.cells and best[place] > 0.0:
             waiting.extend(tree.merges[place - tree.cells])
     return np.sort(np.array(found, dtype=np.intp))
+
+
+def standing_cells(tree: Tree, place: int, first: Side, second: Side) -> IntVector:
+    """The cells of a claimed place, without parts that are likelier to be like everything else.
+
+    A part is left out where its counts are likelier, by more than the price, at the ratio of all
+    rows than at that of the place.
+    """
+    a = first.counts[: tree.cells]
+    b = second.counts[: tree.cells]
+    usual = first.totals[place] / (first.totals[place] + second.totals[place])
+    size = first.counts[place] + second.counts[place]
+    own = (first.counts[place] + usual) / (size + 1.0)  # one row more, since none may be of A
+    # log of the likelihood at the usual ratio over that at the place's own
+    against = a * np.log(usual / own) + b * np.log((1.0 - usual) / (1.0 - own))
+    inside = np.zeros(2 * tree.cells - 1, dtype=np.bool_)
+    inside[list(tree.below(place))] = True
+    inside[place] = False
+    left_out = best_places(tree, inside, tree.sums(against))
+    gone = [tree.cells_of(int(part)) for part in left_out]
+    return np.setdiff1d(tree.cells_of(place), np.concatenate([np.empty(0, dtype=np.intp), *gone]))
 
 
 def _q_values(tests: LocalTests, places: IntVector) -> Vector:

@@ -21,7 +21,7 @@ from scipy.sparse.csgraph import connected_components
 from kernelmean import samples
 from kernelmean._random import Streams
 from kernelmean._types import ArrayLike, IntVector, Matrix, Points, Vector
-from kernelmean.comparison.claims import Claims, claim
+from kernelmean.comparison.claims import Claims, claim, standing_cells
 from kernelmean.comparison.local_tests import (
     Side,
     compare,
@@ -31,7 +31,6 @@ from kernelmean.comparison.local_tests import (
 )
 from kernelmean.comparison.pooled_cells import (
     Pool,
-    Tree,
     adjacent,
     draw_pool,
     find_centers,
@@ -203,7 +202,8 @@ def find_regions(
     claims = claim(tree, tests, log_likelihood_ratios(*sides), level)
     # 1 − R·level/m for R of m intervals (Benjamini and Yekutieli 2005)
     missing = level * len(claims.places) / max(tests.number, 1)
-    parts = _Parts(tree, sides, claims, _more(sides, claims), missing)
+    cells_of = [standing_cells(tree, int(place), *sides) for place in claims.places]
+    parts = _Parts(sides, claims, cells_of, _more(sides, claims), missing)
     nearest = two_nearest(pool.mapped, centers)
     found = _describe(parts, pool, nearest, first)
     labels = np.full(tree.cells, -1, dtype=np.intp)
@@ -219,21 +219,21 @@ def find_regions(
 class _Parts:
     """Claimed places, from which regions are put together."""
 
-    tree: Tree
     sides: tuple[Side, Side]
     claims: Claims
+    cells: list[IntVector]  # of each claim
     more: IntVector  # of each claim
     missing: float  # how often an interval may miss
 
     def groups(self, beside: NDArray[np.bool_]) -> list[IntVector]:
         """Claims of one sign that touch, by the cells that are beside each other."""
-        owner = np.full(self.tree.cells, -1, dtype=np.intp)
-        for number, place in enumerate(self.claims.places):
-            owner[self.tree.cells_of(int(place))] = number
+        owner = np.full(len(beside), -1, dtype=np.intp)
+        for number, cells in enumerate(self.cells):
+            owner[cells] = number
         left, right = np.nonzero(beside & (owner >= 0) & (owner >= 0)[:, None])
         touching = self.more[owner[left]] == self.more[owner[right]]
         pairs = owner[left][touching], owner[right][touching]
-        m = len(self.claims.places)
+        m = len(self.cells)
         graph = csr_array((np.ones(len(pairs[0])), pairs), shape=(m, m))
         number, component = connected_components(graph, directed=False)
         return [np.flatnonzero(component == c) for c in range(number)]
@@ -247,12 +247,13 @@ def _more(sides: tuple[Side, Side], claims: Claims) -> IntVector:
 def _describe(
     parts: _Parts, pool: Pool, nearest: IntVector, data: LoadedSample
 ) -> tuple[Region, ...]:
-    if not len(parts.claims.places):
+    if not parts.cells:
         return ()
     everything = data.engine.load(pool.points, pool.masses).summary
+    k = (len(parts.sides[0].counts) + 1) // 2
     found = []
-    for group in parts.groups(adjacent(nearest, parts.tree.cells)):
-        cells = _cells(parts, group)
+    for group in parts.groups(adjacent(nearest, k)):
+        cells = np.sort(np.concatenate([parts.cells[number] for number in group]))
         rows = np.flatnonzero(np.isin(nearest[:, 0], cells))
         inside = data.engine.load(pool.points[rows], pool.masses[rows]).summary
         quantiles = inside.quantiles(QUANTILES)
@@ -261,17 +262,12 @@ def _describe(
     return tuple(sorted(found, key=lambda region: (-abs(region.difference), region.cells[0])))
 
 
-def _cells(parts: _Parts, group: IntVector) -> IntVector:
-    places = parts.claims.places[group]
-    return np.sort(np.concatenate([parts.tree.cells_of(int(place)) for place in places]))
-
-
 def _region(
     parts: _Parts, group: IntVector, cells: IntVector, quantiles: Matrix, columns: tuple[int, ...]
 ) -> Region:
     places = parts.claims.places[group]
-    a, b = (float(side.shares[places].sum()) for side in parts.sides)
-    rows_a, rows_b = (float(side.counts[places].sum()) for side in parts.sides)
+    a, b = (float(side.shares[cells].sum()) for side in parts.sides)
+    rows_a, rows_b = (float(side.counts[cells].sum()) for side in parts.sides)
     size_a, size_b = (float(side.totals[places].min()) for side in parts.sides)
     low, high = difference_interval((a, b), (size_a, size_b), parts.missing)
     for array in (cells, quantiles):
