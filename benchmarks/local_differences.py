@@ -1,7 +1,8 @@
 """Where two samples differ: how much of what is claimed is false, and how much is found.
 
-Settings were chosen on the backgrounds of ``TUNING``; those of ``REPORT`` had no part in it. The
-last two are real tables, of which every draw takes other rows.
+Settings were chosen by their figures on the backgrounds of ``TUNING``, with the same seeds. Those
+of ``REPORT`` were compared for no setting, but had been seen once, with 20 rows in a cell and
+places of up to half of the rows. The last two are real tables; every draw takes other rows.
 
 False discoveries. Two balls of the background, each with ``BALL`` of its rows, lie around two of
 its rows. In B, each row of the first ball is replaced with probability ``MOVED`` by a fresh row of
