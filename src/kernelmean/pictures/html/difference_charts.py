@@ -94,7 +94,8 @@ def null_chart(name: str, drawn: NullView) -> Chart:
         told = f"level {words.percent(drawn.level)}"
         lines.append((drawn.threshold, "muted", "dot", told, 0.88))
     ends = [*drawn.edges[[0, -1]].tolist(), *(line[0] for line in lines)]
-    low, high = min(ends), max(ends)
+    low = min(ends)
+    high = max(ends)
     margin = 0.04 * (high - low or 1.0)
     middle = 0.5 * (low + high)
     return {
