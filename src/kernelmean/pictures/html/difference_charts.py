@@ -43,8 +43,24 @@ def bars_chart(name: str, drawn: EffectBars, end: float) -> Chart:
     on to ``end``.
     """
     places = list(range(len(drawn.effects)))
+    ticks = [page.label(shortened(label, NAME_LENGTH)) for label in drawn.labels]
+    up = {"tickmode": "array", "tickvals": places, "ticktext": ticks, "showgrid": False}
+    across = {**titled("share of the difference"), "tickformat": ".0%", "range": [0.0, end]}
+    walk = [
+        [0, i, f"{words.effect_name(effect)}: {words.percent(effect.share)}"]
+        for i, effect in enumerate(drawn.effects)
+    ]
+    return {
+        "id": name,
+        "traces": [_bars(drawn, places)],
+        "layout": {"xaxis": across, "yaxis": {**up, "autorange": "reversed"}, "bargap": 0.35},
+        "walk": walk,
+    }
+
+
+def _bars(drawn: EffectBars, places: list[int]) -> Chart:
     below, above = drawn.reach
-    trace = {
+    return {
         "type": "bar",
         "orientation": "h",
         "x": drawn.shares.tolist(),
@@ -62,19 +78,6 @@ def bars_chart(name: str, drawn: EffectBars, end: float) -> Chart:
         },
         "hovertemplate": "<b>%{customdata[0]}</b><br>%{customdata[1]} (%{customdata[2]})<br>"
         "%{customdata[3]}<extra></extra>",
-    }
-    ticks = [page.label(shortened(label, NAME_LENGTH)) for label in drawn.labels]
-    up = {"tickmode": "array", "tickvals": places, "ticktext": ticks, "showgrid": False}
-    across = {**titled("share of the difference"), "tickformat": ".0%", "range": [0.0, end]}
-    walk = [
-        [0, i, f"{words.effect_name(effect)}: {words.percent(effect.share)}"]
-        for i, effect in enumerate(drawn.effects)
-    ]
-    return {
-        "id": name,
-        "traces": [trace],
-        "layout": {"xaxis": across, "yaxis": {**up, "autorange": "reversed"}, "bargap": 0.35},
-        "walk": walk,
     }
 
 

@@ -80,7 +80,9 @@ def regions_table(found: Difference, noted: bool = True) -> str:
         "region", "more in", "by percentage points", "where, with the middle 80 % of its rows",
         f"of {a}", f"of {b}", "q",
     )  # fmt: skip
-    rows = [_region_row(found, i, region) for i, region in enumerate(found.regions[:MAX_LISTED])]
+    rows = [
+        _region_row(found, i, region) for i, region in enumerate(list(found.regions)[:MAX_LISTED])
+    ]
     table = page.table("Regions and their shares of the rows", head, rows, numbers=(2, 4, 5, 6))
     more = len(found.regions) - len(rows)
     rest = f" {words.counted(more, 'smaller region')} not listed." if more else ""
