@@ -86,7 +86,7 @@ def short_tables(found: Difference) -> dict[str, Rows]:
         }
         for effect in found.columns[: MAX_SHOWN if several else 0]
     ]
-    regions = [_short_region(found, region) for region in found.regions[:MAX_SHOWN]]
+    regions = [_short_region(found, region) for region in list(found.regions)[:MAX_SHOWN]]
     return {name: rows for name, rows in (("columns", columns), ("regions", regions)) if rows}
 
 

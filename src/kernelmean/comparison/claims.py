@@ -9,9 +9,9 @@ finds. Then t is as large as
 
 allows: the step of Benjamini and Hochberg, in the form that counts only what is left after such a
 filter (Katsevich, Sabatti and Bogomolov 2021) and that knows how coarse the p-values of small
-counts are (Heyse 2011). Without any true difference this claims a place with probability at most
-``level``. What is controlled are places: cells within a claimed place may still be alike in both
-samples, and those whose counts say so are left out at the end.
+counts are (Heyse 2011). That rate is proven for other kinds of dependence than that of nested
+places, and measured for these. What is controlled are places: cells within a claimed place may
+still be alike in both samples, and those whose counts say so are left out at the end.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kernelmean import _checks
+from kernelmean import _blas, _checks
 from kernelmean._random import Streams
 from kernelmean._types import ArrayLike, RandomState
 from kernelmean.comparison.columns import explain
@@ -143,11 +143,12 @@ def compare(pair: Pair, names: tuple[str, str], settings: Settings, streams: Str
     """The difference of a checked pair."""
     test = run_test(pair, settings.plan, settings.engine, streams)
     engine = open_engine(settings.engine, pair)
+    with _blas.one_thread():  # many small systems
+        densities = fit_densities(pair, test.scale, settings.bandwidth, engine, streams)
     origin = pair.first.sample.first
     columns = _column_names(pair, settings.columns)
     loaded = [LoadedSample.of(own, engine, test.scale, origin) for own in pair.both]
     regions = find_regions(loaded[0], loaded[1], settings.level, streams)
-    densities = fit_densities(pair, test.scale, settings.bandwidth, engine, streams)
     explanation = explain(pair.first, pair.second, columns, streams)
     typical = [
         typical_rows(own, densities, sign, streams.of("typical rows", i))

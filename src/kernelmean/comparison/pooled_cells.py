@@ -39,6 +39,7 @@ class Pool(NamedTuple):
     mapped: Points  # in the coordinates of the kernel
     points: Points  # the same rows in the data's units
     masses: Vector  # rows that each stands for
+    side: IntVector  # 0 for rows of the first sample, 1 for others: to describe, not to cut by
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +91,8 @@ def draw_pool(first: LoadedSample, second: LoadedSample, streams: Streams) -> Po
     ]
     mapped, points, masses = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.lexsort((masses, *mapped.T))
-    return Pool(mapped[order], points[order], masses[order])
+    side = np.repeat([0, 1], [len(part[0]) for part in parts])
+    return Pool(mapped[order], points[order], masses[order], side[order])
 
 
 def find_centers(first: LoadedSample, second: LoadedSample, pool: Pool, streams: Streams) -> Points:

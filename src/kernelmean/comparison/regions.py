@@ -65,11 +65,12 @@ class Region:
     q_value : float
         The smallest false-discovery rate at which the region, or a part of it, is found.
     center : ndarray of shape (d,)
-        The median of its rows, column by column, in the data's units.
+        The median, column by column, of its rows that are of the sample with more; in the data's
+        units.
     lower, upper : ndarray of shape (d,)
-        The 10 % and the 90 % quantiles of its rows.
+        The 10 % and the 90 % quantiles of these rows.
     columns : tuple of int
-        The columns by which its rows stand apart from all rows, clearest first; at least one.
+        The columns by which these rows stand apart from all rows, clearest first; at least one.
     cells : ndarray of shape (m,)
         Which cells of :class:`Regions` it joins.
 
@@ -254,12 +255,18 @@ def _describe(
     found = []
     for group in parts.groups(adjacent(nearest, k)):
         cells = np.sort(np.concatenate([parts.cells[number] for number in group]))
-        rows = np.flatnonzero(np.isin(nearest[:, 0], cells))
+        rows = _told_by(pool, np.isin(nearest[:, 0], cells), int(parts.more[group[0]]))
         inside = data.engine.load(pool.points[rows], pool.masses[rows]).summary
         quantiles = inside.quantiles(QUANTILES)
         columns = columns_apart(quantiles, everything)
         found.append(_region(parts, group, cells, quantiles, columns))
     return tuple(sorted(found, key=lambda region: (-abs(region.difference), region.cells[0])))
+
+
+def _told_by(pool: Pool, inside: NDArray[np.bool_], more: int) -> IntVector:
+    """The rows that tell where a region is: those of the sample that has more of its rows there."""
+    own = inside & (pool.side == more)
+    return np.flatnonzero(own if own.any() else inside)
 
 
 def _region(

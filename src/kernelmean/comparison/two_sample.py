@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernelmean import _checks, bandwidth, engines, kernels
+from kernelmean import _blas, _checks, bandwidth, engines, kernels
 from kernelmean._random import Streams
 from kernelmean._types import ArrayLike, IntVector, Matrix, Points, RandomState, Vector
 from kernelmean.bandwidth.resolve import DEFAULT_RULE, resolve_kernel
@@ -195,7 +195,8 @@ def run_test(pair: Pair, plan: TestPlan, engine: str | Engine, streams: Streams)
     opened = open_engine(engine, mapped)
     tried = _kernels(mapped, plan, order, opened, constant=constant)
     bins = cut(order, len(pair.first), plan.bins, streams.of("test bins"))
-    grams, names, k = _grams(mapped, plan, order, bins, tried, opened)
+    with _blas.one_thread():  # systems too small to share, and engines with threads of their own
+        grams, names, k = _grams(mapped, plan, order, bins, tried, opened)
     if constant:
         grams = [np.zeros_like(G) for G in grams]
     masses = bins.masses(pair.weights())

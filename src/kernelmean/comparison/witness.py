@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import fmin_l_bfgs_b
 
-from kernelmean import bandwidth as rules
 from kernelmean._random import Streams
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.bandwidth.resolve import resolve_kernel
@@ -40,6 +39,7 @@ from kernelmean.samples import ArraySample, WeightedSample
 MAX_ROWS = 50_000  # of each sample
 MAX_ATOMS = 400
 ROWS_PER_COVARIANCE = 3  # rows in a cell, for each coordinate, that a covariance takes
+MAX_FULL_DIMENSION = 10  # beyond, atoms are round: d² numbers each are not worth their time
 MAX_STARTS = 40  # atoms from which peaks are searched for
 STEPS = 200  # of that search
 SAME_PEAK = 0.5  # bandwidths: nearer ones are one
@@ -175,10 +175,9 @@ def _kernel(bandwidth: float | str, data: LoadedSample, size: int) -> Kernel:
     if not (isinstance(bandwidth, str) and bandwidth == "scott"):
         return resolve_kernel("gaussian", bandwidth, data.cloud)
     summary = data.cloud.summary
-    rules.require_spread("scott", summary)
     width = float(np.minimum(summary.std, scaling.robust_widths(summary)).mean())
-    # σ = s·n^{−1/(d+4)}
-    return Gaussian(max(width, np.finfo(float).tiny) * size ** (-1.0 / (summary.dimension + 4)))
+    # σ = s·n^{−1/(d+4)}; equal points need no particular width
+    return Gaussian((width or 1.0) * size ** (-1.0 / (summary.dimension + 4)))
 
 
 def _atoms(data: LoadedSample, engine: Engine, streams: Streams) -> Atoms:
@@ -187,7 +186,8 @@ def _atoms(data: LoadedSample, engine: Engine, streams: Streams) -> Atoms:
     n = cloud.summary.count
     points = cloud.rows(np.arange(n))
     k = min(default_limit(n), MAX_ATOMS, n)
-    enough = n >= ROWS_PER_COVARIANCE * points.shape[1] * k
+    d = points.shape[1]
+    enough = n >= ROWS_PER_COVARIANCE * d * k and d <= MAX_FULL_DIMENSION
     kind: SpreadKind = "full" if enough else "scalar"
     weights = data.sample.weights
     assert weights is not None

@@ -38,7 +38,7 @@ def describe(found: Difference) -> str:
     )
     p = p_value(found.test.p_value)
     differs = is_different(found)
-    told = [region_sentence(found, region) for region in found.regions[:MAX_REGIONS]]
+    told = [region_sentence(found, region) for region in list(found.regions)[:MAX_REGIONS]]
     if not told and not differs:
         return f"No difference was found between {a} and {b}: {p}."
     if not told:
@@ -68,7 +68,7 @@ def describe_groups(found: GroupDifferences) -> str:
     said = f"{count} of {len(found.names)} groups {verb} from the rest {test}."
     most = f"Most different is {found.names[first]} (adjusted {p_value(found.p_values[first])})."
     regions = found.differences[first].regions
-    told = [region_sentence(found.differences[first], region) for region in regions[:1]]
+    told = [region_sentence(found.differences[first], region) for region in list(regions)[:1]]
     return " ".join([said, most, *told])
 
 

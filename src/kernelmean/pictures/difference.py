@@ -99,7 +99,8 @@ def difference_map(
     mesh = np.stack([side.ravel() for side in np.meshgrid(*grids)], axis=1)
     values = found.marginal(chosen)(mesh).reshape([len(grid) for grid in reversed(grids)])
     rug = float(values.min() - RUG * np.ptp(values))
-    a, b = found.typical_a, found.typical_b
+    a = found.typical_a
+    b = found.typical_b
     marks = tuple(
         region_mark(found, i, chosen)
         for i, region in enumerate(found.regions)

@@ -43,8 +43,24 @@ def bars_chart(name: str, drawn: EffectBars, end: float) -> Chart:
     on to ``end``.
     """
     places = list(range(len(drawn.effects)))
+    ticks = [page.label(shortened(label, NAME_LENGTH)) for label in drawn.labels]
+    up = {"tickmode": "array", "tickvals": places, "ticktext": ticks, "showgrid": False}
+    across = {**titled("share of the difference"), "tickformat": ".0%", "range": [0.0, end]}
+    walk = [
+        [0, i, f"{words.effect_name(effect)}: {words.percent(effect.share)}"]
+        for i, effect in enumerate(drawn.effects)
+    ]
+    return {
+        "id": name,
+        "traces": [_bars(drawn, places)],
+        "layout": {"xaxis": across, "yaxis": {**up, "autorange": "reversed"}, "bargap": 0.35},
+        "walk": walk,
+    }
+
+
+def _bars(drawn: EffectBars, places: list[int]) -> Chart:
     below, above = drawn.reach
-    trace = {
+    return {
         "type": "bar",
         "orientation": "h",
         "x": drawn.shares.tolist(),
@@ -62,19 +78,6 @@ def bars_chart(name: str, drawn: EffectBars, end: float) -> Chart:
         },
         "hovertemplate": "<b>%{customdata[0]}</b><br>%{customdata[1]} (%{customdata[2]})<br>"
         "%{customdata[3]}<extra></extra>",
-    }
-    ticks = [page.label(shortened(label, NAME_LENGTH)) for label in drawn.labels]
-    up = {"tickmode": "array", "tickvals": places, "ticktext": ticks, "showgrid": False}
-    across = {**titled("share of the difference"), "tickformat": ".0%", "range": [0.0, end]}
-    walk = [
-        [0, i, f"{words.effect_name(effect)}: {words.percent(effect.share)}"]
-        for i, effect in enumerate(drawn.effects)
-    ]
-    return {
-        "id": name,
-        "traces": [trace],
-        "layout": {"xaxis": across, "yaxis": {**up, "autorange": "reversed"}, "bargap": 0.35},
-        "walk": walk,
     }
 
 
@@ -94,7 +97,8 @@ def null_chart(name: str, drawn: NullView) -> Chart:
         told = f"level {words.percent(drawn.level)}"
         lines.append((drawn.threshold, "muted", "dot", told, 0.88))
     ends = [*drawn.edges[[0, -1]].tolist(), *(line[0] for line in lines)]
-    low, high = min(ends), max(ends)
+    low = min(ends)
+    high = max(ends)
     margin = 0.04 * (high - low or 1.0)
     middle = 0.5 * (low + high)
     return {

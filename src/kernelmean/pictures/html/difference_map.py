@@ -144,7 +144,7 @@ def _labels(view: DifferenceMap, which: int) -> Chart:
         "textposition": "top center",
         "textfont": {"color": style("ink"), "size": 13},
         "customdata": [page.label(spoken(mark, view.names)) for mark in marks],
-        "marker": {"color": style(INKS[which]), "size": 6, "symbol": SYMBOLS[which]},
+        "marker": {"color": style(INKS[which]), "size": 8, "opacity": 0},  # what hovering finds
         "cliponaxis": False,
         "hovertemplate": "%{customdata}<extra></extra>",
     }

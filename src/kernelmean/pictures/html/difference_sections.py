@@ -76,10 +76,14 @@ def regions_table(found: Difference, noted: bool = True) -> str:
             f"rate of {rate}."
         )
     a, b = found.names
-    head = ("region", "more in", "where, with the middle 80 % of its rows", f"of {a}", f"of {b}",
-            "more, in percentage points", "q")  # fmt: skip
-    rows = [_region_row(found, i, region) for i, region in enumerate(found.regions[:MAX_LISTED])]
-    table = page.table("Regions and their shares of the rows", head, rows, numbers=range(3, 7))
+    head = (
+        "region", "more in", "by percentage points", "where, with the middle 80 % of its rows",
+        f"of {a}", f"of {b}", "q",
+    )  # fmt: skip
+    rows = [
+        _region_row(found, i, region) for i, region in enumerate(list(found.regions)[:MAX_LISTED])
+    ]
+    table = page.table("Regions and their shares of the rows", head, rows, numbers=(2, 4, 5, 6))
     more = len(found.regions) - len(rows)
     rest = f" {words.counted(more, 'smaller region')} not listed." if more else ""
     note = (
@@ -100,9 +104,9 @@ def _region_row(found: Difference, i: int, region: Region) -> list[str]:
     return [
         str(i + 1),
         found.names[region.more],
+        f"{gap} ({low} to {high})",
         words.unbroken(where),
         *(words.percent(share) for share in region.shares),
-        f"{gap} ({low} to {high})",
         words.chance(region.q_value),
     ]
 
@@ -264,12 +268,13 @@ def groups_sections(found: GroupDifferences) -> tuple[list[str], list[str]]:
 def _group_row(found: GroupDifferences, i: int) -> list[str]:
     own = found.differences[i]
     telling = words.most_telling(own)
+    told = "–"
+    if telling is not None:
+        told = f"{words.effect_name(telling)} ({words.percent(telling.share)})"
     return [
         found.names[i],
         facts.number(own.n_points[0]),
         words.chance(found.p_values[i]),
         facts.number(len(own.regions)),
-        "–"
-        if telling is None
-        else f"{words.effect_name(telling)} ({words.percent(telling.share)})",
+        words.unbroken(told),
     ]

@@ -206,7 +206,8 @@ def _ground(drawn: DifferenceMap, axes: Axes, options: dict[str, Any]) -> QuadCo
     """The difference of the densities: filled contours, or a curve with the area below it."""
     axes.set_xlabel(plain(drawn.axes[0]))
     if len(drawn.axes) == 1:
-        x, y = drawn.grids[0], drawn.values
+        x = drawn.grids[0]
+        y = drawn.values
         for more, part in ((0, np.maximum(y, 0.0)), (1, np.minimum(y, 0.0))):
             axes.fill_between(x, part, color=FILLS[more], alpha=0.6, linewidth=0.0)
         axes.set_ylabel("difference of the densities")
