@@ -35,7 +35,7 @@ def cloud(n=200, d=2, seed=0):
     )
 
 
-@parametrize_with_checks([km.SparseKDE(), km.SparseKDE(sparse=False)])
+@parametrize_with_checks([km.SparseKDE(), km.SparseKDE(sparse=False, engine="naive")])
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)
 
