@@ -13,8 +13,8 @@ false if the sum of the differences of its cells is zero or has the other sign. 
 claim count as zero.
 
 Planted clusters. B is 95 % background and 5 % a round normal cluster. Found is the share of the
-cluster's rows in regions where B has more. Where the background is normal, ``twice as dense`` is the
-share of the cluster where B is at least twice as dense as A, so that it stands out clearly.
+cluster's rows in regions where B has more. Where the background is normal, ``twice as dense`` is
+the share of the cluster where B is at least twice as dense as A, so that it stands out clearly.
 """
 
 from __future__ import annotations

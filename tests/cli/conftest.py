@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import kernelmean as km
 from tests.cli.inputs import call, write_inputs
-from tests.comparison import stand_in
-
-
-@pytest.fixture(autouse=True)
-def _quick_difference(monkeypatch):
-    """A difference that takes no time: what commands make of it is tested here."""
-    monkeypatch.setattr(km, "difference", stand_in.difference, raising=False)
 
 
 @pytest.fixture(scope="session")

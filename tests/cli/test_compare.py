@@ -9,7 +9,8 @@ import kernelmean as km
 from tests.cli.inputs import answer, cloud, write_models
 from tests.comparison.stand_in import people
 
-QUICK = ("--permutations", 9, "--spread", "none")
+QUICK = ("--permutations", 99, "--spread", "none")
+SAME = {"permutations": 99, "random_state": 0}  # what it means in Python
 
 
 @pytest.fixture
@@ -36,11 +37,14 @@ def test_compare_two_samples(run, tmp_path):
     A, B = np.load("a.npy"), np.load("b.npy")
     test = km.mmd_test(A, B, random_state=0)
     assert found["p_value"] == test.p_value <= 0.01
-    full = km.mmd(A, B, kernel=test.kernel, sparse=False)
+    full = km.mmd(A, B, bandwidth=found["bandwidth_of_mmd"], sparse=False)
     assert abs(found["mmd"] - full) <= found["mmd_error_at_most"] + 1e-12
     assert found["kl_a_b"] == km.kl_divergence(A, B, random_state=0).value
     assert found["kl_b_a"] == km.kl_divergence(B, A, random_state=0).value
     assert answer(run("compare", "a.npy", "a.npy", "--json"))["p_value"] > 0.5
+    asked = answer(run("compare", "a.npy", "b.npy", "--bandwidth", "0.5", "--json"))
+    assert asked["p_value"] == km.mmd_test(A, B, bandwidth=0.5, random_state=0).p_value
+    assert asked["bandwidth_of_mmd"] == 0.5
 
 
 def test_columns_are_matched_by_name(run, tmp_path):
@@ -86,7 +90,7 @@ def test_the_answer_in_words_then_columns_and_regions(run, samples):
     A, B, columns = samples
     done = run("compare", "old.csv", "young.csv", *QUICK)
     assert done.code == 0, done.err
-    found = km.difference(A, B, names=("old", "young"), columns=columns)
+    found = km.difference(A, B, names=("old", "young"), columns=columns, **SAME)
     assert " ".join(done.out.split()).startswith(found.describe())
     for line in ("mmd error at most", "p value", "kl a b standard error", "kl b a"):
         assert f"\n{line}" in done.out
@@ -101,7 +105,7 @@ def test_the_answer_in_words_then_columns_and_regions(run, samples):
 def test_json_has_everything(run, samples):
     A, B, columns = samples
     told = answer(run("compare", "old.csv", "young.csv", "--level", 0.1, "--json", *QUICK))
-    found = km.difference(A, B, names=("old", "young"), columns=columns, level=0.1)
+    found = km.difference(A, B, names=("old", "young"), columns=columns, level=0.1, **SAME)
     assert told["sentence"] == found.describe()
     assert told["difference"]["names"] == ["old", "young"]
     assert told["difference"]["p_value"] == found.test.p_value

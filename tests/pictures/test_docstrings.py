@@ -9,7 +9,6 @@ import re
 import pytest
 
 import kernelmean as km
-from tests.comparison import stand_in
 
 DISPLAYS = [f"plot.{name}" for name in km.plot.__all__]
 METHODS = [
@@ -66,12 +65,11 @@ def test_attributes_are_those_that_drawing_sets(name):
 
 
 @pytest.mark.parametrize("name", ["plot", "report", *DISPLAYS, *METHODS, *PAGES])
-def test_the_example_runs(name, monkeypatch):
+def test_the_example_runs(name):
     matplotlib = pytest.importorskip(
         "matplotlib", reason="Matplotlib is not installed: pip install 'kernelmean[report]'"
     )
     matplotlib.use("Agg")
-    monkeypatch.setattr(km, "difference", stand_in.difference, raising=False)
     test = doctest.DocTestParser().get_doctest(section(name, "Examples"), {}, name, None, 0)
     assert test.examples, f"{name} has no example"
     output: list[str] = []

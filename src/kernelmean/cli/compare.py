@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +14,8 @@ from kernelmean.cli.samples import Columned, groups_of, two_samples
 
 if TYPE_CHECKING:
     from kernelmean._types import Points
+    from kernelmean.comparison.result import TwoSampleTest
+    from kernelmean.comparison.value import Difference
 
 
 First = Annotated[str, typer.Argument(metavar="A", help="A file of points, or a model.")]
@@ -27,7 +30,9 @@ Group = Annotated[
 Bandwidth = Annotated[
     str | None,
     typer.Option(
-        metavar="RULE|NUMBER", help="median for the MMD and iqr for the divergences by default."
+        metavar="RULE|NUMBER",
+        help="Of the MMD, its test and the divergences: median for the MMD and iqr for the "
+        "divergences by default, and a test that tunes itself.",
     ),
 ]
 Permutations = Annotated[int, typer.Option(min=1, help="Of the two-sample test.")]
@@ -89,12 +94,17 @@ def command(
             results.show(named | _of_models(a, b, seed), as_json)
             return
         samples = two_samples(files, how) if group is None else groups_of(a, group, how)
-        same = {"level": level, "engine": engine.value, "random_state": seed}
+        same = {
+            "level": level,
+            "permutations": permutations,
+            "engine": engine.value,
+            "random_state": seed,
+        }
         if len(samples.points) > 2:
             _compare_groups(samples, same, named | {"group": group}, shown, report, as_json)
             return
         found = differences.of_two(samples.points, samples.columns, same)
-        facts = _of_samples(list(samples.points.values()), chosen, spread.setting, permutations)
+        facts = _of_samples(samples.points, chosen, spread.setting, found)
         written = differences.write_page(report, found, named | shown)
     if as_json:
         results.show(named | facts | differences.all_facts(found) | written, as_json)
@@ -158,14 +168,14 @@ def _are_models(a: str, b: str) -> bool:
 
 
 def _of_samples(
-    samples: list[Points], shared: dict[str, Any], spread: str | None, permutations: int
+    named: Mapping[str, Points], shared: dict[str, Any], spread: str | None, found: Difference
 ) -> dict[str, Any]:
+    """How far apart they are: by sparse means with their measured error, and by likelihoods."""
     import kernelmean as km
 
-    test = km.mmd_test(*samples, permutations=permutations, **shared)
-    # The same kernel, now with sparse means of both and the measured error of each.
-    same = {**shared, "kernel": test.kernel, "spread": spread}
-    same.pop("bandwidth", None)
+    samples = list(named.values())
+    test = _own_test(samples, shared, len(found.test.null)) or found.test
+    same = {"bandwidth": "median", **shared, "spread": spread}
     pair = km.DistributionEmbedding(embedding=None, error_bars=True, **same).fit(samples)
     forth = km.kl_divergence(*samples, spread=spread, **shared)
     back = km.kl_divergence(*samples[::-1], spread=spread, **shared)
@@ -181,14 +191,27 @@ def _of_samples(
         "kl_a_b_standard_error": forth.standard_error,
         "kl_b_a": back.value,
         "kl_b_a_standard_error": back.standard_error,
-        "kernel_of_mmd": str(test.kernel),
+        "bandwidth_of_mmd": pair.bandwidth_,
     }
+
+
+def _own_test(
+    samples: list[Points], shared: dict[str, Any], permutations: int
+) -> TwoSampleTest | None:
+    """The test of the kernel that was asked for; None where the test is to tune itself."""
+    import kernelmean as km
+
+    if "bandwidth" not in shared and shared.get("kernel", "gaussian") == "gaussian":
+        return None
+    asked = {"bandwidth": "median", **shared}
+    return km.mmd_test(*samples, permutations=permutations, **asked)
 
 
 def _of_models(a: str, b: str, seed: int) -> dict[str, Any]:
     import kernelmean as km
+    from kernelmean.mean.loading import load_mean
 
-    means = [km.load(path) for path in (a, b)]
+    means = [load_mean(path) for path in (a, b)]
     if means[0].transform != means[1].transform or means[0].columns != means[1].columns:
         raise ValueError(
             f"{a} and {b} were fitted on other columns or after another transform, so they "
