@@ -51,7 +51,7 @@ class Effect(NamedTuple):
 
     See Also
     --------
-    Explanation : All effects of a difference.
+    Difference : Which has those of all columns, and of pairs.
 
     Examples
     --------

@@ -55,7 +55,25 @@ class GroupDifferences:
     order: IntVector = field(repr=False)
 
     def describe(self) -> str:
-        """Which groups differ from the rest, in a few sentences."""
+        """Which groups differ from the rest, in a few sentences.
+
+        Returns
+        -------
+        str
+            How many differ, and how the one that differs most does.
+
+        See Also
+        --------
+        kernelmean.report.difference_page : All of it, as a page.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).normal(size=(600, 2))
+        >>> found = km.difference(X, groups=np.repeat(["a", "b", "c"], 200), random_state=0)
+        >>> found.describe().startswith("None of the 3 groups differs from the rest")
+        True
+        """
         return words.describe_groups(self)
 
 

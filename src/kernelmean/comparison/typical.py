@@ -36,6 +36,19 @@ class TypicalRows(NamedTuple):
         The rows themselves.
     values : ndarray of shape (m,)
         The witness z_A − z_B there: positive for rows of A, negative for rows of B.
+
+    See Also
+    --------
+    Difference : Which has those of either sample.
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> rng = np.random.default_rng(0)
+    >>> A, B = rng.normal(0, 1, (500, 1)), rng.normal(3, 1, (500, 1))
+    >>> rows = km.difference(A, B, random_state=0).typical_b
+    >>> bool((B[rows.indices] == rows.points).all()), bool((rows.values < 0.0).all())
+    (True, True)
     """
 
     indices: IntVector

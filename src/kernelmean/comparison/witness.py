@@ -57,6 +57,19 @@ class Peaks(NamedTuple):
         z_A − z_B there.
     standard_errors : ndarray of shape (m,)
         What chance does to these values; extremes within three times that are left out.
+
+    See Also
+    --------
+    Difference.peaks : Finds them.
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> rng = np.random.default_rng(0)
+    >>> A, B = rng.normal(0, 1, (500, 1)), rng.normal(3, 1, (500, 1))
+    >>> peaks = km.difference(A, B, random_state=0).peaks()
+    >>> bool((np.abs(peaks.values) > 3.0 * peaks.standard_errors).all())
+    True
     """
 
     points: Points
