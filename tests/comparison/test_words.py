@@ -90,6 +90,10 @@ def test_a_pair_may_explain_most_and_one_column_is_not_explained():
     assert "no column alone explains much" in words.describe(found(columns=weak))
     chance = (effect("age", share=0.6, p=0.3),)
     assert "no column alone explains much" in words.describe(found(columns=chance))
+    nothing = (effect("age", share=0.0, p=0.2),)
+    assert "; no column and no pair of columns stands out." in words.describe(
+        found(columns=nothing)
+    )
     single = replace(found(regions=(region(columns=(0,)),)), column_names=("age",))
     assert words.describe(single).endswith("The two samples differ (p = 0.001).")
 

@@ -100,17 +100,22 @@ def test_columns_that_are_not_there_are_refused(found, columns, said):
 def test_histograms_of_the_columns_that_explain_most(found):
     drawn = marginal_histograms(found)
     assert [one.column for one in drawn] == [effect.columns[0] for effect in found.columns]
-    assert all(one.even for one in drawn)
     for one in drawn:
-        assert one.heights[0].sum() == pytest.approx(1.0)
+        assert one.shares[0].sum() == pytest.approx(1.0)
+        np.testing.assert_allclose(one.heights[0][1:-1], one.shares[0][1:-1])
 
 
-def test_uneven_bins_are_drawn_as_densities(found):
-    one = marginal_histograms(found)[0]._replace(
-        edges=np.array([0.0, 1.0, 4.0]), shares=(np.array([0.4, 0.6]), np.array([0.7, 0.3]))
-    )
-    assert not one.even
-    np.testing.assert_allclose(one.heights, [[0.4, 0.2], [0.7, 0.1]])
+@pytest.mark.parametrize(
+    ("edges", "heights"),
+    [
+        ([0.0, 3.0, 4.0, 5.0, 5.5], [0.1, 0.2, 0.3, 0.2]),  # the first bin is three times as wide
+        ([0.5, 1.5, 3.0, 7.0, 13.0], [0.3, 0.2, 0.3, 0.2]),  # around four values
+    ],
+)
+def test_heights_are_shares_but_for_wide_ends(found, edges, heights):
+    shares = np.array([0.3, 0.2, 0.3, 0.2])
+    one = marginal_histograms(found)[0]._replace(edges=np.array(edges), shares=(shares, shares))
+    np.testing.assert_allclose(one.heights, [heights, heights])
 
 
 def test_bars_reach_from_end_to_end_of_the_intervals(found):

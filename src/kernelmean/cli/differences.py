@@ -71,23 +71,29 @@ def write_page(
 
 
 def short_tables(found: Difference) -> dict[str, Rows]:
-    """The columns that explain most and the largest regions, for people; without empty tables."""
+    """The columns that explain most and the largest regions, for people.
+
+    Without tables that would be empty, or say that no column explains anything.
+    """
+    from kernelmean.comparison import words
+
+    several = len(found.column_names) > 1 and words.stands_out(found)
+    columns = [_short_column(found, effect) for effect in found.columns[: MAX_SHOWN * several]]
+    regions = [_short_region(found, region) for region in list(found.regions)[:MAX_SHOWN]]
+    return {name: rows for name, rows in (("columns", columns), ("regions", regions)) if rows}
+
+
+def _short_column(found: Difference, effect: Effect) -> dict[str, str]:
     from kernelmean.comparison import words
 
     a, b = found.names
-    several = len(found.column_names) > 1
-    columns = [
-        {
-            "column": effect.columns[0],
-            "of_the_difference": words.percent(effect.share),
-            "95_%_interval": words.interval(effect),
-            f"median_in_{a}": words.short(effect.value_a),
-            f"median_in_{b}": words.short(effect.value_b),
-        }
-        for effect in found.columns[: MAX_SHOWN if several else 0]
-    ]
-    regions = [_short_region(found, region) for region in list(found.regions)[:MAX_SHOWN]]
-    return {name: rows for name, rows in (("columns", columns), ("regions", regions)) if rows}
+    return {
+        "column": effect.columns[0],
+        "of_the_difference": words.percent(effect.share),
+        "95_%_interval": words.interval(effect),
+        f"median_in_{a}": words.short(effect.value_a),
+        f"median_in_{b}": words.short(effect.value_b),
+    }
 
 
 def _short_region(found: Difference, region: Region) -> dict[str, str]:

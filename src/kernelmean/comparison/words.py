@@ -106,6 +106,11 @@ def most_telling(found: Difference) -> Effect | None:
     return first
 
 
+def stands_out(found: Difference) -> bool:
+    """Whether any column or pair of columns has a share in the difference: exceeds chance."""
+    return any(effect.share > 0.0 for effect in (*found.columns[:1], *found.pairs[:1]))
+
+
 def effect_name(effect: Effect) -> str:
     """A column by its name, a pair by both."""
     return " and ".join(effect.columns)
@@ -120,6 +125,8 @@ def _explained(found: Difference) -> str:
     """The part that one column explains, where there is more than one column."""
     if len(found.column_names) == 1:
         return ""
+    if not stands_out(found):
+        return "; no column and no pair of columns stands out"
     effect = most_telling(found)
     if effect is None:
         return "; no column alone explains much of the difference"

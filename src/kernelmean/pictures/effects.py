@@ -32,18 +32,17 @@ class MarginalHistogram(NamedTuple):
     effect: Effect
 
     @property
-    def even(self) -> bool:
-        """Whether all bins are as wide: then heights are shares of the rows."""
-        widths = np.diff(self.edges)
-        return bool(np.ptp(widths) <= ROUNDING * widths.max())
-
-    @property
     def heights(self) -> tuple[Vector, Vector]:
-        """(m,) shares, or shares per unit where bins are not as wide."""
-        if self.even:
-            return self.shares
+        """(m,) shares; those of wider bins at the ends per width of the others.
+
+        Bins of other widths hold one value each, of which the share is all there is to tell.
+        """
         widths = np.diff(self.edges)
-        return self.shares[0] / widths, self.shares[1] / widths
+        inner = widths[1:-1]
+        if not len(inner) or np.ptp(inner) > ROUNDING * inner.max():
+            return self.shares
+        lowered = np.minimum(inner[0] / widths, 1.0)
+        return self.shares[0] * lowered, self.shares[1] * lowered
 
 
 class EffectBars(NamedTuple):

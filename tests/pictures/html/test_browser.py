@@ -207,7 +207,7 @@ def test_regions_are_told_and_another_plane_is_chosen(visit):
     assert tab.locator("#spoken").text_content().startswith("region ")
     tab.wait_for_selector("#map .hoverlayer .hovertext")
     tab.keyboard.press("Escape")
-    assert "<script>" in tab.locator("#map .xtitle").text_content()
+    assert "<script>" in tab.locator("#map .ytitle").text_content()
     labels = tab.locator("#map .textpoint")
     assert labels.count() == 2
     tab.locator(".legend button", has_text="region, more in <script>").click()

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 import kernelmean as km
-from tests.comparison.examples import alike, planted, three_groups, with_regions
+from kernelmean.comparison.words import percent
+from tests.comparison.examples import alike, planted, three_groups, with_p_value, with_regions
 from tests.pictures.html.reading import Reader, charts, packed
 
 
@@ -36,9 +37,9 @@ def test_the_answer_comes_first_then_numbers(found):
 
 def test_regions_are_told_in_the_units_of_the_data(found):
     words = plain(km.report.difference_page(found))
-    assert "age 71 (66 to 74); income 19 000 (16 000 to 24 000)" in words
-    assert "7 (4.5 to 9.5)" in words
-    assert "4 (2.2 to 5.9)" in words  # of the sample that has more, so above zero
+    assert "age 71 (68 to 74); income 19 000 (16 000 to 22 000)" in words
+    assert "10 (6.6 to 15)" in words
+    assert "7.9 (4.6 to 11)" in words  # of the sample that has more, so above zero
     assert "e-0" not in words
 
 
@@ -51,12 +52,12 @@ def test_figures(found):
     ground, before, after, _, labels, *dots = drawn[0]["traces"]
     assert ground["zmin"] == -ground["zmax"]
     assert ground["contours"]["start"] == pytest.approx(-ground["contours"]["end"])
-    assert labels["text"] == ["1: after +7 %"]
+    assert labels["text"] == ["1: after +10 %"]
     assert [len(packed(line["x"])[0]) for line in (before, after)] == [34, 34]
     assert len(dots) == 2
     trace, point, said = drawn[0]["walk"][0]
-    assert drawn[0]["traces"][trace]["text"][point] == "2: before +4 %"
-    assert said.startswith("region 2, before +4 %: income 57 000, age 26")
+    assert drawn[0]["traces"][trace]["text"][point] == "2: before +7.9 %"
+    assert said.startswith("region 2, before +7.9 %: income 57 000, age 28")
     regions = [item["trace"] for item in drawn[0]["legend"] if "region" in item["name"]]
     assert regions == [[1, 3], [2, 4]]
 
@@ -86,6 +87,29 @@ def test_no_difference():
     assert "No difference found between A and B" in words
     assert "such colours come by chance" in words
     assert "Ellipses" not in words
+    assert "No column stands out, and no pair of columns" in words
+    assert "95 % interval" not in words  # of shares that are all zero
+    assert "No row of A or of B lies where the difference of the densities clearly exceeds" in words
+
+
+def test_no_bars_and_no_dots_where_there_are_none():
+    drawn = charts(km.report.difference_page(alike()))
+    assert [chart["id"] for chart in drawn] == ["map", *(f"column-{i}" for i in range(4)), "null"]
+    assert [item["name"] for item in drawn[0]["legend"]] == ["difference of the densities"]
+
+
+def test_shares_of_samples_that_may_be_alike_are_told_with_care(found):
+    words = plain(km.report.difference_page(with_p_value(found, 0.3)))
+    assert "Take them with care: taken as a whole the samples may be alike (p = 0.3)." in words
+
+
+def test_hovering_tells_the_share_of_a_bin(found):
+    trace = charts(km.report.difference_page(found))[1]["traces"][0]
+    edges, shares = found.histograms.edges[1], found.histograms.shares_a[1]
+    assert len(trace["customdata"]) == len(packed(trace["x"])[0]) == len(edges) + 1
+    told = [f"{edges[0]:.4g}", f"{edges[1]:.4g}", percent(shares[0])]
+    assert trace["customdata"][1] == told
+    assert packed(trace["y"])[0][1] < shares[0]  # the first bin is wide, and so drawn lower
 
 
 def test_typical_rows_are_rows_of_the_data(found):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from tests.comparison.examples import planted
+from tests.comparison.examples import alike, planted
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -55,3 +55,9 @@ def test_one_column(drawn):
     display = drawn(km.plot.DifferenceDisplay.from_difference(planted(d=1).found))
     assert display.ax_.get_xlabel() == "age"
     assert [text.get_text() for text in display.texts_] == ["after +9.4 %", "before +6.8 %"]
+
+
+def test_a_legend_without_rows_that_there_are_not(drawn):
+    display = drawn(km.plot.DifferenceDisplay.from_difference(alike()))
+    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert legend == ["more in A", "more in B"]

@@ -9,17 +9,17 @@ import numpy as np
 
 from kernelmean.comparison import words
 from kernelmean.comparison.groups import GroupDifferences
+from kernelmean.comparison.result import TwoSampleTest
 from kernelmean.comparison.value import Difference
 from kernelmean.pictures.difference import difference_maps
 from kernelmean.pictures.effects import effect_bars, marginal_histograms, null_view
 from kernelmean.pictures.html import facts, page
 from kernelmean.pictures.html.charts import Chart
 from kernelmean.pictures.html.difference_charts import bars_chart, marginal_chart, null_chart
+from kernelmean.pictures.html.difference_columns import columns_section, effects_section
 from kernelmean.pictures.html.difference_map import map_chart
 from kernelmean.pictures.html.difference_sections import (
     chance_section,
-    columns_section,
-    effects_section,
     groups_sections,
     map_section,
     typical_section,
@@ -112,6 +112,7 @@ def _sections(found: Difference) -> tuple[list[str], list[Chart]]:
     chart = map_chart("map", maps)
     columns = marginal_histograms(found)
     drawn = [marginal_chart(f"column-{i}", one, found.names) for i, one in enumerate(columns)]
+    several = len(found.column_names) > 1
     bars = [one for one in effect_bars(found) if one.effects]
     end = BEYOND * max((effect.high for one in bars for effect in one.effects), default=1.0)
     effects = [bars_chart(f"effects-{one.what}", one, end) for one in bars]
@@ -119,12 +120,12 @@ def _sections(found: Difference) -> tuple[list[str], list[Chart]]:
     sections = [
         page.section("facts", "In numbers", page.facts(_numbers(found))),
         map_section(found, maps, chart),
-        columns_section(columns, drawn),
-        *([effects_section(found, bars, effects)] if len(found.column_names) > 1 else []),
+        columns_section(found, columns, drawn),
+        *([effects_section(found, bars, effects)] if several else []),
         chance_section(found, null),
         typical_section(found),
     ]
-    shown = effects if len(found.column_names) > 1 else []
+    shown = effects if several and words.stands_out(found) else []
     return sections, [chart, *drawn, *shown, null_chart("null", null)]
 
 
@@ -146,13 +147,20 @@ def _settings(found: Difference) -> dict[str, object]:
     """How it was computed."""
     mean = found.mean_a.expansion
     return {
-        "kernel of the test": _rounded(found.test.kernel),
+        "kernel of the test": _kernel_told(found.test),
         "permutations": facts.number(len(found.test.null)),
         "level": words.percent(found.level),
         "kernel of the densities": _rounded(mean.kernel),
         "common centres": f"{facts.number(mean.k)}, {facts.SPREADS[mean.atoms.kind]}",
         "bandwidths": _bandwidths(found),
     }
+
+
+def _kernel_told(test: TwoSampleTest) -> str:
+    told = _rounded(test.kernel)
+    if not test.aggregated:
+        return told
+    return f"{told}, that of the clearest of {len(test.components)} statistics"
 
 
 def _rounded(kernel: object) -> str:

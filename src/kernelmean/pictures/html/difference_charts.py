@@ -28,7 +28,7 @@ def marginal_chart(name: str, drawn: MarginalHistogram, names: Sequence[str]) ->
         "traces": [_steps(drawn, which, names[which]) for which in (0, 1)],
         "layout": {
             "xaxis": titled(drawn.column),
-            "yaxis": {**titled(SHARE if drawn.even else "density"), **_percents(drawn.even)},
+            "yaxis": {**titled(SHARE), "tickformat": ".2~%"},
             "margin": {"l": 56},
         },
         "legend": [
@@ -126,12 +126,20 @@ def _steps(drawn: MarginalHistogram, which: int, name: str) -> Chart:
     """A histogram as a line of steps that begins and ends at zero."""
     heights = drawn.heights[which]
     column = page.label(drawn.column)
-    height = "%{y:.1%} of its rows" if drawn.even else "density %{y:.3g}"
+    # A step begins at the edge to its left; the first edge stands twice, the last ends all bins.
+    left = [drawn.edges[0], *drawn.edges[:-1], drawn.edges[-2]]
+    right = [drawn.edges[1], *drawn.edges[1:], drawn.edges[-1]]
+    shares = drawn.shares[which]
+    told = [shares[0], *shares, shares[-1]]
     return {
         "type": "scatter",
         "mode": "lines",
         "x": numbers(np.concatenate([drawn.edges[:1], drawn.edges])),
         "y": numbers(np.concatenate([[0.0], heights, [0.0]])),
+        "customdata": [
+            [f"{low:.4g}", f"{high:.4g}", words.percent(share)]
+            for low, high, share in zip(left, right, told, strict=True)
+        ],
         "fill": "tozeroy",
         "fillcolor": style(SOFT[which]),
         "line": {
@@ -140,13 +148,9 @@ def _steps(drawn: MarginalHistogram, which: int, name: str) -> Chart:
             "width": 1.8,
             "dash": DASHES[which],
         },
-        "hovertemplate": f"<b>{page.label(name)}</b><br>{column} from %{{x:.4g}}<br>{height}"
-        "<extra></extra>",
+        "hovertemplate": f"<b>{page.label(name)}</b><br>{column} %{{customdata[0]}} to "
+        "%{customdata[1]}<br>%{customdata[2]} of its rows<extra></extra>",
     }
-
-
-def _percents(even: bool) -> Chart:
-    return {"tickformat": ".0%"} if even else {}
 
 
 def _upright(x: float, ink: str, dash: str) -> Chart:

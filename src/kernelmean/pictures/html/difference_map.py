@@ -217,5 +217,6 @@ def _mark_legend(view: DifferenceMap, start: int) -> list[Chart]:
             "symbol": SYMBOLS[which],
         }
         for which, name in enumerate(view.names)
+        if len(view.rows[which])
     ]
     return [*regions, *rows]

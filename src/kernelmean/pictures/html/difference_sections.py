@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from kernelmean.comparison import words
 from kernelmean.pictures.difference import DifferenceMap, ranked_columns
-from kernelmean.pictures.effects import EffectBars, MarginalHistogram, NullView
+from kernelmean.pictures.effects import NullView
 from kernelmean.pictures.html import facts, page
 from kernelmean.pictures.html.charts import Chart, legend_place
+from kernelmean.pictures.html.difference_columns import page_paragraph
 from kernelmean.pictures.html.difference_map import plane_name
 
 if TYPE_CHECKING:
-    from kernelmean.comparison.columns import Effect
     from kernelmean.comparison.groups import GroupDifferences
     from kernelmean.comparison.regions import Region
     from kernelmean.comparison.value import Difference
@@ -93,11 +91,6 @@ def regions_table(found: Difference, noted: bool = True) -> str:
     return f'<div class="regions">{table}</div>{page_paragraph(note) if noted else ""}'
 
 
-def page_paragraph(said: str) -> str:
-    """Plain words as a paragraph."""
-    return f"<p>{page.text(words.unbroken(said))}</p>"
-
-
 def _region_row(found: Difference, i: int, region: Region) -> list[str]:
     where = "; ".join(_range_told(found, region, j) for j in region.columns[: words.MAX_COLUMNS])
     gap, low, high = (words.points(value) for value in words.gain(region))
@@ -136,82 +129,6 @@ def _plane_choice(chart: Chart) -> str:
     )
 
 
-def columns_section(columns: Sequence[MarginalHistogram], drawn: Sequence[Chart]) -> str:
-    """The histograms of both samples, column by column."""
-    figures = "".join(
-        page.chart(
-            str(chart["id"]),
-            f"Histograms of {one.column} in both samples",
-            _medians(one),
-            shape="wide",
-        )
-        for one, chart in zip(columns, drawn, strict=True)
-    )
-    classes = "views low" if len(columns) > 1 else "single"
-    return page.section(
-        "columns",
-        "Column by column",
-        page_paragraph("Histograms of both samples; the columns that explain most come first."),
-        f'<div class="controls">{legend_place(drawn)}</div>',
-        f'<div class="{classes}">{figures}</div>',
-    )
-
-
-def _medians(one: MarginalHistogram) -> str:
-    spread = float(np.ptp(one.edges)) / 25.0
-    a, b = (words.near(value, spread) for value in (one.effect.value_a, one.effect.value_b))
-    return page.text(f"{one.column}: medians {a} and {b}")
-
-
-def effects_section(found: Difference, bars: Sequence[EffectBars], drawn: Sequence[Chart]) -> str:
-    """How much columns and pairs explain, as bars and as tables."""
-    captions = {
-        "column": "Each column by itself.",
-        "pair": "Pairs of columns: what they explain together beyond each by itself.",
-    }
-    figures = "".join(
-        page.chart(
-            str(chart["id"]), f"Share of the difference that each {one.what} explains",
-            page.text(captions[one.what]), shape="wide",
-        )
-        for one, chart in zip(bars, drawn, strict=True)
-    )  # fmt: skip
-    said = "All columns and pairs sum to 100 %. Lines at the ends of bars are 95 % intervals."
-    tables = "".join(_effects_table(found, one) for one in bars)
-    return page.section(
-        "explained",
-        "What explains the difference",
-        page_paragraph(said),
-        f'<div class="views pair">{figures}</div>',
-        tables,
-    )
-
-
-def _effects_table(found: Difference, bars: EffectBars) -> str:
-    """All that are known, folded away."""
-    a, b = found.names
-    what = "median" if bars.what == "column" else "rank correlation"
-    head = (bars.what, "share", "95 % interval", "p", f"{what} in {a}", f"{what} in {b}")
-    rows = [_effect_row(effect) for effect in bars.listed]
-    name = f"{len(rows)} {bars.what}{'' if len(rows) == 1 else 's'}"
-    table = page.table(f"What {name} explain", head, rows, numbers=range(1, len(head)))
-    return (
-        f'<details class="nowrap"><summary>{name} as a table</summary>'
-        f'<div class="tall">{table}</div></details>'
-    )
-
-
-def _effect_row(effect: Effect) -> list[str]:
-    return [
-        " × ".join(effect.columns),
-        words.percent(effect.share),
-        words.interval(effect),
-        words.chance(effect.p_value),
-        words.short(effect.value_a),
-        words.short(effect.value_b),
-    ]
-
-
 def chance_section(found: Difference, null: NullView) -> str:
     """The test with its permutations."""
     count = facts.number(len(found.test.null))
@@ -231,18 +148,25 @@ def typical_section(found: Difference) -> str:
     chosen = ranked_columns(found)[:MAX_TABULATED]
     names = [found.column_names[j] for j in chosen]
     tables = []
+    missing = []
     for sample, rows in zip(found.names, (found.typical_a, found.typical_b), strict=True):
         told = [
             (int(row), *(words.short(float(point[j])) for j in chosen))
             for row, point in zip(rows.indices, rows.points, strict=True)
         ]
         caption = f"Rows of {sample}, counted from 0"
-        tables.append(page.table(caption, ("row", *names), told, numbers=range(1, len(names) + 1)))
-    said = "Rows that are most typical of what one sample has more of than the other."
-    inner = "".join(f"<div>{table}</div>" for table in tables)
-    return page.section(
-        "typical", "Typical rows", page_paragraph(said), f'<div class="views pair">{inner}</div>'
-    )
+        table = page.table(caption, ("row", *names), told, numbers=range(1, len(names) + 1))
+        tables += [f"<div>{table}</div>"] if told else []
+        missing += [] if told else [sample]
+    said = []
+    inner = ""
+    if tables:
+        said = ["Rows that are most typical of what one sample has more of than the other."]
+        inner = f'<div class="views pair">{"".join(tables)}</div>'
+    if missing:
+        lies = "lies where the difference of the densities clearly exceeds chance"
+        said.append(f"No row of {' or of '.join(missing)} {lies}.")
+    return page.section("typical", "Typical rows", page_paragraph(" ".join(said)), inner)
 
 
 def groups_sections(found: GroupDifferences) -> tuple[list[str], list[str]]:
