@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import gamma
 
 import kernelmean as km
-from kernelmean.comparison import aggregate, two_sample
+from kernelmean.comparison import aggregate
 from kernelmean.linalg.ridge import ridge_products
 from tests import brute
 
@@ -33,7 +33,9 @@ def test_the_evidence_is_the_tail_of_a_gamma_distribution_of_the_same_moments():
         -gamma.logsf(row, row.mean() ** 2 / row.var(), scale=row.var() / row.mean()) / np.log(10)
         for row in T
     ]
-    np.testing.assert_allclose(aggregate.evidence(T), expected, rtol=1e-9)
+    found = aggregate.evidence(T, np.array([1.0, 0.1]))
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-9)
+    np.testing.assert_allclose(found[1], np.maximum(expected[1] - 1.0, 0.0), rtol=1e-9, atol=1e-12)
 
 
 def test_evidence_does_not_end_where_a_tail_underflows():
@@ -46,8 +48,8 @@ def test_evidence_does_not_end_where_a_tail_underflows():
 
 
 def test_what_does_not_vary_is_no_evidence():
-    assert not aggregate.evidence(np.ones((2, 9))).any()
-    assert not aggregate.evidence(np.zeros((1, 5))).any()
+    assert not aggregate.evidence(np.ones((2, 9)), np.ones(2)).any()
+    assert not aggregate.evidence(np.zeros((1, 5)), np.ones(1)).any()
 
 
 def test_ridges_are_the_inverse_of_a_regularised_covariance():
@@ -60,13 +62,13 @@ def test_ridges_are_the_inverse_of_a_regularised_covariance():
         np.testing.assert_allclose(G, expected, rtol=1e-9)
 
 
-def test_the_components_are_three_bandwidths_with_and_without_ridges():
+def test_the_components_are_those_that_are_looked_at():
     A, B = normal(300, 2, 0), normal(200, 2, 1)
     found = km.mmd_test(A, B, random_state=0)
     sigmas = [component.kernel.bandwidth for component in found.components]
     ridges = [component.ridge for component in found.components]
-    assert ridges == [None, *two_sample.RIDGES] * 3
-    np.testing.assert_allclose(np.array(sigmas) / sigmas[0], np.repeat([1.0, 4.0, 0.25], 5))
+    assert ridges == [None, 0.01, 0.01, 0.001, None, None]
+    np.testing.assert_allclose(np.array(sigmas) / sigmas[0], [1.0, 1.0, 4.0, 4.0, 0.25, 0.0625])
     assert found.kernel in {component.kernel for component in found.components}
     assert found.aggregated
     assert not km.mmd_test(A, B, bandwidth=1.0, random_state=0).aggregated
@@ -75,19 +77,19 @@ def test_the_components_are_three_bandwidths_with_and_without_ridges():
 def test_a_plain_component_has_the_p_value_of_its_own_test():
     A, B = normal(300, 2, 0), normal(200, 2, 1) + 0.1
     found = km.mmd_test(A, B, random_state=3)
-    for component in found.components:
-        if component.ridge is None:
-            alone = km.mmd_test(A, B, kernel=component.kernel, scale=found.scale, random_state=3)
-            assert alone.p_value == component.p_value
+    plain = [component for component in found.components if component.ridge is None]
+    for component, look in zip(plain, (1, 2, 2), strict=True):  # narrow ones have 2k centres
+        options = {"kernel": component.kernel, "scale": found.scale, "k": 256 * look}
+        assert km.mmd_test(A, B, random_state=3, **options).p_value == component.p_value
 
 
 def test_full_means_have_no_ridges():
     A, B = normal(40, 2, 0), normal(30, 2, 1)
     found = km.mmd_test(A, B, sparse=False, random_state=0)
-    assert [component.ridge for component in found.components] == [None] * 3
+    assert [component.ridge for component in found.components] == [None] * 4
     every = km.mmd_test(A, B, k=70, random_state=0)
     plain = [c.p_value for c in every.components if c.ridge is None]
-    assert plain == [component.p_value for component in found.components]
+    assert plain == [found.components[i].p_value for i in (0, 2, 3)]
 
 
 def test_other_kernels_aggregate_too():

@@ -4,7 +4,7 @@ Each component, a bandwidth with a regularisation, has its own statistic for wha
 for each permutation. They are made comparable by a gamma distribution with the mean and the
 variance of the component over all of these, the observed one among them,
 
-    e_c(π) = −log₁₀ P(Γ ≥ T_c(π)),   T(π) = max_c e_c(π),
+    e_c(π) = log₁₀ w_c − log₁₀ P(Γ ≥ T_c(π)),   T(π) = max_c e_c(π),   0 < w_c ≤ 1,
 
 and the p-value is the share of the permutations whose T(π) is as large as what was observed. The
 gamma distribution only weighs the components against each other: it treats what was observed like
@@ -25,7 +25,7 @@ LEAST_TAIL = 1e-250  # smaller ones by their expansion for large arguments
 LEAST_VARIATION = 1e-12  # of the squared mean: a variance below is rounding
 
 
-def evidence(squares: Matrix) -> Matrix:
+def evidence(squares: Matrix, weights: Vector) -> Matrix:
     """e_c(π) ≥ 0 of shape (components, 1 + permutations); 0 where a component does not vary."""
     mean = squares.mean(axis=1, keepdims=True)
     variance = squares.var(axis=1, keepdims=True)
@@ -35,7 +35,7 @@ def evidence(squares: Matrix) -> Matrix:
     shape = safe_mean**2 / safe_variance
     x = squares * (safe_mean / safe_variance)  # in units of the scale
     found: Matrix = np.where(varies, -_log_tail(shape, x) / math.log(10.0), 0.0)
-    return np.maximum(found, 0.0)
+    return np.maximum(found + np.log10(weights)[:, None], 0.0)
 
 
 def p_values(squares: Matrix) -> Vector:

@@ -11,8 +11,9 @@ from kernelmean._random import Streams
 from kernelmean._types import ArrayLike, RandomState
 from kernelmean.comparison.columns import explain
 from kernelmean.comparison.pairs import Pair, check_pair
+from kernelmean.comparison.plan import TestPlan
 from kernelmean.comparison.regions import find_regions
-from kernelmean.comparison.two_sample import TestPlan, open_engine, run_test
+from kernelmean.comparison.two_sample import open_engine, run_test
 from kernelmean.comparison.typical import typical_rows
 from kernelmean.comparison.value import Difference
 from kernelmean.comparison.witness import fit_densities

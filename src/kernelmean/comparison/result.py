@@ -28,7 +28,8 @@ class TwoSampleTest:
     statistic : float
         With one bandwidth the MMD between the samples, for a kernel with g(0) = 1. Under
         aggregation the evidence of the component that stands out most: −log₁₀ of its tail
-        probability, approximately, before the correction for having looked at several.
+        probability, approximately, before the correction for having looked at several; components
+        other than those that see a shift of the mean have log₁₀ 2 less.
     p_value : float
         (1 + permutations with a statistic as large)/(1 + permutations). It accounts for all
         components.
@@ -61,8 +62,8 @@ class TwoSampleTest:
     >>> found = km.mmd_test(X[:100], X[100:] + 1.0, random_state=0)
     >>> bool(found.p_value <= 0.05), found.statistic > found.threshold(0.05)
     (True, True)
-    >>> len(found.components)  # three bandwidths, each plain and with four ridges
-    15
+    >>> len(found.components)  # four bandwidths, two of them with two statistics each
+    6
     """
 
     statistic: float

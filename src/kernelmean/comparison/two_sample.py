@@ -17,35 +17,31 @@ of bins. The cost is linear in the number of points.
 
 No single bandwidth is right, and the MMD counts every direction of the RKHS by its eigenvalue,
 which hides a change of correlation behind the noise of the mean. So ``bandwidth="aggregate"``
-looks at three bandwidths, and for each at Yᵀ(S + ρs₁)⁻¹Y besides, S being the covariance of
-L⁻¹g(C, x) over pooled rows (Harchaoui, Bach and Moulines 2008; Hagrass, Sriperumbudur and Li 2024).
+looks at four bandwidths, and with the wide ones at Yᵀ(S + ρs₁)⁻¹Y besides, S being the covariance
+of L⁻¹g(C, x) over pooled rows (Harchaoui, Bach and Moulines 2008; Hagrass, Sriperumbudur and Li
+2024).
 :mod:`kernelmean.comparison.aggregate` makes one p-value of all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernelmean import _blas, _checks, bandwidth, engines, kernels
+from kernelmean import _blas, _checks, engines
 from kernelmean._random import Streams
-from kernelmean._types import ArrayLike, IntVector, Matrix, Points, RandomState, Vector
-from kernelmean.bandwidth.resolve import DEFAULT_RULE, resolve_kernel
+from kernelmean._types import ArrayLike, IntVector, Matrix, RandomState, Vector
 from kernelmean.comparison import aggregate
-from kernelmean.comparison.bin_means import center_gram, full_gram
+from kernelmean.comparison.bin_means import Side, center_grams, full_gram
 from kernelmean.comparison.bins import Bins, cut, signs, squares
 from kernelmean.comparison.pairs import Pair, check_pair
+from kernelmean.comparison.plan import AGGREGATE, MEDIAN_ROWS, Look, TestPlan, find_looks
 from kernelmean.comparison.result import Component, TwoSampleTest
 from kernelmean.engines import Engine
 from kernelmean.kernels import Kernel
 
-AGGREGATE = "aggregate"
-FACTORS = (1.0, 4.0, 0.25)  # bandwidths that are aggregated, in units of the median distance
-RIDGES = (0.1, 0.01, 0.001, 0.0001)  # regularisations, relative to the largest eigenvalue
-MEDIAN_ROWS = 1000  # whose distances have the median
 COVARIANCE_ROWS = 4  # pooled rows that the covariance is taken over, for each centre
 TIE_TOLERANCE = 1e-12  # statistics this close, relative to the bins' own, are ties
 
@@ -67,8 +63,8 @@ def mmd_test(
 ) -> TwoSampleTest:
     """Kernel two-sample test: the MMD of two samples, with the p-value of its permutations.
 
-    By default the test tunes itself: it looks at three bandwidths and five regularisations and
-    corrects for that by the same permutations, so that its level is exact.
+    By default the test tunes itself: it looks at four bandwidths, the wide ones with regularised
+    statistics too, and corrects for that by the same permutations, so that its level is exact.
 
     Parameters
     ----------
@@ -78,10 +74,10 @@ def mmd_test(
     kernel : str or Kernel, default='gaussian'
         A kernel such as ``km.Gaussian(0.5)``, or a name that goes with ``bandwidth``.
     bandwidth : float or str, default='aggregate'
-        "aggregate" takes ¼, 1 and 4 times the median distance, each with the MMD itself and with
-        four regularised statistics, which count a direction by what chance does in it. A number is
-        the kernel's own length, a rule such as "median" or "iqr" reads the pooled sample: then
-        the MMD of that one bandwidth is the statistic.
+        "aggregate" takes the median distance, a quarter and a sixteenth of it with the MMD itself,
+        and once and four times it with regularised statistics, which count a direction by what
+        chance does in it. A number is the kernel's own length, a rule such as "median" or "iqr"
+        reads the pooled sample: then the MMD of that one bandwidth is the statistic.
     scale : {'auto', 'std', 'cov'}, array-like of shape (d, d) or None, default='auto'
         A linear map that is applied to the data first, read on the pooled sample. "auto" divides
         each column by a robust width, but maps nothing where the bandwidth is a number or a rule
@@ -91,7 +87,7 @@ def mmd_test(
         statistics.
     k : int, default=256
         The number of common centres, drawn at random from the pooled sample; they are points,
-        without spreads.
+        without spreads. The two narrow bandwidths of "aggregate" have twice as many.
     bins : int, default=64
         About how many bins to permute, in all: up to twice as many, where that leaves fewer rows
         outside bins, and up to eight times where one sample is far larger. With fewer than ``2 *
@@ -149,43 +145,6 @@ def mmd_test(
     return run_test(pair, plan, engine, _checks.streams(random_state))
 
 
-@dataclass(frozen=True)
-class TestPlan:
-    """How a test is made; the fields mean what they mean in :func:`mmd_test`."""
-
-    __test__ = False  # nothing that pytest should collect
-
-    kernel: str | Kernel = "gaussian"
-    bandwidth: float | str = AGGREGATE
-    scale: Any = "auto"
-    sparse: bool = True
-    k: int = 256
-    bins: int = 64
-    permutations: int = 999
-
-    def check(self) -> None:
-        """Raise an error where a setting is none, before any work is done."""
-        _checks.choice(self.sparse, "sparse", (True, False))
-        _checks.count(self.k, "k")
-        _checks.count(self.bins, "bins", 2)
-        _checks.count(self.permutations, "permutations")
-        if isinstance(self.bandwidth, str):
-            _checks.choice(self.bandwidth, "bandwidth rule", (AGGREGATE, *bandwidth.RULES))
-        if isinstance(self.scale, str):
-            _checks.choice(self.scale, "scale", ("auto", "std", "cov"))
-
-    @property
-    def aggregates(self) -> bool:
-        """Whether several bandwidths are looked at."""
-        return self.bandwidth == AGGREGATE and not isinstance(self.kernel, Kernel)
-
-    @property
-    def named_scale(self) -> Any:
-        """The scale; a length that is given is one in the data's own units."""
-        automatic = isinstance(self.scale, str) and self.scale == "auto"
-        return None if automatic and not self.aggregates else self.scale
-
-
 def run_test(pair: Pair, plan: TestPlan, engine: str | Engine, streams: Streams) -> TwoSampleTest:
     """The test of a checked pair."""
     order = streams.of("test order").permutation(len(pair))
@@ -193,7 +152,7 @@ def run_test(pair: Pair, plan: TestPlan, engine: str | Engine, streams: Streams)
     matrix = None if constant else pair.scale(plan.named_scale, order)
     mapped = pair.mapped(matrix, pair.first.sample.first)
     opened = open_engine(engine, mapped)
-    tried = _kernels(mapped, plan, order, opened, constant=constant)
+    tried = find_looks(mapped, plan, order, opened, constant=constant)
     bins = cut(order, len(pair.first), plan.bins, streams.of("test bins"))
     with _blas.one_thread():  # systems too small to share, and engines with threads of their own
         grams, names, k = _grams(mapped, plan, order, bins, tried, opened)
@@ -210,6 +169,7 @@ class _Name(NamedTuple):
 
     kernel: Kernel
     ridge: float | None
+    weight: float = 1.0
 
 
 def _is_constant(pair: Pair, order: IntVector) -> bool:
@@ -228,45 +188,31 @@ def open_engine(engine: str | Engine, pair: Pair) -> Engine:
     return engines.precise(engines.choose(engine, work, on_device))
 
 
-def _kernels(
-    pair: Pair, plan: TestPlan, order: IntVector, engine: Engine, *, constant: bool
-) -> list[Kernel]:
-    """The kernels to look at, by the pooled sample; equal points need no scale."""
-    if constant and not isinstance(plan.kernel, Kernel) and isinstance(plan.bandwidth, str):
-        return [kernels.family(plan.kernel).rescaled(1.0, pair.dimension)]
-    few = engine.load(pair.rows(order[:MEDIAN_ROWS]))
-    if plan.aggregates:
-        family = kernels.family(str(plan.kernel))
-        sigma = bandwidth.by_rule("median", few)
-        return [family.matching(factor * sigma, pair.dimension) for factor in FACTORS]
-    length = plan.bandwidth
-    if isinstance(plan.kernel, Kernel) and length == AGGREGATE:
-        length = DEFAULT_RULE  # a default is no second scale
-    if isinstance(length, str) and not isinstance(plan.kernel, Kernel):
-        pooled = pair.first.sample.join([pair.second.sample])
-        return [resolve_kernel(plan.kernel, length, pooled.load(engine, pair.weights()))]
-    return [resolve_kernel(plan.kernel, length, few)]
-
-
 def _grams(
     pair: Pair,
     plan: TestPlan,
     order: IntVector,
     bins: Bins,
-    tried: list[Kernel],
+    tried: list[tuple[Kernel, Look]],
     engine: Engine,
 ) -> tuple[list[Matrix], list[_Name], int | None]:
     """G of each component, its name, and the number of centres."""
-    radials = [kernel.radial(pair.dimension, "rkhs") for kernel in tried]
+    radials = [kernel.radial(pair.dimension, "rkhs") for kernel, _ in tried]
     if not plan.sparse:
         found = full_gram(pair, bins, radials, engine)
-        return found, [_Name(kernel, None) for kernel in tried], None
-    ridges = RIDGES if plan.aggregates else ()
-    centers: Points = np.unique(pair.rows(order[: plan.k]), axis=0)
-    known = pair.rows(order[: COVARIANCE_ROWS * plan.k]) if ridges else None
-    found = center_gram(pair, bins, radials, centers, engine, known, ridges)
-    names = [_Name(kernel, ridge) for kernel in tried for ridge in (None, *ridges)]
-    return found, names, len(centers)
+        return found, [_Name(kernel, None) for kernel, _ in tried], None
+    rows = pair.rows(order[: COVARIANCE_ROWS * plan.k])
+    sides = [
+        Side(radial, np.unique(rows[: own.centers * plan.k], axis=0), own.ridges)
+        for radial, (_, own) in zip(radials, tried, strict=True)
+    ]
+    found = center_grams(pair, bins, sides, rows, engine)
+    names = [
+        _Name(kernel, ridge, weight)
+        for kernel, own in tried
+        for ridge, weight in zip(own.ridges, own.weights, strict=True)
+    ]
+    return found, names, len(sides[0].centers)
 
 
 def _statistics(grams: list[Matrix], permutations: Any) -> Matrix:
@@ -287,7 +233,7 @@ def _result(
         statistics: Vector = np.sqrt(found[0])
         leading = 0
     else:
-        evidence = aggregate.evidence(found)
+        evidence = aggregate.evidence(found, np.array([name.weight for name in names]))
         statistics = evidence.max(axis=0)
         leading = int(evidence[:, 0].argmax())
     null = np.sort(statistics[1:])
@@ -302,5 +248,8 @@ def _result(
         k=k,
         kernel=names[leading].kernel,
         scale=scale,
-        components=tuple(Component(*name, float(p)) for name, p in zip(names, alone, strict=True)),
+        components=tuple(
+            Component(name.kernel, name.ridge, float(p))
+            for name, p in zip(names, alone, strict=True)
+        ),
     )
