@@ -7,6 +7,7 @@ halves of one sample, where there is nothing to find. The guide is
 """
 
 import os
+import textwrap
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -21,7 +22,8 @@ COLUMNS = ["temperature", "vibration", "load", "speed", "humidity"]
 def readings(n: int, hot: float, coupling: float) -> np.ndarray:
     """Readings of a machine; some are hot, and the speed follows the load."""
     noise = rng.normal(size=(n, 5))
-    noise[:, 3] = coupling * noise[:, 2] + np.sqrt(1.0 - coupling**2) * noise[:, 3]
+    noise[:, 3] *= np.sqrt(1.0 - coupling**2)
+    noise[:, 3] += coupling * noise[:, 2]
     rows = [60, 2, 50, 1500, 40] + noise * [5, 0.5, 10, 100, 8]
     some = rng.random(n) < hot
     rows[some, :2] = [78, 3.8] + noise[some, :2] * [2, 0.2]
@@ -30,7 +32,7 @@ def readings(n: int, hot: float, coupling: float) -> np.ndarray:
 
 before, after = readings(4000, 0.0, 0.7), readings(3000, 0.04, 0.5)
 found = km.difference(before, after, names=("before", "after"), columns=COLUMNS, random_state=0)
-print(found.describe())
+print(textwrap.fill(found.describe(), 80))
 
 # %%
 # Two things have changed: four of a hundred readings are hot, and the speed follows the load less
@@ -87,7 +89,7 @@ def waters() -> tuple[list[np.ndarray], list[str]]:
 
 samples, channels = waters()
 lakes = km.difference(*samples, names=("Z14039F", "Z14055F"), columns=channels, random_state=0)
-print(lakes.describe())
+print(textwrap.fill(lakes.describe(), 80))
 
 # %%
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained", width_ratios=(1.3, 1))
