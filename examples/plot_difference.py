@@ -73,22 +73,25 @@ plt.show()
 # made-up mixture of four kinds of particles stands in.
 
 
-def waters() -> tuple[list[np.ndarray], list[str]]:
-    """Two samples, and the names of their columns."""
+def waters() -> tuple[list[np.ndarray], tuple[str, str], list[str]]:
+    """Two samples, their names, and those of their columns."""
     if "KERNELMEAN_DATA" not in os.environ:
         middles = np.array([[9, 7, 8, 9.5], [11, 9, 9, 10], [9.5, 8, 8.5, 9.7], [10, 7, 8, 9]])
         shares = ([0.55, 0.1, 0.25, 0.1], [0.35, 0.35, 0.2, 0.1])
         kinds = [middles[rng.choice(4, 10_000, p=share)] for share in shares]
-        return [part + 0.4 * rng.normal(size=part.shape) for part in kinds], list("wxyz")
+        made_up = [part + 0.4 * rng.normal(size=part.shape) for part in kinds]
+        return made_up, ("made up 1", "made up 2"), list("wxyz")
+    names = ("Z14039F", "Z14055F")
     folder = Path(os.environ["KERNELMEAN_DATA"]) / "flow_lakes36"
     with np.load(folder / "flow_lakes36.npz") as file:
         cells, offsets = np.arcsinh(file["X"]), file["offsets"]
-        parts = [np.flatnonzero(file["water"] == name)[0] for name in ("Z14039F", "Z14055F")]
-        return [cells[offsets[i] : offsets[i + 1]] for i in parts], file["channels"].tolist()
+        parts = [np.flatnonzero(file["water"] == name)[0] for name in names]
+        channels = file["channels"].tolist()
+    return [cells[offsets[i] : offsets[i + 1]] for i in parts], names, channels
 
 
-samples, channels = waters()
-lakes = km.difference(*samples, names=("Z14039F", "Z14055F"), columns=channels, random_state=0)
+samples, names, channels = waters()
+lakes = km.difference(*samples, names=names, columns=channels, random_state=0)
 print(textwrap.fill(lakes.describe(), 80))
 
 # %%
