@@ -48,9 +48,9 @@ def difference(
     Parameters
     ----------
     A : array-like of shape (n, d)
-        The first sample, of at least two rows; with ``groups``, all rows.
-    B : array-like of shape (n, d) or None, default=None
-        The second sample, left out with ``groups``. Columns of two frames are matched by name.
+        The first sample, of at least two rows; with ``groups``, the rows of all samples.
+    B : array-like of shape (m, d) or None, default=None
+        The second sample; columns of two frames are matched by name. Left out with ``groups``.
     groups : array-like of shape (n,) or None, default=None
         Which sample each row of A belongs to: numbers or names. Of two groups the first in order is
         A; of more, each is compared with all the others.
@@ -78,8 +78,8 @@ def difference(
     Returns
     -------
     Difference or GroupDifferences
-        What was found; the latter for more than two groups. Time O(n·k·d) for k ≤ 1000 centres and
-        cells, memory O(n·d), n = n_A + n_B; for each of several groups.
+        What was found; the latter for more than two groups. Time O(n·k·d) for n rows of both
+        samples and k ≤ 1000 cells, and for each of several groups again; memory O(n·d).
 
     Raises
     ------

@@ -39,15 +39,14 @@ class TypicalRows(NamedTuple):
 
     See Also
     --------
-    Difference : Which has those of either sample.
+    Difference : Has those of both samples.
 
     Examples
     --------
     >>> import numpy as np, kernelmean as km
-    >>> rng = np.random.default_rng(0)
-    >>> A, B = rng.normal(0, 1, (500, 1)), rng.normal(3, 1, (500, 1))
-    >>> rows = km.difference(A, B, random_state=0).typical_b
-    >>> bool((B[rows.indices] == rows.points).all()), bool((rows.values < 0.0).all())
+    >>> A, B = np.random.default_rng(0).normal(size=(2, 500, 2))
+    >>> rows = km.difference(A, B + [2.0, 0.0], random_state=0).typical_b
+    >>> bool((rows.points == B[rows.indices] + [2.0, 0.0]).all()), bool((rows.values < 0.0).all())
     (True, True)
     """
 
