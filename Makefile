@@ -26,7 +26,7 @@ lint: $(VENV)/dev.stamp
 
 # The site, in site/: runs every example of the gallery; a broken link, a missing docstring or a lost figure fails.
 docs: $(VENV)/docs.stamp
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 bench: $(VENV)/bench.stamp
 	$(BIN)/pytest -m slow

@@ -7,6 +7,7 @@ halves of one sample, where there is nothing to find. The guide is
 """
 
 import os
+import textwrap
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -21,7 +22,8 @@ COLUMNS = ["temperature", "vibration", "load", "speed", "humidity"]
 def readings(n: int, hot: float, coupling: float) -> np.ndarray:
     """Readings of a machine; some are hot, and the speed follows the load."""
     noise = rng.normal(size=(n, 5))
-    noise[:, 3] = coupling * noise[:, 2] + np.sqrt(1.0 - coupling**2) * noise[:, 3]
+    noise[:, 3] *= np.sqrt(1.0 - coupling**2)
+    noise[:, 3] += coupling * noise[:, 2]
     rows = [60, 2, 50, 1500, 40] + noise * [5, 0.5, 10, 100, 8]
     some = rng.random(n) < hot
     rows[some, :2] = [78, 3.8] + noise[some, :2] * [2, 0.2]
@@ -30,7 +32,7 @@ def readings(n: int, hot: float, coupling: float) -> np.ndarray:
 
 before, after = readings(4000, 0.0, 0.7), readings(3000, 0.04, 0.5)
 found = km.difference(before, after, names=("before", "after"), columns=COLUMNS, random_state=0)
-print(found.describe())
+print(textwrap.fill(found.describe(), 80))
 
 # %%
 # Two things have changed: four of a hundred readings are hot, and the speed follows the load less
@@ -71,23 +73,26 @@ plt.show()
 # made-up mixture of four kinds of particles stands in.
 
 
-def waters() -> tuple[list[np.ndarray], list[str]]:
-    """Two samples, and the names of their columns."""
+def waters() -> tuple[list[np.ndarray], tuple[str, str], list[str]]:
+    """Two samples, their names, and those of their columns."""
     if "KERNELMEAN_DATA" not in os.environ:
         middles = np.array([[9, 7, 8, 9.5], [11, 9, 9, 10], [9.5, 8, 8.5, 9.7], [10, 7, 8, 9]])
         shares = ([0.55, 0.1, 0.25, 0.1], [0.35, 0.35, 0.2, 0.1])
         kinds = [middles[rng.choice(4, 10_000, p=share)] for share in shares]
-        return [part + 0.4 * rng.normal(size=part.shape) for part in kinds], list("wxyz")
+        made_up = [part + 0.4 * rng.normal(size=part.shape) for part in kinds]
+        return made_up, ("made up 1", "made up 2"), list("wxyz")
+    names = ("Z14039F", "Z14055F")
     folder = Path(os.environ["KERNELMEAN_DATA"]) / "flow_lakes36"
     with np.load(folder / "flow_lakes36.npz") as file:
         cells, offsets = np.arcsinh(file["X"]), file["offsets"]
-        parts = [np.flatnonzero(file["water"] == name)[0] for name in ("Z14039F", "Z14055F")]
-        return [cells[offsets[i] : offsets[i + 1]] for i in parts], file["channels"].tolist()
+        parts = [np.flatnonzero(file["water"] == name)[0] for name in names]
+        channels = file["channels"].tolist()
+    return [cells[offsets[i] : offsets[i + 1]] for i in parts], names, channels
 
 
-samples, channels = waters()
-lakes = km.difference(*samples, names=("Z14039F", "Z14055F"), columns=channels, random_state=0)
-print(lakes.describe())
+samples, names, channels = waters()
+lakes = km.difference(*samples, names=names, columns=channels, random_state=0)
+print(textwrap.fill(lakes.describe(), 80))
 
 # %%
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained", width_ratios=(1.3, 1))

@@ -80,9 +80,9 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
         markdown = figures.fill_in(markdown)
     except LookupError as error:
         LOGGER.warning("%s: %s", page.file.src_uri, error)
-    return wording.lists_apart(figures.moved_pictures(markdown)).replace(
-        "[[layers-table]]", diagram.table()
-    )
+    if "/" not in page.file.src_uri:
+        markdown = figures.moved_pictures(markdown)
+    return wording.lists_apart(markdown).replace("[[layers-table]]", diagram.table())
 
 
 def on_page_content(content: str, page: Page, **_: Any) -> str:
