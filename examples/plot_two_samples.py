@@ -1,9 +1,9 @@
 """Do two samples differ?
 
 [`mmd_test`][kernelmean.mmd_test] compares kernel means and permutes bins instead of points: its
-cost is linear in the number of points. It looks at three bandwidths with five regularisations each,
-and corrects for that by the same permutations: its level is exact. On the left one test, on the
-right how often it rejects as the difference grows. Where samples differ is another question, which
+cost is linear in the number of points. It looks at six statistics at four bandwidths, and corrects
+for that by the same permutations: its level is exact. On the left one test, on the right how often
+it rejects as the difference grows. Where samples differ is another question, which
 [another page](plot_difference.md) answers.
 """
 
