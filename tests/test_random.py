@@ -14,6 +14,9 @@ from sklearn.naive_bayes import GaussianNB
 import kernelmean as km
 from kernelmean import _checks
 from kernelmean._random import PURPOSES, Streams
+from kernelmean.comparison.regions import find_regions
+from kernelmean.mean.loaded import LoadedSample
+from kernelmean.samples import ArraySample, WeightedSample
 
 SOURCE = Path(km.__file__).parent
 ASKING = ("of", "within", "seed")  # the methods of Streams that take a purpose
@@ -159,6 +162,14 @@ CONSUMERS = {
         random_state=seed,
     ),
     "test": lambda seed: km.mmd_test(X, Y, random_state=seed),
+    "regions": lambda seed: find_regions(
+        *(
+            LoadedSample.of(WeightedSample.of(ArraySample(A)), km.engines.open("cpu"))
+            for A in (X, Y)
+        ),
+        0.05,
+        _checks.streams(seed),
+    ),
 }
 LARGE = np.random.default_rng(2).normal(size=(60_000, 1))
 OWN = km.Radial(lambda r2: np.exp(-0.5 * r2), bandwidth=0.5)

@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kernelmean import bandwidth, engines, plot, report
-    from kernelmean.comparison.discrepancy import mmd
     from kernelmean.comparison.columns import Effect
-    from kernelmean.comparison.difference import Difference, difference
+    from kernelmean.comparison.difference import difference
+    from kernelmean.comparison.discrepancy import mmd
     from kernelmean.comparison.divergence import Divergence, kl_divergence
     from kernelmean.comparison.groups import GroupDifferences
     from kernelmean.comparison.histograms import Histograms
     from kernelmean.comparison.regions import Region, Regions
-    from kernelmean.comparison.two_sample import TwoSampleTest, mmd_test
+    from kernelmean.comparison.result import TwoSampleTest
+    from kernelmean.comparison.two_sample import mmd_test
     from kernelmean.comparison.typical import TypicalRows
+    from kernelmean.comparison.value import Difference
     from kernelmean.comparison.witness import Peaks
     from kernelmean.density.classifier import SparseKDEClassifier
     from kernelmean.density.estimator import SparseKDE
@@ -82,7 +84,7 @@ _HOMES = {
     "clustering_hausdorff": "kernelmean.meanshift.agreement",
     "discrepancy_index": "kernelmean.meanshift.agreement",
     "mmd": "kernelmean.comparison.discrepancy",
-    "Difference": "kernelmean.comparison.difference",
+    "Difference": "kernelmean.comparison.value",
     "difference": "kernelmean.comparison.difference",
     "GroupDifferences": "kernelmean.comparison.groups",
     "Effect": "kernelmean.comparison.columns",
@@ -95,7 +97,7 @@ _HOMES = {
     "kl_divergence": "kernelmean.comparison.divergence",
     "Procrustes": "kernelmean.embedding.procrustes",
     "procrustes": "kernelmean.embedding.procrustes",
-    "TwoSampleTest": "kernelmean.comparison.two_sample",
+    "TwoSampleTest": "kernelmean.comparison.result",
     "mmd_test": "kernelmean.comparison.two_sample",
     "Centers": "kernelmean.selection",
     "k_center": "kernelmean.selection",

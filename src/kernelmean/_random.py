@@ -62,6 +62,8 @@ PURPOSES = {
     "explained ranks": "the rows whose values rank all others",
     "explained permutations": "the permutations of these bins",
     "explained draws": "how often each bin is drawn again, for intervals of shares",
+    "region rows": "the rows of two samples on which the cells of their regions are found",
+    "region cells": "D² draws at which the k-means of these cells begins",
     "representation": "the folds and the classifier of a representation",
     "classifiers": "the folds and the classifiers whose posteriors count",
     "feature rows": "the training rows on which the features are tried instead of posteriors",

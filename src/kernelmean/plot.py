@@ -14,6 +14,7 @@ Examples
 
 from kernelmean.pictures.matplotlib import (
     DensityDisplay,
+    DifferenceDisplay,
     DistancesDisplay,
     EmbeddingDisplay,
     IndicatorDisplay,
@@ -23,6 +24,7 @@ from kernelmean.pictures.matplotlib import (
 
 __all__ = [
     "DensityDisplay",
+    "DifferenceDisplay",
     "DistancesDisplay",
     "EmbeddingDisplay",
     "IndicatorDisplay",

@@ -12,6 +12,12 @@ Examples
 (True, False)
 """
 
-from kernelmean.pictures.html import clusters_page, embedding_page, fit_page, segmentation_page
+from kernelmean.pictures.html import (
+    clusters_page,
+    difference_page,
+    embedding_page,
+    fit_page,
+    segmentation_page,
+)
 
-__all__ = ["clusters_page", "embedding_page", "fit_page", "segmentation_page"]
+__all__ = ["clusters_page", "difference_page", "embedding_page", "fit_page", "segmentation_page"]

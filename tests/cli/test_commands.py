@@ -64,6 +64,17 @@ REFUSED = [
         "compare new.csv data.csv",
         "data.csv has a column 'w' and new.csv has none: name the common ones by --columns",
     ),
+    ("compare holes.csv new.csv", "1 row has missing or infinite values"),
+    (
+        "compare data.csv",
+        "one file alone has nothing to be compared with: give another, or --group",
+    ),
+    ("compare cells.parquet --group nobody", "no column 'nobody'"),
+    ("compare before.csv after.csv --group x", "--group takes the samples from one file, got 2"),
+    ("compare before.csv after.csv --level 2", "--level must lie between 0 and 1, got 2"),
+    ("compare before.csv after.csv --report ./after.csv", "after.csv is named twice"),
+    ("compare before.csv after.csv --report missing/r.html", "the folder missing for r.html"),
+    ("compare a.km --group x", "a.km is a model, which has no rows to take groups from"),
     ("embed new.csv before.csv data.csv", "data.csv has a column 'w' and new.csv has none"),
     ("embed data.csv", "at least two files, or one with --group COLUMN"),
     ("embed data.csv data.csv", "a file is named twice"),
@@ -148,6 +159,7 @@ def test_reports_say_how_they_were_made_and_escape_names(run):
             "--report",
             "r.html",
         ),
+        ("compare", "<script>y.npy", "<b>.npy", "--report", "r.html"),
         ("segment", "<script>p.png", "-o", "s.png", "--report", "r.html"),
     ]
     for name in ("<script>y.npy", "<b>.npy"):

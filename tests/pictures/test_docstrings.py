@@ -40,6 +40,7 @@ def entries(name, title):
 
 def test_every_display_has_what_is_looked_for():
     assert {method.rpartition(".")[2] for method in METHODS} == {
+        "from_difference",
         "from_distances",
         "from_estimator",
         "from_mean",

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
+from tests.comparison.stand_in import planted
 from tests.pictures.html.reading import Reader, charts, packed
 
 DRAWERS = {  # function of pictures/: the modules that draw its value
@@ -19,6 +20,7 @@ DRAWERS = {  # function of pictures/: the modules that draw its value
     "distances.distance_map": ("matplotlib.distances", "html.embedding"),
     "segmentation.segment_view": ("matplotlib.segmentation", "html.segmentation"),
     "merge_tree.merge_view": ("matplotlib.merge_tree", "html.clusters"),
+    "difference.difference_map": ("matplotlib.difference", "difference"),
 }
 
 
@@ -161,3 +163,23 @@ def test_merge_tree(bumps, changed):
     assert drawn[:, 1].min() > 4.0
     title = diagram["layout"]["xaxis"]["title"]["text"]
     assert display.ax_.get_xlabel() == title == "log density at the peak"
+
+
+def test_difference(changed):
+    changed(
+        "difference.difference_map",
+        lambda drawn: drawn._replace(axes=("p", "q"), values=3.0 * drawn.values),
+    )
+    found = planted().found
+    display = km.plot.DifferenceDisplay.from_difference(found)
+    chart = charts(km.report.difference_page(found))[0]
+    titles = [chart["layout"][axis]["title"]["text"] for axis in ("xaxis", "yaxis")]
+    assert [display.ax_.get_xlabel(), display.ax_.get_ylabel()] == titles == ["p", "q"]
+    levels = chart["traces"][0]["contours"]
+    np.testing.assert_allclose(
+        display.contours_.levels, np.arange(levels["start"], levels["end"] * 1.01, levels["size"])
+    )
+    for line, trace in zip(display.regions_[::-1], chart["traces"][1:3], strict=True):
+        np.testing.assert_allclose(line.get_xdata(), packed(trace["x"])[0][:-1], rtol=1e-6)
+    for dots, trace in zip(display.typical_, chart["traces"][5:], strict=True):
+        np.testing.assert_allclose(dots.get_offsets()[:, 0], packed(trace["x"])[0], rtol=1e-6)

@@ -1,34 +1,52 @@
-"""``kernelmean compare``: do two files hold the same distribution, and how far apart are they?"""
+"""``kernelmean compare``: do two samples have the same distribution, and where do they differ?"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kernelmean.cli import differences, results
 from kernelmean.cli import options as o
-from kernelmean.cli import results
-from kernelmean.cli.samples import alike
+from kernelmean.cli.samples import Columned, groups_of, two_samples
 
 if TYPE_CHECKING:
     from kernelmean._types import Points
+    from kernelmean.comparison.result import TwoSampleTest
+    from kernelmean.comparison.value import Difference
 
 
 First = Annotated[str, typer.Argument(metavar="A", help="A file of points, or a model.")]
-Second = Annotated[str, typer.Argument(metavar="B", help="Another one of the same kind.")]
+Second = Annotated[
+    str | None,
+    typer.Argument(metavar="B", help="Another one of the same kind; none with --group."),
+]
+Group = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Column of A that names the groups to compare."),
+]
 Bandwidth = Annotated[
     str | None,
     typer.Option(
-        metavar="RULE|NUMBER", help="median for the MMD and iqr for the divergences by default."
+        metavar="RULE|NUMBER",
+        help="Of the MMD, its test and the divergences: median for the MMD and iqr for the "
+        "divergences by default, and a test that tunes itself.",
     ),
 ]
 Permutations = Annotated[int, typer.Option(min=1, help="Of the two-sample test.")]
+Level = Annotated[
+    float,
+    typer.Option(metavar="SHARE", help="Level of the test and false-discovery rate of regions."),
+]
 
 
 def command(
     a: First,
-    b: Second,
+    b: Second = None,
+    group: Group = None,
+    level: Level = 0.05,
     bandwidth: Bandwidth = None,
     kernel: o.Kernel = o.DEFAULT_KERNEL,
     scale: o.ScaleName = o.Scale.none,
@@ -37,16 +55,20 @@ def command(
     columns: o.Columns = None,
     transform: o.TransformName = None,
     drop_na: o.DropNa = False,
+    report: o.Report = None,
     engine: o.Engine = o.EngineName.cpu,
     seed: o.Seed = 0,
     as_json: o.AsJson = False,
     quiet: o.Quiet = False,
     debug: o.Debug = False,
 ) -> None:
-    """Compare two files: how far apart, and is it chance?
+    """Compare two samples: how far apart, is it chance, and where do they differ?
 
-    The maximum mean discrepancy with its certificate and p-value, and the Kullback-Leibler
-    divergence both ways. Columns are matched by name where both files have names.
+    The answer in words, the columns that explain most, and the regions in which one sample has more
+    of its rows than the other. The maximum mean discrepancy with its certificate and p-value, and
+    the Kullback-Leibler divergence both ways. A sample is a file, or with --group the rows of one
+    value; each of more than two groups is compared with the rest. Columns are matched by name where
+    both files have names.
 
     Two models (.km) are compared by their distance, and by their divergences where they are
     densities.
@@ -54,17 +76,85 @@ def command(
     \b
     Examples:
       kernelmean compare before.csv after.csv
+      kernelmean compare before.csv after.csv --report difference.html
+      kernelmean compare cells.parquet --columns x,y --group site
       kernelmean compare a.fcs b.fcs --columns FSC-A,CD3 --transform arcsinh:150 --json
       kernelmean compare a.km b.km
     """
+    files = _files(a, b, group, level)
+    o.ready_for_report(report)
+    o.keep_apart([report], files)
     chosen = o.settings(bandwidth=bandwidth, kernel=kernel, scale=scale, engine=engine, seed=seed)
+    how = {"columns": columns, "transform": transform, "drop_na": drop_na}
+    shown = {"transform": transform or "none", "seed": seed}
+    named = {"a": a} if b is None else {"a": a, "b": b}
     with results.working(quiet):
-        if _are_models(a, b):
-            facts = _of_models(a, b, seed)
-        else:
-            samples = list(alike((a, b), columns, transform, drop_na))
-            facts = _of_samples(samples, chosen, spread.setting, permutations)
-    results.show({"a": a, "b": b} | facts, as_json)
+        if b is not None and _are_models(a, b):
+            _refuse_report(report)
+            results.show(named | _of_models(a, b, seed), as_json)
+            return
+        samples = two_samples(files, how) if group is None else groups_of(a, group, how)
+        same = {
+            "level": level,
+            "permutations": permutations,
+            "engine": engine.value,
+            "random_state": seed,
+        }
+        if len(samples.points) > 2:
+            _compare_groups(samples, same, named | {"group": group}, shown, report, as_json)
+            return
+        found = differences.of_two(samples.points, samples.columns, same)
+        facts = _of_samples(samples.points, chosen, spread.setting, found)
+        written = differences.write_page(report, found, named | shown)
+    if as_json:
+        results.show(named | facts | differences.all_facts(found) | written, as_json)
+        return
+    differences.say_sentence(found.describe())
+    results.show(named | facts | written, as_json, **differences.short_tables(found))
+
+
+def _compare_groups(
+    samples: Columned,
+    settings: dict[str, Any],
+    named: dict[str, Any],
+    shown: dict[str, Any],
+    report: Path | None,
+    as_json: bool,
+) -> None:
+    """Each of more than two groups against the rest: a table, and the page where one is wanted."""
+    found = differences.of_groups(samples.points, samples.columns, settings)
+    written = differences.write_page(report, found, named | shown)
+    sentence = found.describe()
+    if not as_json:
+        differences.say_sentence(sentence)
+    facts = named | {
+        "points": sum(map(len, samples.points.values())),
+        "groups": len(samples.points),
+        "level": settings["level"],
+    }
+    said = {"sentence": sentence} if as_json else {}
+    rows = differences.group_rows(found, as_json)
+    results.show(facts | said | written, as_json, differences=rows)
+
+
+def _files(a: str, b: str | None, group: str | None, level: float) -> list[str]:
+    """What is to be read; a ValueError where that leaves nothing to compare."""
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"--level must lie between 0 and 1, got {level:g}.")
+    if b is None and group is None:
+        raise ValueError(
+            "one file alone has nothing to be compared with: give another, or --group."
+        )
+    if b is not None and group is not None:
+        raise ValueError("--group takes the samples from one file, got 2 files.")
+    if b is None and Path(a).suffix == ".km":
+        raise ValueError(f"{a} is a model, which has no rows to take groups from.")
+    return [a] if b is None else [a, b]
+
+
+def _refuse_report(report: Path | None) -> None:
+    if report is not None:
+        raise ValueError("--report shows rows, which models have not: compare two files of points.")
 
 
 def _are_models(a: str, b: str) -> bool:
@@ -78,14 +168,14 @@ def _are_models(a: str, b: str) -> bool:
 
 
 def _of_samples(
-    samples: list[Points], shared: dict[str, Any], spread: str | None, permutations: int
+    named: Mapping[str, Points], shared: dict[str, Any], spread: str | None, found: Difference
 ) -> dict[str, Any]:
+    """How far apart they are: by sparse means with their measured error, and by likelihoods."""
     import kernelmean as km
 
-    test = km.mmd_test(*samples, permutations=permutations, **shared)
-    # The same kernel, now with sparse means of both and the measured error of each.
-    same = {**shared, "kernel": test.kernel, "spread": spread}
-    same.pop("bandwidth", None)
+    samples = list(named.values())
+    test = _own_test(samples, shared, len(found.test.null)) or found.test
+    same = {"bandwidth": "median", **shared, "spread": spread}
     pair = km.DistributionEmbedding(embedding=None, error_bars=True, **same).fit(samples)
     forth = km.kl_divergence(*samples, spread=spread, **shared)
     back = km.kl_divergence(*samples[::-1], spread=spread, **shared)
@@ -101,14 +191,27 @@ def _of_samples(
         "kl_a_b_standard_error": forth.standard_error,
         "kl_b_a": back.value,
         "kl_b_a_standard_error": back.standard_error,
-        "kernel_of_mmd": str(test.kernel),
+        "bandwidth_of_mmd": pair.bandwidth_,
     }
+
+
+def _own_test(
+    samples: list[Points], shared: dict[str, Any], permutations: int
+) -> TwoSampleTest | None:
+    """The test of the kernel that was asked for; None where the test is to tune itself."""
+    import kernelmean as km
+
+    if "bandwidth" not in shared and shared.get("kernel", "gaussian") == "gaussian":
+        return None
+    asked = {"bandwidth": "median", **shared}
+    return km.mmd_test(*samples, permutations=permutations, **asked)
 
 
 def _of_models(a: str, b: str, seed: int) -> dict[str, Any]:
     import kernelmean as km
+    from kernelmean.mean.loading import load_mean
 
-    means = [km.load(path) for path in (a, b)]
+    means = [load_mean(path) for path in (a, b)]
     if means[0].transform != means[1].transform or means[0].columns != means[1].columns:
         raise ValueError(
             f"{a} and {b} were fitted on other columns or after another transform, so they "

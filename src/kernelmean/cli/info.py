@@ -12,7 +12,7 @@ from kernelmean.cli import results
 from kernelmean.cli.models import described
 
 if TYPE_CHECKING:
-    from kernelmean.comparison.difference import Difference
+    from kernelmean.comparison.value import Difference
 
 
 def command(

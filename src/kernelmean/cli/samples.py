@@ -19,6 +19,13 @@ class Samples(NamedTuple):
     metadata: dict[str, list[Any]]
 
 
+class Columned(NamedTuple):
+    """The points of each sample, and the names of their columns where there are any."""
+
+    points: dict[str, Points]
+    columns: list[str] | None
+
+
 def read_samples(
     files: list[str],
     group: str | None,
@@ -48,7 +55,7 @@ def _from_files(files: list[str], how: dict[str, Any]) -> Samples:
 
     if len(set(files)) < len(files):
         raise ValueError("a file is named twice; give each sample once.")
-    names = _told_apart(files)
+    names = told_apart(files)
     if len(files) < 2:
         raise ValueError(
             "an embedding compares samples: give at least two files, or one with --group COLUMN."
@@ -57,7 +64,7 @@ def _from_files(files: list[str], how: dict[str, Any]) -> Samples:
     return Samples(dict(zip(names, points, strict=True)), {})
 
 
-def _told_apart(files: list[str]) -> list[str]:
+def told_apart(files: list[str]) -> list[str]:
     """Names of the files without folder and ending, without folder, as given, or with the bytes
     that cannot be shown: the first of these in which no two are alike.
     """
@@ -125,6 +132,38 @@ def _described(path: Path, names: list[str]) -> dict[str, list[Any]]:
             f"{path} does not name the sample {absent!r} in its first column, {first!r}."
         )
     return {column: [table[column][places[name]] for name in names] for column in others}
+
+
+def two_samples(files: Sequence[str], how: dict[str, Any]) -> Columned:
+    """The points of two files under their names without folder and ending, and the columns."""
+    from kernelmean.files import read
+
+    names = told_apart(list(files)) if len(set(files)) > 1 else ["A", "B"]
+    points = list(alike(files, **how))
+    return Columned(dict(zip(names, points, strict=True)), read(files[0], **how).columns)
+
+
+def groups_of(path: str, group: str, how: dict[str, Any]) -> Columned:
+    """The rows of one file by the values of a column, of which there are at least two."""
+    import numpy as np
+
+    import kernelmean as km
+
+    source = km.read(path, labels=group, **how)
+    X, _, labels = source.load()
+    assert labels is not None
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise ValueError(f"column {group!r} of {path} has missing values, so it names no groups.")
+    found, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    if len(found) < 2:
+        raise ValueError(f"column {group!r} of {path} has one value only, but groups are compared.")
+    if counts.min() < 2:
+        alone = found[counts.argmin()]
+        raise ValueError(
+            f"group {str(alone)!r} of column {group!r} has one row only, but a group needs two "
+            "or more."
+        )
+    return Columned({str(name): X[codes == i] for i, name in enumerate(found)}, source.columns)
 
 
 def alike(

@@ -11,8 +11,9 @@ from kernelmean import _checks
 from kernelmean._random import Streams
 from kernelmean._types import ArrayLike, IntVector, Vector
 from kernelmean.comparison import words
-from kernelmean.comparison.difference import Difference, Settings, compare
+from kernelmean.comparison.difference import Settings, compare
 from kernelmean.comparison.pairs import check_pair
+from kernelmean.comparison.value import Difference
 
 REST = "the rest"
 
@@ -88,7 +89,7 @@ def compare_groups(
         for g, name in enumerate(names)
     )
     adjusted = holm(np.array([found.test.p_value for found in differences]))
-    strength = [-found.test.statistic for found in differences]
+    strength = np.array([-found.test.statistic for found in differences])
     return GroupDifferences(
         names, differences, tuple(map(float, adjusted)), np.lexsort((strength, adjusted))
     )

@@ -15,11 +15,11 @@ import numpy as np
 from kernelmean import kernels
 from kernelmean._types import Matrix, Vector
 from kernelmean.comparison.columns import Effect
-from kernelmean.comparison.difference import Difference
 from kernelmean.comparison.histograms import Histograms
 from kernelmean.comparison.regions import Region, Regions
-from kernelmean.comparison.two_sample import Component, TwoSampleTest
+from kernelmean.comparison.result import Component, TwoSampleTest
 from kernelmean.comparison.typical import TypicalRows
+from kernelmean.comparison.value import Difference
 from kernelmean.mean import storage
 from kernelmean.mean.expansion import KernelMean
 

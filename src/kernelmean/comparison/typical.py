@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kernelmean._types import IntVector, Points, Vector
+from kernelmean.comparison.witness import CLEAR, Densities
 from kernelmean.mean import scaling
 from kernelmean.mean.expansion import KernelMean
 from kernelmean.samples import WeightedSample
@@ -21,6 +22,7 @@ from kernelmean.samples import WeightedSample
 MAX_CANDIDATES = 20_000  # rows that are looked at
 COUNT = 10  # rows that are picked at most
 REACH = 2.0  # bandwidths: what one row stands for
+LEAST = 0.05  # of the largest value: no row is picked for less
 
 
 class TypicalRows(NamedTuple):
@@ -42,32 +44,34 @@ class TypicalRows(NamedTuple):
 
 
 def typical_rows(
-    sample: WeightedSample, witness: KernelMean, sign: int, rng: np.random.Generator
+    sample: WeightedSample, densities: Densities, sign: int, rng: np.random.Generator
 ) -> TypicalRows:
-    """At most ten rows of a sample where sign·witness is positive."""
+    """At most ten rows of a sample where sign·witness is more than chance."""
+    witness = densities.witness
     rows: IntVector = np.arange(len(sample))
     if len(rows) > MAX_CANDIDATES:
         rows = np.sort(rng.choice(len(sample), MAX_CANDIDATES, replace=False))
     points = sample.sample.rows(rows)
     values = witness(points)
-    picked = _pursue(_in_bandwidths(witness, points), sign * values)
+    clear = np.flatnonzero(sign * values > CLEAR * densities.standard_errors(points))
+    picked = clear[_pursue(_in_bandwidths(witness, points[clear]), sign * values[clear])]
     given = sample.given_rows(rows[picked])
     return TypicalRows(given, points[picked], values[picked])
 
 
 def _in_bandwidths(witness: KernelMean, points: Points) -> Points:
-    mapped: Points = scaling.apply(witness.scale, points, points[0]) / witness.kernel.length
+    mapped: Points = scaling.apply(witness.scale, points, witness.centers[0])
+    mapped = mapped / witness.kernel.length
     return mapped
 
 
 def _pursue(points: Points, values: Vector) -> IntVector:
     """Rows in the order picked, while anything positive is left."""
     residual = np.array(values)
-    largest = residual.max(initial=0.0)
     picked: list[int] = []
-    while len(picked) < COUNT:
+    while len(picked) < min(COUNT, len(values)):
         i = int(residual.argmax())
-        if not residual[i] > 0.01 * largest:
+        if not residual[i] > LEAST * values.max():
             break
         picked.append(i)
         squared = ((points - points[i]) ** 2).sum(axis=1)

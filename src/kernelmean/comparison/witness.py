@@ -11,14 +11,15 @@ are closed forms of k terms.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
+from numpy.typing import NDArray
+from scipy.optimize import fmin_l_bfgs_b
 
-from kernelmean import bandwidth as rules
 from kernelmean._random import Streams
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.bandwidth.resolve import resolve_kernel
@@ -38,10 +39,11 @@ from kernelmean.samples import ArraySample, WeightedSample
 MAX_ROWS = 50_000  # of each sample
 MAX_ATOMS = 400
 ROWS_PER_COVARIANCE = 3  # rows in a cell, for each coordinate, that a covariance takes
+MAX_FULL_DIMENSION = 10  # beyond, atoms are round: d² numbers each are not worth their time
 MAX_STARTS = 40  # atoms from which peaks are searched for
 STEPS = 200  # of that search
 SAME_PEAK = 0.5  # bandwidths: nearer ones are one
-LEAST_PEAK = 0.01  # of the highest, in absolute value: lower ones are ripples
+CLEAR = 3.0  # standard errors: what is less may be chance
 
 
 class Peaks(NamedTuple):
@@ -53,10 +55,13 @@ class Peaks(NamedTuple):
         The places, those of the largest absolute values first.
     values : ndarray of shape (m,)
         z_A − z_B there.
+    standard_errors : ndarray of shape (m,)
+        What chance does to these values; extremes within three times that are left out.
     """
 
     points: Points
     values: Vector
+    standard_errors: Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +76,25 @@ class Densities:
         """z_A − z_B, with weights of both signs."""
         own = self.first
         weights = own.weights - self.second.weights
-        size = own.n_points + self.second.n_points
-        return KernelMean(
-            own.centers, weights, own.kernel, own.space, own.scale, size, own.engine, own.spreads
-        )
+        return replace(own, weights=weights, n_points=own.n_points + self.second.n_points)
+
+    def standard_errors(self, Q: Points) -> Vector:
+        """√(Σ over both samples of (∫φ(q − x)² z(x) dx − z(q)²)/n), by the spread of the rows.
+
+        φ(·)² is a Gaussian of variance σ²/2 but for its height: ∫φ² z = |A|(4πσ²)^{−d/2} times the
+        atoms blurred by that variance.
+        """
+        sigma = self.first.kernel.length
+        d = self.first.dimension
+        log_height = scaling.log_jacobian(self.first.scale)
+        log_height -= 0.5 * d * math.log(4.0 * math.pi * sigma**2)
+        variance = np.zeros(len(Q))
+        for mean in (self.first, self.second):
+            narrow = replace(mean, kernel=Gaussian(sigma / math.sqrt(2.0)))
+            squares = scaling.times_exp(narrow(Q), log_height)
+            variance += np.maximum(squares - mean(Q) ** 2, 0.0) / mean.n_points
+        found: Vector = np.sqrt(variance)
+        return found
 
 
 def marginal(mean: KernelMean, columns: Sequence[int]) -> KernelMean:
@@ -84,21 +104,15 @@ def marginal(mean: KernelMean, columns: Sequence[int]) -> KernelMean:
     N(x_S; c_S, S_SS).
     """
     keep = np.asarray(columns, dtype=np.intp)
-    block = np.ix_(keep, keep)
     spreads = mean.spreads
     if spreads is not None and spreads.ndim == 3:
-        spreads = spreads[(slice(None), *block)]
-    scale = None if mean.scale is None else np.ascontiguousarray(mean.scale[block])
-    centers = np.ascontiguousarray(mean.centers[:, keep])
-    return KernelMean(
-        centers,
-        mean.weights,
-        mean.kernel,
-        mean.space,
-        scale,
-        mean.n_points,
-        mean.engine,
-        None if spreads is None else np.ascontiguousarray(spreads),
+        spreads = spreads[:, keep[:, None], keep]
+    scale = None if mean.scale is None else np.ascontiguousarray(mean.scale[np.ix_(keep, keep)])
+    return replace(
+        mean,
+        centers=np.ascontiguousarray(mean.centers[:, keep]),
+        scale=scale,
+        spreads=None if spreads is None else np.ascontiguousarray(spreads),
     )
 
 
@@ -119,7 +133,7 @@ def fit_densities(
         factor = Factor(radial)
         factor.append(atoms, cloud.atom_sum(radial, atoms))
         weights = solve_weights(factor, len(atoms), "simplex", "cholesky")
-        found.append(_mean(data, atoms, weights, kernel, float(len(given))))
+        found.append(_mean(data, atoms, weights, kernel, _size(given)))
     return Densities(found[0], found[1])
 
 
@@ -129,6 +143,12 @@ def _mean(
     centers = data.original(atoms.centers, None)
     name = data.engine.name
     return KernelMean(centers, weights, kernel, "l2", data.scale, size, name, atoms.spreads)
+
+
+def _size(sample: WeightedSample) -> float:
+    """n, or Kish's effective size (Σw)²/Σw²."""
+    w = sample.weights
+    return float(len(sample)) if w is None else float(w.sum() ** 2 / (w**2).sum())
 
 
 def _draw(sample: WeightedSample, rng: np.random.Generator) -> WeightedSample:
@@ -151,14 +171,13 @@ def _pool(drawn: Sequence[WeightedSample]) -> WeightedSample:
 
 
 def _kernel(bandwidth: float | str, data: LoadedSample, size: int) -> Kernel:
-    """A number as it is; Scott's rule for the smaller sample, by widths that outliers leave alone."""
+    """A number as it is; Scott's rule for the smaller sample, by widths that outliers spare."""
     if not (isinstance(bandwidth, str) and bandwidth == "scott"):
         return resolve_kernel("gaussian", bandwidth, data.cloud)
     summary = data.cloud.summary
-    rules.require_spread("scott", summary)
     width = float(np.minimum(summary.std, scaling.robust_widths(summary)).mean())
-    # σ = s·n^{−1/(d+4)}
-    return Gaussian(max(width, np.finfo(float).tiny) * size ** (-1.0 / (summary.dimension + 4)))
+    # σ = s·n^{−1/(d+4)}; equal points need no particular width
+    return Gaussian((width or 1.0) * size ** (-1.0 / (summary.dimension + 4)))
 
 
 def _atoms(data: LoadedSample, engine: Engine, streams: Streams) -> Atoms:
@@ -167,7 +186,8 @@ def _atoms(data: LoadedSample, engine: Engine, streams: Streams) -> Atoms:
     n = cloud.summary.count
     points = cloud.rows(np.arange(n))
     k = min(default_limit(n), MAX_ATOMS, n)
-    enough = n >= ROWS_PER_COVARIANCE * points.shape[1] * k
+    d = points.shape[1]
+    enough = n >= ROWS_PER_COVARIANCE * d * k and d <= MAX_FULL_DIMENSION
     kind: SpreadKind = "full" if enough else "scalar"
     weights = data.sample.weights
     assert weights is not None
@@ -179,21 +199,24 @@ def _atoms(data: LoadedSample, engine: Engine, streams: Streams) -> Atoms:
     return Atoms(cells.means, spreads)
 
 
-def find_peaks(witness: KernelMean) -> Peaks:
+def find_peaks(densities: Densities) -> Peaks:
     """The extremes that are reached from the atoms where the witness is largest in absolute value.
 
     All climb together, by L-BFGS on Σ_i ±f(x_i)/|f(start_i)| in the coordinates of the kernel.
     """
+    witness = densities.witness
     origin = witness.centers[0]
     values = witness(witness.centers)
     starts = np.argsort(-np.abs(values), kind="stable")[:MAX_STARTS]
     starts = starts[np.abs(values[starts]) > 0.0]
     if not len(starts):
-        return Peaks(np.empty((0, witness.dimension)), np.empty(0))
+        return Peaks(np.empty((0, witness.dimension)), np.empty(0), np.empty(0))
     mapped = scaling.apply(witness.scale, witness.centers[starts], origin) / witness.kernel.length
     ends = _climb(witness, mapped, values[starts], origin)
     places = scaling.undo(witness.scale, ends * witness.kernel.length, origin)
-    return _distinct(ends, places, witness(places))
+    heights, errors = witness(places), densities.standard_errors(places)
+    kept = _distinct(ends, heights, np.abs(heights) > CLEAR * errors)
+    return Peaks(places[kept], heights[kept], errors[kept])
 
 
 def _climb(witness: KernelMean, starts: Points, heights: Vector, origin: Vector) -> Points:
@@ -203,25 +226,21 @@ def _climb(witness: KernelMean, starts: Points, heights: Vector, origin: Vector)
     def objective(flat: Vector) -> tuple[float, Vector]:
         X = scaling.undo(witness.scale, flat.reshape(starts.shape) * length, origin)
         slopes = witness.gradient(X)
-        if witness.scale is not None:  # ∂f/∂y = A⁻ᵀ ∂f/∂x for y = Ax
-            slopes = np.linalg.solve(witness.scale.T, slopes.T).T
+        if witness.scale is not None:  # ∂f/∂y = ∂f/∂x / a for y = ax
+            slopes = slopes / np.diagonal(witness.scale)
         f = -witness(X) / heights
         g = -slopes * length / heights[:, None]
         return float(f.sum()), g.ravel()
 
-    options = {"maxiter": STEPS, "gtol": 1e-7, "ftol": 1e-14}
-    found = minimize(objective, starts.ravel(), jac=True, method="L-BFGS-B", options=options)
-    ends: Points = found.x.reshape(starts.shape)
-    return ends
+    ends, _, _ = fmin_l_bfgs_b(objective, starts.ravel(), maxiter=STEPS, pgtol=1e-7, factr=10.0)
+    found: Points = np.asarray(ends).reshape(starts.shape)
+    return found
 
 
-def _distinct(ends: Points, places: Points, values: Vector) -> Peaks:
+def _distinct(ends: Points, values: Vector, clear: NDArray[np.bool_]) -> list[int]:
     """One of each group of ends nearer than half a bandwidth, the highest first."""
-    order = np.argsort(-np.abs(values), kind="stable")
     kept: list[int] = []
-    for i in order:
-        apart = all(np.linalg.norm(ends[i] - ends[j]) > SAME_PEAK for j in kept)
-        if apart and abs(values[i]) >= LEAST_PEAK * abs(values[order[0]]):
+    for i in np.argsort(-np.abs(values), kind="stable"):
+        if clear[i] and all(np.linalg.norm(ends[i] - ends[j]) > SAME_PEAK for j in kept):
             kept.append(int(i))
-    return Peaks(places[kept], values[kept])
-
+    return kept

@@ -12,14 +12,17 @@ embedding    sample_map, SampleMap            samples as points of a plane
 distances    distance_map, DistanceMap        distances of all pairs of samples
 segmentation segment_view, SegmentView        an image, its segments and their colours
 merge_tree   merge_view, MergeView            how peaks merge: persistence diagram and tree
+difference   difference_map, DifferenceMap    where one of two samples has more of its rows
 ============ ================================ ===========================================
 
 ``html`` puts several pictures on one page: ``html/fit.py`` those of density and indicator,
 ``html/embedding.py`` the map, which ``html/sample_map.py`` draws, and the distances,
-``html/clusters.py`` how peaks merge and the points of their clusters (``cluster_points``).
+``html/clusters.py`` how peaks merge and the points of their clusters (``cluster_points``),
+``html/difference.py`` where two samples differ and what explains it (``effects``).
 """
 
 from kernelmean.pictures.density import DensityView, density_views
+from kernelmean.pictures.difference import DifferenceMap, difference_map
 from kernelmean.pictures.distances import DistanceMap, distance_map
 from kernelmean.pictures.embedding import (
     Collection,
@@ -39,6 +42,7 @@ __all__ = [
     "ColorGroups",
     "ColorScale",
     "DensityView",
+    "DifferenceMap",
     "DistanceMap",
     "IndicatorCurve",
     "Marginal",
@@ -47,6 +51,7 @@ __all__ = [
     "SegmentView",
     "collection",
     "density_views",
+    "difference_map",
     "distance_map",
     "indicator_curve",
     "marginal",

@@ -247,7 +247,7 @@ def _grid(mean: Mean, P: Matrix, rows: Points | None, axis: int, size: int) -> V
         low, high = np.quantile(rows @ P[axis], RANGE)
     else:
         low, high = _weighted_range(mean, P[axis])
-    reach = _reach(mean.expansion, P[axis]) * (1.0 if rows is not None else 2.0)
+    reach = length_along(mean.expansion, P[axis]) * (1.0 if rows is not None else 2.0)
     margin = max(MARGIN * (high - low), reach)
     return np.linspace(low - margin, high + margin, size)
 
@@ -268,7 +268,7 @@ def _weighted_range(mean: Mean, direction: Vector) -> tuple[float, float]:
     return float(values[order[low]]), float(values[order[min(high, len(values) - 1)]])
 
 
-def _reach(mean: KernelMean, direction: Vector) -> float:
+def length_along(mean: KernelMean, direction: Vector) -> float:
     """The kernel's length along a direction u of the data: h·‖A⁻ᵀu‖."""
     mapped = direction if mean.scale is None else np.linalg.solve(mean.scale.T, direction)
     return mean.kernel.length * float(np.linalg.norm(mapped))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import kernelmean as km
 from kernelmean.pictures import html as report
 from kernelmean.pictures.html import page
+from tests.comparison.stand_in import planted
 
 EVIL = "<script>alert(1)</script>"
 WORSE = "</script><img src=x onerror=alert(2)>&amp;\"'"
@@ -83,6 +86,20 @@ def clusters_html(bumps) -> str:
         settings={WORSE: EVIL},
         command=["python", f"{EVIL}.py"],
         title=WORSE,
+    )
+
+
+@pytest.fixture(scope="session")
+def compare_html() -> str:
+    pytest.importorskip(
+        "plotly", reason="Plotly is not installed: pip install 'kernelmean[report]'"
+    )
+    found = planted((EVIL, WORSE, "height", "<b>score"), (WORSE, EVIL)).found
+    further = replace(found.regions[0], columns=(2,))
+    return report.difference_page(
+        replace(found, regions=(*found.regions, further)),
+        settings={WORSE: EVIL},
+        command=["kernelmean", "compare", f"{EVIL}.csv", "b 100 200.csv"],
     )
 
 

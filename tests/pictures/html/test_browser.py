@@ -14,7 +14,8 @@ sync_api = pytest.importorskip(
     "playwright.sync_api", reason="Playwright is not installed: pip install playwright"
 )
 
-NAMES = ["fit", "embed", "segment", "clusters"]
+NAMES = ["fit", "embed", "segment", "clusters", "compare"]
+CHARTS = {"fit": 4, "embed": 2, "segment": 0, "clusters": 3, "compare": 8}
 DESKTOP = {"width": 1200, "height": 900}
 PHONE = {"width": 360, "height": 740}
 PATIENCE = 120_000  # milliseconds, for machines that have much else to do
@@ -92,10 +93,10 @@ def test_a_page_opens_quietly_and_fits_the_screen(visit, name, screen):
         "[...document.querySelectorAll('.chart')].map(c => "
         "c.querySelectorAll('.main-svg').length > 0)"
     )
-    assert drawn == [True] * {"fit": 4, "embed": 2, "segment": 0, "clusters": 3}[name]
+    assert drawn == [True] * CHARTS[name]
 
 
-@pytest.mark.parametrize("name", ["fit", "embed", "clusters"])
+@pytest.mark.parametrize("name", ["fit", "embed", "clusters", "compare"])
 def test_dark_mode_reaches_the_figures(visit, name):
     tab = visit(name)
     colors = """() => [getComputedStyle(document.body).backgroundColor,
@@ -196,6 +197,24 @@ def test_hovering_tells_of_a_peak_and_buttons_hide_it_in_both_pictures(visit):
     for name in ("diagram", "tree"):
         hidden = f"document.querySelectorAll('#{name} .scatterlayer .trace').length === 2"
         until(tab, hidden)
+    assert tab.noise == []
+
+
+def test_regions_are_told_and_another_plane_is_chosen(visit):
+    tab = visit("compare")
+    tab.locator("#map").focus()
+    tab.keyboard.press("ArrowRight")
+    assert tab.locator("#spoken").text_content().startswith("region ")
+    tab.wait_for_selector("#map .hoverlayer .hovertext")
+    tab.keyboard.press("Escape")
+    assert "<script>" in tab.locator("#map .xtitle").text_content()
+    labels = tab.locator("#map .textpoint")
+    assert labels.count() == 2
+    tab.locator(".legend button", has_text="region, more in <script>").click()
+    until(tab, "document.querySelectorAll('#map .textpoint').length === 1")
+    tab.get_by_label("Columns", exact=True).select_option(index=1)
+    until(tab, "document.querySelector('#map .xtitle').textContent === 'height'")
+    assert tab.locator(".lede").inner_text().count("percentage points") == 3
     assert tab.noise == []
 
 

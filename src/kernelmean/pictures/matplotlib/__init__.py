@@ -1,6 +1,7 @@
 """Matplotlib displays: how the pictures of each topic are drawn. ``km.plot`` has them all."""
 
 from kernelmean.pictures.matplotlib.density import DensityDisplay
+from kernelmean.pictures.matplotlib.difference import DifferenceDisplay
 from kernelmean.pictures.matplotlib.distances import DistancesDisplay
 from kernelmean.pictures.matplotlib.embedding import EmbeddingDisplay
 from kernelmean.pictures.matplotlib.indicator import IndicatorDisplay
@@ -9,6 +10,7 @@ from kernelmean.pictures.matplotlib.segmentation import SegmentationDisplay
 
 __all__ = [
     "DensityDisplay",
+    "DifferenceDisplay",
     "DistancesDisplay",
     "EmbeddingDisplay",
     "IndicatorDisplay",

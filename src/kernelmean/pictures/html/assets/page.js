@@ -8,13 +8,15 @@
   const touch = matchMedia("(pointer: coarse)").matches;
   const say = (words) => { byId("spoken").textContent = words; };
 
-  // Colours come from the style sheet: {"$": "ink"} in a figure is the page's --ink, {"$": "scale"} its sequential scale.
+  // Colours come from the style sheet: {"$": "ink"} in a figure is the page's --ink, {"$": "scale"} its sequential scale,
+  // {"$": "scale-diverging"} that of differences.
   const color = (name) => getComputedStyle(root).getPropertyValue("--" + name).trim();
-  const scale = (reversed) => [0, 1, 2, 3, 4, 5, 6].map((i) => [i / 6, color("s" + (reversed ? 6 - i : i))]);
+  const steps = (name) => [0, 1, 2, 3, 4, 5, 6].map((i) => [i / 6, name(i)]);
+  const scales = { "scale": (i) => color("s" + i), "scale-reversed": (i) => color("s" + (6 - i)), "scale-diverging": (i) => color("d" + i) };
   const resolve = (value) => {
     if (Array.isArray(value)) return value.map(resolve);
     if (value === null || typeof value !== "object") return value;
-    if ("$" in value) return value.$ === "scale" ? scale(false) : value.$ === "scale-reversed" ? scale(true) : color(value.$);
+    if ("$" in value) return Object.hasOwn(scales, value.$) ? steps(scales[value.$]) : color(value.$);
     return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, resolve(part)]));
   };
 
@@ -37,7 +39,7 @@
   const figure = (entry) => {
     const view = variantOf(entry);
     const traces = resolve(view.traces).map((trace, i) => ({ ...trace, visible: !entry.hidden.has(i) }));
-    const own = resolve(entry.spec.layout);
+    const own = resolve(view.layout || entry.spec.layout);
     const layout = { ...base(), ...own, xaxis: axis(own.xaxis), yaxis: axis(own.yaxis) };
     layout.margin = { ...base().margin, ...own.margin };
     if (entry.spec.grid && narrow.matches) {  // names of many samples leave no room for the figure; hovering tells them
@@ -54,7 +56,7 @@
     });
   };
 
-  // A legend of real buttons: one switches the same trace in all the charts it serves.
+  // A legend of real buttons: one switches the same trace, or traces, in all the charts it serves.
   const SYMBOLS = {
     circle: "M6 0a6 6 0 1 0 .01 0Z", square: "M1 1h10v10H1Z", diamond: "M6-.5 12.5 6 6 12.5-.5 6Z", "triangle-up": "M6 0l6 11H0Z",
     cross: "M4 0h4v4h4v4H8v4H4V8H0V4h4Z", line: "M0 5h12v2H0Z", ellipse: "M6 2.5a6 3.5 0 1 0 .01 0Z", area: "M0 1h12v10H0Z",
@@ -78,13 +80,14 @@
     place.replaceChildren(...items.map((item) => {
       const row = document.createElement("li");
       const button = document.createElement("button");
+      const switched = [item.trace].flat();
       button.type = "button";
-      button.setAttribute("aria-pressed", String(!served[0].hidden.has(item.trace)));
+      button.setAttribute("aria-pressed", String(!served[0].hidden.has(switched[0])));
       button.append(icon(item), item.name);
       button.addEventListener("click", () => {
-        const hide = !served[0].hidden.has(item.trace);
+        const hide = !served[0].hidden.has(switched[0]);
         served.forEach((entry) => {
-          hide ? entry.hidden.add(item.trace) : entry.hidden.delete(item.trace);
+          switched.forEach((trace) => { hide ? entry.hidden.add(trace) : entry.hidden.delete(trace); });
           draw(entry);
         });
         button.setAttribute("aria-pressed", String(!hide));

@@ -1,0 +1,119 @@
+"""The page of a difference."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import kernelmean as km
+from tests.comparison import stand_in
+from tests.comparison.stand_in import people, planted
+from tests.pictures.html.reading import Reader, charts, packed
+
+
+@pytest.fixture(autouse=True)
+def _light(monkeypatch):
+    monkeypatch.setattr("kernelmean.pictures.html.page.plotly_source", lambda: "/* Plotly */")
+
+
+@pytest.fixture(scope="module")
+def found():
+    return planted().found
+
+
+def plain(page):
+    return Reader(page).words.replace("\u00a0", " ")
+
+
+def test_the_answer_comes_first_then_numbers(found):
+    page = km.report.difference_page(found)
+    words = plain(page)
+    assert "Where before and after differ" in words
+    assert words.index(found.describe()) < words.index("In numbers")
+    for name in ("p-value0.005", "rows of before1\u202f005", "regions found2", "rate5 %"):
+        assert name in words
+
+
+def test_regions_are_told_in_the_units_of_the_data(found):
+    words = plain(km.report.difference_page(found))
+    assert "age 71 (66 to 74); income 19 000 (16 000 to 24 000)" in words
+    assert "7 (4.5 to 9.5)" in words
+    assert "4 (2.2 to 5.9)" in words  # of the sample that has more, so above zero
+    assert "e-0" not in words
+
+
+def test_figures(found):
+    drawn = charts(km.report.difference_page(found))
+    assert [chart["id"] for chart in drawn] == [
+        "map", "column-0", "column-1", "column-2", "column-3", "effects-column", "effects-pair",
+        "null",
+    ]  # fmt: skip
+    ground, before, after, _, labels, *dots = drawn[0]["traces"]
+    assert ground["zmin"] == -ground["zmax"]
+    assert ground["contours"]["start"] == pytest.approx(-ground["contours"]["end"])
+    assert labels["text"] == ["1: after +7 %"]
+    assert [len(packed(line["x"])[0]) for line in (before, after)] == [34, 34]
+    assert len(dots) == 2
+    trace, point, said = drawn[0]["walk"][0]
+    assert drawn[0]["traces"][trace]["text"][point] == "2: before +4 %"
+    assert said.startswith("region 2, before +4 %: income 57 000, age 26")
+    regions = [item["trace"] for item in drawn[0]["legend"] if "region" in item["name"]]
+    assert regions == [[1, 3], [2, 4]]
+
+
+def test_several_planes_can_be_chosen_from(found):
+    other = replace(found.regions[0], columns=(2,))
+    page = km.report.difference_page(replace(found, regions=(*found.regions, other)))
+    chart = charts(page)[0]
+    assert list(chart["variants"]) == ["age × income", "height × age"]
+    assert chart["variants"]["height × age"]["layout"]["xaxis"]["title"]["text"] == "height"
+    options = [attrs["value"] for attrs in Reader(page).all("option")]
+    assert options == list(chart["variants"])
+    assert "1 region of the table is not drawn here." in plain(page)
+
+
+def test_one_column_has_a_curve_and_nothing_to_rank():
+    page = km.report.difference_page(planted(d=1).found)
+    assert [chart["id"] for chart in charts(page)] == ["map", "column-0", "null"]
+    assert "above zero before has more of its rows" in plain(page)
+    assert "What explains" not in plain(page)
+
+
+def test_no_difference():
+    A, _, columns = people()
+    alike = replace(stand_in.difference(A[:300], A[300:600], columns=columns), regions=())
+    words = plain(km.report.difference_page(alike))
+    assert "No difference was found between A (300 rows) and B (300 rows): p = 0.29." in words
+    assert "No region was found in which the shares of the rows differ" in words
+    assert "No difference found between A and B" in words
+    assert "such colours come by chance" in words
+    assert "Ellipses" not in words
+
+
+def test_typical_rows_are_rows_of_the_data(found):
+    words = plain(km.report.difference_page(found))
+    assert "Rows of after, counted from 0" in words
+    assert str(int(found.typical_b.indices[0])) in words
+
+
+def test_how_it_was_computed(found):
+    words = plain(km.report.difference_page(found, settings={"seed": 7}, title="Mine"))
+    for told in ("Mine", "permutations199", "bandwidthsage 3.98, income 3016", "seed7"):
+        assert told in words
+
+
+def test_groups():
+    A, B, columns = people()
+    labels = np.repeat(["north", "south", "west"], [len(A), 500, len(B) - 500])
+    found = stand_in.difference(np.concatenate([A, B]), groups=labels, columns=columns)
+    page = km.report.difference_page(found)
+    words = plain(page)
+    assert "How 3 groups differ" in words
+    assert found.describe() in words
+    first, second, third = (found.names[i] for i in found.order)
+    assert f"Below is the group that differs most: {first} against the rest." in words
+    assert words.index(f"{second} against the rest") < words.index(f"{third} against the rest")
+    ids = [attrs["id"] for _, attrs in Reader(page).tags if "id" in attrs]
+    assert len(set(ids)) == len(ids)
