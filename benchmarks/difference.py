@@ -23,23 +23,24 @@ INTRODUCTION = """# Where two samples differ
 
 Written by `python -m benchmarks.difference`.
 
-**Power in equal time**: our power less that of the best peer on the same pairs, with the standard \
-error of that difference. Everybody runs on one thread, and time is that of the processor, best of \
-several. Ours has its defaults. A peer that can choose how much to look at gets the first size that \
-takes at least 95 % of our time, so that most have more: CTT and ACTT (goodpoints) a compression \
-level g, with the bandwidths of their authors; MMDAgg, in an implementation of ours after its paper \
-with 10 bandwidths of two kernels each, 500 + 500 bootstrap draws and 50 bisections, and permutation \
-tests with the energy distance and with the exact MMD at the median distance a number of rows. \
-Peers are given columns of unit variance and the median distance without paying for them. A peer \
-that is behind by 0.3 after 60 trials is not run any further.
+**Power in equal time**: our power less that of the best peer on the same pairs, with the \
+standard error of that difference. Everybody runs on one thread, and time is that of the \
+processor, best of several. Ours has its defaults. A peer that can choose how much to look at \
+gets the first size that takes at least 95 % of our time, so that most have more: CTT and ACTT \
+(goodpoints) a compression level g, with the bandwidths of their authors; MMDAgg, in an \
+implementation of ours after its paper with 10 bandwidths of two kernels each, 500 + 500 \
+bootstrap draws and 50 bisections, and permutation tests with the energy distance and with the \
+exact MMD at the median distance a number of rows. Peers are given columns of unit variance and \
+the median distance without paying for them. A peer that is behind by 0.3 after 60 trials is not \
+run any further.
 
-Strengths of the differences were set by our power alone, on other seeds. The design of the test, \
-its bandwidths, ridges and how they are aggregated, was tuned on normals in 5 and 20 dimensions that \
-differ in mean, spread, the spread of one column, a correlation or a cluster of 3 %, and on tilted \
-blobs, with 2048 rows each.
+Strengths of the differences were set by our power alone, on other seeds. The design of the \
+test, its bandwidths, ridges and how they are aggregated, was tuned on normals in 5 and 20 \
+dimensions that differ in mean, spread, the spread of one column, a correlation or a cluster of \
+3 %, and on tilted blobs, with 2048 rows each.
 
-**Single bandwidths**: the same rows, in columns of unit variance, tested with one bandwidth by a \
-rule, and with the default that aggregates. The figure names the best.
+**Single bandwidths**: the same rows, in columns of unit variance, tested with one bandwidth by \
+a rule, and with the default that aggregates. The figure names the best.
 
 **Level**: both samples have one law, so that a rate of .05 is exact.
 """

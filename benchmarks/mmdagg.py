@@ -5,7 +5,8 @@ Test", Journal of Machine Learning Research 24, 2023; here with their default co
 and Gaussian kernels of ten bandwidths each with equal weights, and the sizes of their experiments.
 Each statistic is the U-statistic of quadratic time,
 
-    h(i, j) = k(x_i, x_j) + k(y_i, y_j) − k(x_i, y_j) − k(y_i, x_j),   T(ε) = Σ_{i≠j} ε_i ε_j h(i, j),
+    h(i, j) = k(x_i, x_j) + k(y_i, y_j) − k(x_i, y_j) − k(y_i, x_j),
+    T(ε) = Σ_{i≠j} ε_i ε_j h(i, j),
 
 ε = 1 as observed and random signs for the wild bootstrap. Of the bootstrap values, the first set
 has the quantile of each kernel at level u·w, and the second the largest u at which the share of

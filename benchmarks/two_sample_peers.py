@@ -97,7 +97,7 @@ def _permuted(m: int, kernel: Callable[[np.ndarray, float], np.ndarray]) -> Test
         signs = np.repeat([[1.0, -1.0]], m, axis=1)
         V = np.concatenate([signs, rng.permuted(np.tile(signs, (PERMUTATIONS, 1)), axis=1)])
         T = np.sum((V @ K) * V, axis=1)
-        return bool(np.mean(T >= T[0] - 1e-12 * abs(T[0])) <= LEVEL)
+        return bool(np.mean(T[0] - 1e-12 * abs(T[0]) <= T) <= LEVEL)
 
     return test
 
@@ -159,7 +159,7 @@ def by_rows(name: str, A: np.ndarray, B: np.ndarray, median: float, least: float
 
     Time grows with the square of the rows, so that two guesses come close before the steps.
     """
-    m = 8 * SUBSAMPLE
+    m = min(8 * SUBSAMPLE, len(A))
     for _ in range(3):
         m = _in_steps(m * np.sqrt(least / clock(BY_ROWS[name](m), A, B, median)), len(A))
     while m < len(A):
