@@ -81,6 +81,14 @@ def measured(name: str, rows: Iterator[Row]) -> str:
     return table(name, found)
 
 
+def sections(page: Path | None) -> dict[str, str]:
+    """The tables of a page that is there, by title: they stay where they are not measured anew."""
+    if page is None or not page.exists():
+        return {}
+    parts = page.read_text().split("### ")[1:]
+    return {part.partition("\n")[0]: f"### {part.rstrip()}\n" for part in parts}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.difference", description=__doc__.splitlines()[0]
@@ -95,14 +103,18 @@ def main() -> None:
     if unknown := set(options.names) - set(titles):
         parser.error(f"no table {sorted(unknown)[0]!r}; choose from {', '.join(titles)}")
     wanted = options.names or titles
-    parts = [f"{INTRODUCTION}\nMeasured on: {machine()}\n"]
+    parts = sections(options.output)
     with threadpool_limits(1):
-        parts += [measured(name, rows()) for name, rows in shown.items() if name in wanted]
+        parts |= {name: measured(name, rows()) for name, rows in shown.items() if name in wanted}
     if "Time" in wanted:
-        parts.append(measured("Time", seconds()))
-    print("\n".join(parts))
+        parts["Time"] = measured("Time", seconds())
+    page = [
+        f"{INTRODUCTION}\nMeasured on: {machine()}\n",
+        *(parts[t] for t in titles if t in parts),
+    ]
+    print("\n".join(page))
     if options.output:
-        options.output.write_text("\n".join(parts))
+        options.output.write_text("\n".join(page))
 
 
 if __name__ == "__main__":

@@ -126,7 +126,7 @@ def _contest(case: Alternative, n: int, trials: int) -> Row:
     best = int(np.argmax(powers[1:])) + 1
     both = np.array(found[0][: len(found[best])], float) - np.array(found[best], float)
     error = both.std() / np.sqrt(len(both))
-    detail = "; ".join([*words, f"difference {difference:g}"])
+    detail = "; ".join([*words, f"difference {difference:g}, {trials} trials"])
     return Row(f"{case.name}, n = {n}", f"{both.mean():+.2f} ± {error:.2f}", "> 0", detail)
 
 
@@ -168,7 +168,9 @@ def single_bandwidths(
                 behind[name].append(powers[best] - own)
     for name, gaps in behind.items():
         if gaps:
-            detail = f"{np.mean(gaps):.2f} on average over {len(gaps)} pairs"
+            detail = (
+                f"{np.mean(gaps):.2f} on average over {len(gaps)} pairs, {trials} trials of each"
+            )
             goal = "the least" if name == "aggregate" else "–"
             yield Row(f"{name}: most that it is behind the best", max(gaps), goal, detail)
 

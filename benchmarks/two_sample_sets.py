@@ -152,9 +152,9 @@ ALTERNATIVES = [
     Alternative("correlation, d = 5", correlated, {4096: 0.11, 16384: 0.055}),
     Alternative("small cluster, d = 5", with_cluster, {4096: 0.014, 16384: 0.007}),
     Alternative("wider cluster, d = 5", with_wider_cluster, {4096: 0.02, 16384: 0.01}),
-    Alternative("lakes: another water, d = 4", pair_of(waters, 0, 1), {4096: 0.1, 16384: 0.05}),
-    Alternative("cover: other trees, d = 10", mixed(forests), {4096: 0.03, 16384: 0.015}),
-    Alternative("magic: hadrons, d = 10", mixed(showers), {4096: 0.06}),
+    Alternative("lakes: another water, d = 4", pair_of(waters, 0, 1), {4096: 0.26, 16384: 0.125}),
+    Alternative("cover: other trees, d = 10", mixed(forests), {4096: 0.0135, 16384: 0.007}),
+    Alternative("magic: hadrons, d = 10", mixed(showers), {4096: 0.028}),
 ]
 # A share of 1 leaves the second rows as they are: one class, water or patient against another.
 SMALL_PAIRS = [

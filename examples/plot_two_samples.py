@@ -1,8 +1,10 @@
 """Do two samples differ?
 
 [`mmd_test`][kernelmean.mmd_test] compares kernel means and permutes bins instead of points: its
-cost is linear in the number of points, and its level is exact. On the left one test, on the right
-how often it rejects as the difference grows.
+cost is linear in the number of points. It looks at three bandwidths with five regularisations each,
+and corrects for that by the same permutations: its level is exact. On the left one test, on the
+right how often it rejects as the difference grows. Where samples differ is another question, which
+[another page](plot_difference.md) answers.
 """
 
 import matplotlib.pyplot as plt
@@ -13,7 +15,7 @@ import kernelmean as km
 rng = np.random.default_rng(0)
 A, B = rng.normal(size=(4000, 3)), rng.normal((0.08, 0.0, 0.0), 1.0, (4000, 3))
 test = km.mmd_test(A, B, random_state=0)
-print(f"statistic {test.statistic:.4f}, p = {test.p_value:.3f}")
+print(f"evidence {test.statistic:.2f}, p = {test.p_value:.3f}")
 
 # %%
 # Each dot is 100 tests at level 5 %. With no shift, the share that rejects estimates the level,
@@ -42,7 +44,7 @@ figure, axes = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained")
 axes[0].hist(test.null, bins=40, color="lightgrey")
 axes[0].axvline(test.statistic, color="tab:red", label="observed")
 axes[0].axvline(test.threshold(0.05), color="grey", linestyle="--", label="5 % threshold")
-axes[0].set(xlabel="MMD under permutations")
+axes[0].set(xlabel="largest evidence under permutations")
 axes[0].legend()
 axes[1].plot(shifts, power, "o-")
 axes[1].axhline(0.05, color="grey", linestyle="--")

@@ -25,6 +25,7 @@ EVIDENCE = [
     "embedding",
     "meanshift",
     "proportions",
+    "difference",
     "speed",
     "performance",
     "gpu",

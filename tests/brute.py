@@ -298,28 +298,23 @@ def covariances(mean: object) -> tuple[np.ndarray, np.ndarray]:
     return mean.kernel.bandwidth**2 * back @ back.T, back @ S @ back.T
 
 
-def log_normal(u: np.ndarray, V: np.ndarray) -> float:
-    """log N(u; 0, V)."""
+def log_normal(u: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """log N(u; 0, V), of one vector and matrix or of as many."""
     sign, log_det = np.linalg.slogdet(2 * np.pi * V)
-    assert sign > 0
-    return float(-0.5 * u @ np.linalg.solve(V, u) - 0.5 * log_det)
+    assert (sign > 0).all()
+    return -0.5 * (u * np.linalg.solve(V, u[..., None])[..., 0]).sum(axis=-1) - 0.5 * log_det
 
 
 def log_peak(V: np.ndarray) -> float:
     """log N(0; 0, V)."""
-    return log_normal(np.zeros(len(V)), V)
+    return float(log_normal(np.zeros(len(V)), V))
 
 
 def mixture_log_terms(mean: object, Q: np.ndarray) -> np.ndarray:
     """(q, k): log of what each atom adds at q, without its weight."""
     kernel, own = covariances(mean)
     unit = log_peak(kernel) if mean.space == "rkhs" else 0.0
-    return np.array(
-        [
-            [log_normal(q - c, kernel + S) - unit for c, S in zip(mean.centers, own, strict=True)]
-            for q in Q
-        ]
-    )
+    return np.array([log_normal(q - mean.centers, kernel + own) - unit for q in Q])
 
 
 def mixture_value(mean: object, Q: np.ndarray) -> np.ndarray:
@@ -342,8 +337,8 @@ def mixture_inner(f: object, h: object) -> float:
     unit = 0.0 if f.space == "l2" else log_peak(kernel)
     total = 0.0
     for a, c, S in zip(f.weights, f.centers, own, strict=True):
-        for b, e, T in zip(h.weights, h.centers, theirs, strict=True):
-            total += a * b * np.exp(log_normal(c - e, width + S + T) - unit)
+        terms = np.exp(log_normal(c - h.centers, width + S + theirs) - unit)
+        total += float(a * (terms @ h.weights))
     return total
 
 

@@ -2,6 +2,8 @@
 does not.
 """
 
+import functools
+
 import mpmath
 import numpy as np
 import pytest
@@ -75,6 +77,13 @@ def queries(mean, h):
     return np.array([mean.centers[i % 4] + t * h * u for i, t in enumerate(steps)])
 
 
+@functools.cache
+def references(name, d, h, signed):
+    """Of every query: for both engines, and for values and gradients."""
+    mean = mean_of(name, d, h, signed)
+    return [reference(mean, q) for q in queries(mean, h)]
+
+
 CASES = [
     (name, d, h, signed)
     for name in KERNELS
@@ -90,9 +99,8 @@ CASES = [
 def test_densities_are_right_wherever_they_fit_a_float(name, d, h, signed, engine):
     mean = mean_of(name, d, h, signed)
     mean = km.KernelMean(mean.centers, mean.weights, mean.kernel, "l2", None, 4, engine)
-    Q = queries(mean, h)
-    for q, value in zip(Q, mean(Q), strict=True):
-        expected, _, error, _ = reference(mean, q)
+    found = mean(queries(mean, h))
+    for (expected, _, error, _), value in zip(references(name, d, h, signed), found, strict=True):
         if np.isinf(expected):
             assert value == expected
         else:
@@ -104,12 +112,11 @@ def test_densities_are_right_wherever_they_fit_a_float(name, d, h, signed, engin
 )
 def test_gradients_are_right_wherever_they_fit_a_float(name, d, h, signed):
     mean = mean_of(name, d, h, signed)
-    Q = queries(mean, h)
+    found = mean.gradient(queries(mean, h))
     spread = (
         1.0 + np.ptp(mean.centers) / h
     )  # sums about one origin: a rounding error for each length of the kernel
-    for q, value in zip(Q, mean.gradient(Q), strict=True):
-        _, expected, _, reach = reference(mean, q)
+    for (_, expected, _, reach), value in zip(references(name, d, h, signed), found, strict=True):
         assert not np.isnan(value).any()
         np.testing.assert_array_equal(np.isinf(value), np.isinf(expected))
         fits = np.isfinite(expected)

@@ -14,9 +14,6 @@ from sklearn.naive_bayes import GaussianNB
 import kernelmean as km
 from kernelmean import _checks
 from kernelmean._random import PURPOSES, Streams
-from kernelmean.comparison.regions import find_regions
-from kernelmean.mean.loaded import LoadedSample
-from kernelmean.samples import ArraySample, WeightedSample
 
 SOURCE = Path(km.__file__).parent
 ASKING = ("of", "within", "seed")  # the methods of Streams that take a purpose
@@ -162,13 +159,9 @@ CONSUMERS = {
         random_state=seed,
     ),
     "test": lambda seed: km.mmd_test(X, Y, random_state=seed),
-    "regions": lambda seed: find_regions(
-        *(
-            LoadedSample.of(WeightedSample.of(ArraySample(A)), km.engines.open("cpu"))
-            for A in (X, Y)
-        ),
-        0.05,
-        _checks.streams(seed),
+    "difference": lambda seed: km.difference(X, Y, random_state=seed),
+    "difference of groups": lambda seed: km.difference(
+        X, groups=np.arange(300) % 3, random_state=seed
     ),
 }
 LARGE = np.random.default_rng(2).normal(size=(60_000, 1))
@@ -202,7 +195,7 @@ def test_one_seed_in_all_consumers_gives_as_many_streams_as_purposes(recorded):
     unseen = (
         set(PURPOSES)
         - {purpose for _, purpose, _, _ in recorded}
-        - {"class", "class means", "collection", "collection certificates"}
+        - {"class", "class means", "collection", "collection certificates", "group"}
     )
     assert not unseen, f"no consumer in this test draws for {unseen}"
 

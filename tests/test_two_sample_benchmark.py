@@ -151,6 +151,10 @@ def test_the_page_has_its_tables(monkeypatch, tmp_path):
     difference.main()
     text = page.read_text()
     assert all(f"### {name}" in text for name in [*shown, "Time"])
+    monkeypatch.setattr(difference, "seconds", lambda: iter([Row("three", 3.0, "–", "")]))
+    monkeypatch.setattr(sys, "argv", ["difference", "Time", "--output", str(page)])
+    difference.main()
+    assert page.read_text() == text.replace("| two | 2.00 |", "| three | 3.00 |")
 
 
 def test_the_time_is_taken_of_test_and_difference(monkeypatch):

@@ -192,9 +192,8 @@ def left_out_likelihood(X, sigma):
     return float(np.mean(others)) - d * np.log(sigma) - d / 2 * np.log(2 * np.pi)
 
 
-@pytest.mark.parametrize("d", [1, 2, 5])
-@pytest.mark.parametrize("engine", ["naive", "cpu"])
-def test_likelihood_finds_the_maximum_of_the_exact_leave_one_out_likelihood(d, engine):
+@pytest.mark.parametrize(("engine", "d"), [("naive", 1), ("naive", 2), ("naive", 5), ("cpu", 2)])
+def test_likelihood_finds_the_maximum_of_the_exact_leave_one_out_likelihood(engine, d):
     rng = np.random.default_rng(d)
     X = np.concatenate(
         [rng.normal(size=(150, d)), 0.2 * rng.normal(size=(150, d)) + 3, [[40.0] * d]]

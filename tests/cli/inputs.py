@@ -60,7 +60,7 @@ def write_others(folder: Path) -> None:
     for name in ("cells", "a", "b", "patient1", "patient2", "patient3"):
         formats.write_fcs(folder / f"{name}.fcs", events + 10 * len(name))
     images = (
-        np.random.default_rng(3).integers(0, 256, size=(120, 4, 4))
+        np.random.default_rng(3).integers(0, 256, size=(120, 1, 3))
         // np.array([1, 2, 8])[np.arange(120) % 3, None, None]
     )
     for name, rows in (("train", images), ("test", images[:60])):

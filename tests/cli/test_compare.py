@@ -7,7 +7,7 @@ import pytest
 
 import kernelmean as km
 from tests.cli.inputs import answer, cloud, write_models
-from tests.comparison.stand_in import people
+from tests.comparison.examples import people
 
 QUICK = ("--permutations", 99, "--spread", "none")
 SAME = {"permutations": 99, "random_state": 0}  # what it means in Python

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import kernelmean as km
+from tests.cli.inputs import call
 
 
 def run(*arguments, cwd=None, **environment):
@@ -28,11 +30,11 @@ def test_version():
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("-h",), ("demo", "--help")])
-def test_help_shows_how_to_use_it(arguments):
-    done = run(*arguments)
-    assert done.returncode == 0
-    assert "Usage:" in done.stdout
-    assert "demo" in done.stdout
+def test_help_shows_how_to_use_it(arguments, capsys):
+    done = call(capsys, *arguments)
+    assert done.code == 0
+    assert "Usage:" in done.out
+    assert "demo" in done.out
 
 
 def test_the_demo_prints_its_facts_and_draws(tmp_path):
@@ -59,7 +61,8 @@ def test_the_demo_prints_its_facts_and_draws(tmp_path):
 
 def test_without_matplotlib_the_demo_says_so_and_prints_the_numbers(tmp_path):
     (tmp_path / "matplotlib.py").write_text("raise ImportError('not here')")
-    done = run("demo", "--points", "1000", cwd=tmp_path, PYTHONPATH=str(tmp_path))
+    path = os.pathsep.join([str(tmp_path), str(Path(km.__file__).parents[1])])
+    done = run("demo", "--points", "1000", cwd=tmp_path, PYTHONPATH=path)
     assert done.returncode == 0, done.stderr
     assert "certified error" in done.stdout
     assert "Matplotlib is not installed" in done.stdout
@@ -76,8 +79,18 @@ def test_without_matplotlib_the_demo_says_so_and_prints_the_numbers(tmp_path):
         (("demo", "--seed", "-1"), "--seed"),
     ],
 )
-def test_bad_input_ends_in_exit_code_2_and_no_traceback(arguments, said, tmp_path):
-    done = run(*arguments, cwd=tmp_path)
+def test_bad_input_ends_in_exit_code_2_and_no_traceback(
+    arguments, said, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    done = call(capsys, *arguments)
+    assert done.code == 2
+    assert said in done.err
+    assert "Traceback" not in done.err
+
+
+def test_bad_input_ends_a_process_with_exit_code_2_and_no_traceback():
+    done = run("demo", "--points", "10")
     assert done.returncode == 2
-    assert said in done.stderr
+    assert "--points" in done.stderr
     assert "Traceback" not in done.stderr

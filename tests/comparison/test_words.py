@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from kernelmean.comparison import words
-from tests.comparison.stand_in import Difference, Effect, GroupDifferences, Region
+from kernelmean.comparison.columns import Effect
+from kernelmean.comparison.groups import GroupDifferences
+from kernelmean.comparison.regions import Region
+from tests.comparison.examples import planted, with_p_value, with_regions
 
 
 def effect(*columns, share=0.62, p=0.001):
@@ -27,11 +29,8 @@ def region(more=1, shares=(0.04, 0.12), columns=(0, 1)):
 
 def found(p=0.001, regions=(), columns=None, pairs=(), names=("A", "B")):
     own = (effect("income"), effect("age", share=0.2)) if columns is None else columns
-    return Difference(
-        names=names, column_names=("age", "income", "score"), n_points=(300, 12280),
-        test=SimpleNamespace(p_value=p), level=0.05, mean_a=None, mean_b=None, regions=regions,
-        columns=own, pairs=pairs, histograms=None, typical_a=None, typical_b=None,
-    )  # fmt: skip
+    known = with_regions(with_p_value(planted(("age", "income", "score"), d=3).found, p), *regions)
+    return replace(known, names=names, n_points=(300, 12280), columns=own, pairs=pairs)
 
 
 def test_regions_of_both_signs_then_chance_and_the_column_that_explains_most():
@@ -72,7 +71,7 @@ def test_only_some_regions_are_told_and_the_rest_counted():
 
 def test_at_most_three_columns_tell_where_a_region_is():
     value = region(columns=(2, 1, 0))
-    wide = replace(found(), column_names=("age", "income", "score", "other"), regions=(value,))
+    wide = replace(found(regions=(value,)), column_names=("age", "income", "score", "other"))
     assert words.place(wide, value) == "score 0.5, income 20 000, age 70"
     four = replace(value, columns=(0, 1, 2, 3))
     assert words.place(wide, four).count(",") == 2

@@ -24,7 +24,7 @@ def classes(n=300, seed=0):
     ), y
 
 
-@parametrize_with_checks([km.SparseKDEClassifier()])
+@parametrize_with_checks([km.SparseKDEClassifier(engine="naive")])
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)
 

@@ -118,12 +118,13 @@ def of_cells(density, X):
 @pytest.mark.parametrize("bandwidth", [0.02, 0.2, 1.5])
 def test_a_full_density_is_the_sum_over_the_other_rows(kernel, bandwidth):
     X = cloud(30)
-    options = {"kernel": kernel, "bandwidth": bandwidth, "scale": np.diag(scale_of(X))}
+    units = scale_of(X)
+    options = {"kernel": kernel, "bandwidth": bandwidth, "scale": np.diag(units)}
     expected = [
         km.SparseKDE(sparse=False, **{**options, "scale": None})
-        .fit(np.delete(X, i, axis=0) * scale_of(X))
-        .mean_.log(X[i : i + 1] * scale_of(X))[0]
-        + np.log(scale_of(X)).sum()
+        .fit(np.delete(X, i, axis=0) * units)
+        .mean_.log(X[i : i + 1] * units)[0]
+        + np.log(units).sum()
         for i in range(len(X))
     ]
     full = km.SparseKDE(sparse=False, **options).fit(X).mean_

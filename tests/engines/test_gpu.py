@@ -942,3 +942,19 @@ def test_jaakkolas_rule_is_that_of_the_host(variant):
     y = (X[:, 0] > 0.2).astype(int)
     found = km.bandwidth.jaakkola(X, y, variant=variant, engine=engines.open("gpu", device="cpu"))
     assert found == pytest.approx(km.bandwidth.jaakkola(X, y, variant=variant), rel=1e-12)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_two_samples_are_compared_as_on_the_host(device):
+    """The test and the regions are those of the host: sums and cells agree to rounding."""
+    A, B = np.random.default_rng(0).normal(size=(2, 3000, 3))
+    B[:150] = 2.0 + 0.3 * B[:150]
+    on_it = engines.open("gpu", device=device)
+    options = {"bins": 4, "k": 40, "random_state": 0}  # bins that are loaded one by one
+    there, here = (km.mmd_test(A, B, engine=engine, **options) for engine in (on_it, "naive"))
+    assert there.p_value == here.p_value
+    np.testing.assert_allclose(there.null, here.null, rtol=1e-5)
+    there, here = (km.difference(A, B, engine=engine, random_state=0) for engine in (on_it, "cpu"))
+    assert there.test.p_value == here.test.p_value
+    assert np.array_equal(there.regions.cell_labels, here.regions.cell_labels)
+    np.testing.assert_allclose(there(B), here(B), rtol=1e-5, atol=1e-10)

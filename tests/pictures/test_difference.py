@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from kernelmean.comparison.columns import Effect
 from kernelmean.pictures.difference import difference_map, difference_maps, main_columns
 from kernelmean.pictures.effects import effect_bars, marginal_histograms, null_view
-from tests.comparison.stand_in import Effect, planted
+from tests.comparison.examples import planted, with_regions
 
 
 @pytest.fixture(scope="module")
@@ -20,10 +20,10 @@ def found():
 
 def test_the_map_shows_the_columns_that_explain_most(found):
     view = difference_map(found)
-    assert view.axes == ("age", "income")
+    assert view.axes == ("income", "age")
     assert view.values.shape == (len(view.grids[1]), len(view.grids[0]))
     i, j = 50, 20
-    whole = found.marginal((0, 1))(np.array([[view.grids[0][j], view.grids[1][i]]]))
+    whole = found.marginal((1, 0))(np.array([[view.grids[0][j], view.grids[1][i]]]))
     assert view.values[i, j] == pytest.approx(whole[0])
 
 
@@ -31,7 +31,7 @@ def test_the_sign_of_the_map_is_that_of_the_regions(found):
     view = difference_map(found)
     assert {mark.more for mark in view.regions} == {0, 1}
     for mark in view.regions:
-        value = found.marginal((0, 1))(mark.center[None])[0]
+        value = found.marginal((1, 0))(mark.center[None])[0]
         assert (value > 0) == (mark.more == 0)
         assert mark.label.startswith(f"{found.names[mark.more]} +")
 
@@ -45,7 +45,7 @@ def test_outlines_lie_within_the_quantiles(found):
 
 def test_labels_that_would_lie_on_another_are_left_out(found):
     near = replace(found.regions[0], upper=found.regions[0].upper * 1.001)
-    view = difference_map(replace(found, regions=(*found.regions, near)))
+    view = difference_map(with_regions(found, *found.regions, near))
     assert [mark.labelled for mark in view.regions] == [True, True, False]
 
 
@@ -64,8 +64,8 @@ def test_regions_that_stand_apart_elsewhere_are_left_out(found):
 
 def test_further_planes_are_those_of_further_regions(found):
     other = replace(found.regions[0], columns=(2,))
-    maps = difference_maps(replace(found, regions=(*found.regions, other, other)))
-    assert [set(view.axes) for view in maps] == [{"age", "income"}, {"height", "age"}]
+    maps = difference_maps(with_regions(found, *found.regions, other, other))
+    assert [set(view.axes) for view in maps] == [{"age", "income"}, {"height", "income"}]
 
 
 def test_a_pair_can_explain_more_than_the_two_first_columns(found):
@@ -115,7 +115,7 @@ def test_uneven_bins_are_drawn_as_densities(found):
 
 def test_bars_reach_from_end_to_end_of_the_intervals(found):
     columns, pairs = effect_bars(found)
-    assert columns.labels[0] == "age"
+    assert columns.labels[0] == "income"
     assert pairs.labels[0] == "age × income"
     below, above = columns.reach
     np.testing.assert_allclose(columns.shares - below, [e.low for e in found.columns])
@@ -129,7 +129,5 @@ def test_the_permutations_are_all_counted(found):
 
 
 def test_few_permutations_have_no_threshold(found):
-    few = SimpleNamespace(
-        null=np.array([0.1, 0.2]), statistic=0.3, p_value=1 / 3, threshold=lambda level: np.inf
-    )
+    few = replace(found.test, null=np.array([0.1, 0.2]), statistic=0.3, p_value=1 / 3)
     assert null_view(replace(found, test=few)).threshold == np.inf

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from tests.comparison.stand_in import planted
+from tests.comparison.examples import planted
 from tests.pictures.html.reading import Reader, charts, packed
 
 DRAWERS = {  # function of pictures/: the modules that draw its value

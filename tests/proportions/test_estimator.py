@@ -773,11 +773,11 @@ def test_frames(library):
     table = frames.DataFrame({"height": X[:, 0], "width": X[:, 1]})
     labels = frames.Series(np.array(["u", "v", "w"])[y])
     new = sample([10, 30, 5], 1)
-    model = km.ClassProportions(random_state=0).fit(table, labels)
+    model = km.ClassProportions(bandwidth=1.0, random_state=0).fit(table, labels)
     assert list(model.feature_names_in_) == ["height", "width"]
     found = model.predict(frames.DataFrame({"height": new[:, 0], "width": new[:, 1]}))
     # a frame's columns lie side by side: sums over them may end in other bits
-    alike = km.ClassProportions(random_state=0).fit(X, y).predict(new)
+    alike = km.ClassProportions(bandwidth=1.0, random_state=0).fit(X, y).predict(new)
     np.testing.assert_allclose(found, alike, rtol=1e-12)
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frames.DataFrame({"height": new[:, 0], "depth": new[:, 1]}))

@@ -422,3 +422,15 @@ def test_two_samples_are_tested_on_the_workers(client, as_collection):
     there = km.mmd_test(*spread, random_state=0, bins=8, k=40, engine="cluster")
     assert there.p_value == here.p_value
     np.testing.assert_allclose(there.null, here.null, rtol=1e-6)
+
+
+def test_where_two_samples_differ_is_found_on_the_workers(client):
+    A, B = cloud(1500), cloud(1200, seed=1)
+    B[:100] = 2.0 + 0.3 * B[:100]
+    here = km.difference(A, B, random_state=0)
+    spread = [da.from_array(X, chunks=(500, 3)) for X in (A, B)]
+    there = km.difference(*spread, engine="cluster", random_state=0)
+    assert there.test.p_value == here.test.p_value
+    assert np.array_equal(there.regions.cell_labels, here.regions.cell_labels)
+    assert there.columns == here.columns
+    assert len(here.regions) > 0

@@ -51,12 +51,12 @@ class Effect(NamedTuple):
 
     See Also
     --------
-    Explanation : All effects of a difference.
+    Difference : Has those of all columns, and of the largest pairs.
 
     Examples
     --------
-    >>> from kernelmean.comparison.columns import Effect
-    >>> Effect(("age",), 0.8, 0.7, 0.9, 0.001, 41.0, 44.0).share
+    >>> import kernelmean as km
+    >>> km.Effect(("age",), 0.8, 0.7, 0.9, 0.001, 41.0, 44.0).share
     0.8
     """
 

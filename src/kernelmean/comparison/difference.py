@@ -47,9 +47,10 @@ def difference(
 
     Parameters
     ----------
-    A, B : array-like of shape (n, d)
-        The two samples, of at least two rows each; columns of two frames are matched by name. With
-        ``groups``, A holds all rows and B is left out.
+    A : array-like of shape (n, d)
+        The first sample, of at least two rows; with ``groups``, the rows of all samples.
+    B : array-like of shape (m, d) or None, default=None
+        The second sample; columns of two frames are matched by name. Left out with ``groups``.
     groups : array-like of shape (n,) or None, default=None
         Which sample each row of A belongs to: numbers or names. Of two groups the first in order is
         A; of more, each is compared with all the others.
@@ -77,7 +78,8 @@ def difference(
     Returns
     -------
     Difference or GroupDifferences
-        What was found; the latter for more than two groups.
+        What was found; the latter for more than two groups. Time O(n·k·d) for n rows of both
+        samples and k ≤ 1000 cells, and for each of several groups again; memory O(n·d).
 
     Raises
     ------

@@ -32,7 +32,7 @@ class Histograms:
 
     See Also
     --------
-    Explanation : Which has them.
+    Difference : Which has them.
 
     Examples
     --------

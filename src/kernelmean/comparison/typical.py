@@ -36,6 +36,18 @@ class TypicalRows(NamedTuple):
         The rows themselves.
     values : ndarray of shape (m,)
         The witness z_A − z_B there: positive for rows of A, negative for rows of B.
+
+    See Also
+    --------
+    Difference : Has those of both samples.
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> A, B = np.random.default_rng(0).normal(size=(2, 500, 2))
+    >>> rows = km.difference(A, B + [2.0, 0.0], random_state=0).typical_b
+    >>> bool((rows.points == B[rows.indices] + [2.0, 0.0]).all()), bool((rows.values < 0.0).all())
+    (True, True)
     """
 
     indices: IntVector

@@ -64,8 +64,8 @@ class Difference:
     >>> A, B = rng.normal(size=(2, 500, 2))
     >>> B[:60] = [3.0, 3.0] + 0.3 * rng.normal(size=(60, 2))
     >>> found = km.difference(A, B, random_state=0)
-    >>> found.test.p_value, len(found.regions)
-    (0.001, 1)
+    >>> found.test.p_value
+    0.001
     >>> found.names[found.regions[0].more]
     'B'
     >>> bool(found([[3.0, 3.0]])[0] < 0.0)
@@ -95,7 +95,7 @@ class Difference:
 
     @lazy
     def witness(self) -> KernelMean:
-        """z_A − z_B as a sum over atoms, with weights of both signs."""
+        """The difference z_A − z_B of the densities as one sum, with weights of both signs."""
         return self._densities.witness
 
     @property
@@ -129,6 +129,18 @@ class Difference:
         -------
         ndarray of shape (q, d)
             ∇(z_A − z_B). Time O(q·k·d).
+
+        See Also
+        --------
+        peaks : Where it is zero.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> A, B = np.random.default_rng(0).normal(size=(2, 500, 2))
+        >>> found = km.difference(A, B + [2.0, 0.0], random_state=0)
+        >>> found.gradient([[1.0, 0.0]]).shape, bool(found.gradient([[1.0, 0.0]])[0, 0] < 0.0)
+        ((1, 2), True)
         """
         return self.witness.gradient(Q)
 
@@ -140,7 +152,12 @@ class Difference:
         Peaks
             ``points``, ``values`` and their ``standard_errors``, the largest absolute values
             first: A exceeds B most where the value is positive, B exceeds A where it is negative.
-            Extremes within three standard errors of zero are left out.
+            Extremes within three standard errors of zero are left out. Time O(s·k·d) for each of
+            a few dozen steps from s ≤ 40 starts, memory O(s·d).
+
+        See Also
+        --------
+        Regions : Where the samples differ, by tests.
 
         Examples
         --------
@@ -164,7 +181,12 @@ class Difference:
         Returns
         -------
         KernelMean
-            z_A − z_B of these columns, to be called at points of as many coordinates.
+            z_A − z_B of these columns, to be called at points of as many coordinates. Time and
+            memory O(k·m²) for m columns.
+
+        See Also
+        --------
+        plot.DifferenceDisplay : A picture of it.
 
         Examples
         --------
@@ -175,9 +197,9 @@ class Difference:
         >>> (found.marginal(["x3"])([[0.0], [2.0]]) > 0.0).tolist()
         [True, False]
         """
-        return marginal(self.witness, [self.column(column) for column in columns])
+        return marginal(self.witness, [self._column(column) for column in columns])
 
-    def column(self, which: int | str) -> int:
+    def _column(self, which: int | str) -> int:
         """The position of a column that is named, or given by its position."""
         if isinstance(which, str):
             _checks.choice(which, "column", self.column_names)
@@ -198,12 +220,44 @@ class Difference:
         Returns
         -------
         ndarray of shape (n,)
-            Positions in ``regions``; −1 for rows outside all of them.
+            Positions in ``regions``; −1 for rows outside all of them. Time O(n·k·d) for k cells.
+
+        See Also
+        --------
+        Region : What is known of each.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> A, B = np.random.default_rng(0).normal(size=(2, 500, 2))
+        >>> found = km.difference(A, B + [2.0, 0.0], random_state=0)
+        >>> labels = found.region_labels([[-1.0, 0.0], [3.0, 0.0]])
+        >>> [found.names[found.regions[i].more] for i in labels]
+        ['A', 'B']
         """
         return self.regions.labels(_checks.points(X, columns=len(self.column_names)))
 
     def describe(self) -> str:
-        """What was found, in a few sentences."""
+        """What was found, in a few sentences.
+
+        Returns
+        -------
+        str
+            The largest regions, whether the samples differ at all, and the column that explains
+            most. Costs next to nothing.
+
+        See Also
+        --------
+        report.difference_page : All of it, with pictures.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> A, B = np.random.default_rng(0).normal(size=(2, 500, 2))
+        >>> found = km.difference(A, B, random_state=0)
+        >>> found.describe().partition(":")[0]
+        'No difference was found between A (500 rows) and B (500 rows)'
+        """
         return words.describe(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -214,6 +268,21 @@ class Difference:
         path : str or os.PathLike
             Where to. The file holds atoms, regions, shares and histograms, and of the data the
             twenty typical rows only; no pickle.
+
+        See Also
+        --------
+        load : Reads it.
+
+        Examples
+        --------
+        >>> import tempfile, numpy as np, kernelmean as km
+        >>> A, B = np.random.default_rng(0).normal(size=(2, 500, 2))
+        >>> found = km.difference(A, B, random_state=0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     found.save(f"{folder}/found.km")
+        ...     again = km.load(f"{folder}/found.km")
+        >>> again.test.p_value == found.test.p_value
+        True
         """
         from kernelmean.comparison import storing
 

@@ -57,6 +57,19 @@ class Peaks(NamedTuple):
         z_A − z_B there.
     standard_errors : ndarray of shape (m,)
         What chance does to these values; extremes within three times that are left out.
+
+    See Also
+    --------
+    Difference.peaks : Finds them.
+
+    Examples
+    --------
+    >>> import numpy as np, kernelmean as km
+    >>> rng = np.random.default_rng(0)
+    >>> found = km.difference(rng.normal(0, 1, (500, 1)), rng.normal(3, 1, (500, 1)))
+    >>> points, values, errors = found.peaks()
+    >>> bool((abs(values) > 3.0 * errors).all())
+    True
     """
 
     points: Points
@@ -214,7 +227,8 @@ def find_peaks(densities: Densities) -> Peaks:
     mapped = scaling.apply(witness.scale, witness.centers[starts], origin) / witness.kernel.length
     ends = _climb(witness, mapped, values[starts], origin)
     places = scaling.undo(witness.scale, ends * witness.kernel.length, origin)
-    heights, errors = witness(places), densities.standard_errors(places)
+    heights = witness(places)
+    errors = densities.standard_errors(places)
     kept = _distinct(ends, heights, np.abs(heights) > CLEAR * errors)
     return Peaks(places[kept], heights[kept], errors[kept])
 

@@ -194,8 +194,8 @@ def short(value: float) -> str:
 
 
 def unbroken(text: str) -> str:
-    """Text in which no line ends within a number or before a percent sign."""
-    return re.sub(r"(?<=\d) (?=%|\d{3}(?!\d))", GAP, text)
+    """Text in which no line ends within a number, before a percent sign, or within "p = 0.01"."""
+    return re.sub(r"(?<=\d) (?=%|\d{3}(?!\d))| (?=[=<] \d)|(?<= [=<]) (?=\d)", GAP, text)
 
 
 def grouped(value: float, decimals: int | None = None) -> str:

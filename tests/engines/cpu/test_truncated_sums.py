@@ -32,6 +32,10 @@ RADIALS = {
     "cauchy": lambda d, h: km.Cauchy(h).formula(d),
     "own": lambda d, h: OWN.rescaled(h, d).formula(d),
 }
+# Boxes are made for the dimension and terms for the radial: every radial, and every dimension with
+# the factored sum, a formula and a table.
+PAIRS = [(name, 2) for name in RADIALS]
+PAIRS += [(name, d) for name in ("gaussian", "laplacian", "laplacian-l2") for d in (1, 3)]
 
 
 @pytest.fixture
@@ -88,20 +92,19 @@ def reference(g, X, Q, w):
     """Σ w g and Σ |w| g in long double, and the rounding of the exponents relative to it."""
     value, absolute, exponent = [], [], []
     for q in Q:
-        r2 = ((X - q).astype(np.longdouble) ** 2).sum(axis=1)
+        r2 = sum(column.astype(np.longdouble) ** 2 for column in (X - q).T)
         log = (
             g.log(r2)
             if g.log(r2[:1]).dtype == np.longdouble
             else g.log(r2.astype(float)).astype(np.longdouble)
         )
-        log = np.where(log < -708, -np.inf, log)
-        terms = np.abs(w) * np.exp(log)
+        seen = (log >= -708) & (w != 0)
+        log, v = log[seen], w[seen]
+        terms = np.abs(v) * np.exp(log)
         total = terms.sum()
-        value.append((np.sign(w) * terms).sum())
+        value.append((np.sign(v) * terms).sum())
         absolute.append(total)
-        exponent.append(
-            (terms * np.where(terms > 0, np.abs(log), 0)).sum() / total if total > 0 else 0.0
-        )
+        exponent.append((terms * np.abs(log)).sum() / total if total > 0 else 0.0)
     return np.array(value), np.array(absolute), np.array(exponent, dtype=float)
 
 
@@ -113,7 +116,7 @@ def assert_close(loaded, g, X, Q, w, slack=0.0, every=1):
     assert np.all(error <= allowed), float((error / np.maximum(absolute, 1e-300)).max())
 
 
-@pytest.mark.parametrize("d", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("d", [1, 2, 3, 5])
 @pytest.mark.parametrize("h", [1e-3, 0.03, 0.1, 0.3, 1.0, 3.0])
 def test_gaussian_sums_for_every_bandwidth(taken, d, h):
     X = cloud("normal", d)
@@ -131,8 +134,7 @@ def test_gaussian_sums_for_every_cloud_and_weight(taken, kind, w, d):
     assert all(taken)
 
 
-@pytest.mark.parametrize("name", RADIALS)
-@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize(("name", "d"), PAIRS)
 def test_every_radial(taken, name, d):
     X = cloud("normal", d, N // 2)
     slack = (

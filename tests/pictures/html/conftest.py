@@ -10,7 +10,7 @@ import pytest
 import kernelmean as km
 from kernelmean.pictures import html as report
 from kernelmean.pictures.html import page
-from tests.comparison.stand_in import planted
+from tests.comparison.examples import planted, with_regions
 
 EVIL = "<script>alert(1)</script>"
 WORSE = "</script><img src=x onerror=alert(2)>&amp;\"'"
@@ -97,7 +97,7 @@ def compare_html() -> str:
     found = planted((EVIL, WORSE, "height", "<b>score"), (WORSE, EVIL)).found
     further = replace(found.regions[0], columns=(2,))
     return report.difference_page(
-        replace(found, regions=(*found.regions, further)),
+        with_regions(found, *found.regions, further),
         settings={WORSE: EVIL},
         command=["kernelmean", "compare", f"{EVIL}.csv", "b 100 200.csv"],
     )

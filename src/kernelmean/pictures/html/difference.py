@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from kernelmean.comparison import words
+from kernelmean.comparison.groups import GroupDifferences
+from kernelmean.comparison.value import Difference
 from kernelmean.pictures.difference import difference_maps
 from kernelmean.pictures.effects import effect_bars, marginal_histograms, null_view
 from kernelmean.pictures.html import facts, page
@@ -23,10 +24,6 @@ from kernelmean.pictures.html.difference_sections import (
     map_section,
     typical_section,
 )
-
-if TYPE_CHECKING:
-    from kernelmean.comparison.groups import GroupDifferences
-    from kernelmean.comparison.value import Difference
 
 BEYOND = 1.04  # how far the axis of the bars goes, in ends of the largest interval
 MAX_SCALES = 12  # columns whose bandwidths are listed
@@ -82,11 +79,10 @@ def difference_page(
     """
     overview: list[str] = []
     others: list[str] = []
-    if hasattr(found, "differences"):
-        groups = cast("GroupDifferences", found)
-        most = groups.differences[int(groups.order[0])]
-        overview, others = groups_sections(groups)
-        heading = f"How {len(groups.names)} groups differ"
+    if isinstance(found, GroupDifferences):
+        most = found.differences[int(found.order[0])]
+        overview, others = groups_sections(found)
+        heading = f"How {len(found.names)} groups differ"
     else:
         most = found
         heading = _heading(most)

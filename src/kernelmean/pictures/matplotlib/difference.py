@@ -276,7 +276,7 @@ def _legend(drawn: DifferenceMap, axes: Axes, dots: list[PathCollection]) -> Non
     ]
     for name, mark in zip(drawn.names, dots, strict=False):
         mark.set_label(plain(f"typical of {name}"))
-    handles = [*patches, *dots]
+    handles = [*patches, *(mark for mark in dots if np.size(mark.get_offsets()))]
     axes.legend(
         handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False,
         fontsize="small", borderaxespad=0.2, columnspacing=1.2,
