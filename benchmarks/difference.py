@@ -25,13 +25,14 @@ Written by `python -m benchmarks.difference`.
 
 **Power in equal time**: our power less that of the best peer on the same pairs, with the \
 standard error of that difference. Everybody runs on one thread, and time is that of the \
-processor, best of several. Ours has its defaults. A peer that can choose how much to look at \
-gets the first size that takes at least 95 % of our time, so that most have more: CTT and ACTT \
-(goodpoints) a compression level g, with the bandwidths of their authors; MMDAgg, in an \
+processor, best of several. Ours has its defaults. CTT and ACTT (goodpoints), with the bandwidths \
+of their authors, have a compression level g, each of about twice the time of the one before: two \
+are tried, and power in equal time lies between theirs, linear in the logarithm of time. Others \
+get the first number of rows that takes at least 95 % of our time: MMDAgg, in an \
 implementation of ours after its paper with 10 bandwidths of two kernels each, 500 + 500 \
 bootstrap draws and 50 bisections, and permutation tests with the energy distance and with the \
 exact MMD at the median distance a number of rows. Peers are given columns of unit variance and \
-the median distance without paying for them. A peer that is behind by 0.3 after 60 trials is not \
+the median distance without paying for them. A peer that is behind by 0.3 after 40 trials is not \
 run any further.
 
 Strengths of the differences were set by our power alone, on other seeds. The design of the \

@@ -163,3 +163,14 @@ def test_the_time_is_taken_of_test_and_difference(monkeypatch):
         "mmd_test, 200 + 200 rows",
         "difference, 200 + 200 rows",
     ]
+
+
+def test_equal_time_lies_between_two_settings_of_a_peer():
+    def timed(name, seconds, peer=""):
+        return two_sample_peers.Timed(name, lambda *_: True, seconds, peer)
+
+    contenders = [timed("ours", 2.0), timed("g = 1", 1.0, "CTT"), timed("g = 2", 4.0, "CTT")]
+    found = [[True, True], [False, True], [True, True]]
+    said = two_sample.in_equal_time([*contenders, timed("energy", 2.1)], [*found, [True, False]])
+    np.testing.assert_allclose(said["CTT"], [0.5, 1.0])
+    np.testing.assert_allclose(said["energy"], [1.0, 0.0])

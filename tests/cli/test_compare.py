@@ -94,9 +94,7 @@ def test_the_answer_in_words_then_columns_and_regions(run, samples):
     assert " ".join(done.out.split()).startswith(found.describe())
     for line in ("mmd error at most", "p value", "kl a b standard error", "kl b a"):
         assert f"\n{line}" in done.out
-    assert (
-        "\ncolumn  of the difference  95 % interval  median in old  median in young\n" in done.out
-    )
+    assert "of the difference  95 % interval  median (correlation) in old" in done.out
     assert "\nregion around" in done.out
     assert "report" not in done.out
     assert all(len(line) <= 100 for line in done.out.splitlines()[:5])
@@ -164,3 +162,16 @@ def test_columns_that_name_no_groups(run, samples, group, said):
     assert done.code == 2
     assert said in done.err
     assert len(done.err.splitlines()) == 1
+
+
+def test_info_tells_what_a_saved_difference_holds(run, samples):
+    A, B, columns = samples
+    km.difference(A, B, names=("old", "young"), columns=columns, **SAME).save("d.km")
+    told = answer(run("info", "d.km", "--json"))
+    assert (told["kind"], told["samples"]) == ("difference", ["old", "young"])
+    assert told["summary"].startswith("young has")
+    km.difference(A, groups=np.arange(len(A)) % 3, **SAME).save("g.km")
+    assert answer(run("info", "g.km", "--json"))["groups"] == ["0", "1", "2"]
+    done = run("score", "d.km", "old.csv", "-o", "scores.csv")
+    assert done.code == 2
+    assert "holds a difference of samples, not a kernel mean" in done.err

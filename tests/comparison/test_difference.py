@@ -202,7 +202,7 @@ def test_inputs_are_left_alone():
 # Groups
 
 
-def test_each_of_several_groups_is_compared_with_the_rest():
+def test_each_of_several_groups_is_compared_with_the_rest(tmp_path):
     A, B = planted()
     sites = np.repeat(["Oslo", "Rome", "Turin"], [300, 300, 600])
     found = km.difference(np.concatenate([A, B]), groups=sites, random_state=0)
@@ -212,6 +212,12 @@ def test_each_of_several_groups_is_compared_with_the_rest():
     assert found.names[found.order[0]] == "Turin"
     assert found.p_values[2] <= 0.003
     assert "Turin" in found.describe()
+    found.save(tmp_path / "groups.km")
+    again = km.load(tmp_path / "groups.km")
+    assert (again.names, again.p_values) == (found.names, found.p_values)
+    assert np.array_equal(again.order, found.order)
+    assert again.describe() == found.describe()
+    assert np.array_equal(again.differences[2](A), found.differences[2](A))
 
 
 def test_two_groups_are_two_samples(found):
@@ -261,7 +267,7 @@ def test_pickles_and_copies_are_equal(found):
 def test_a_difference_is_no_density(found, tmp_path):
     path = tmp_path / "difference.km"
     found.save(path)
-    with pytest.raises(ValueError, match="holds a difference of two samples, not a kernel mean"):
+    with pytest.raises(ValueError, match="holds a difference of samples, not a kernel mean"):
         km.SparseKDE.load(path)
     damaged = path.read_bytes()[:-40]
     path.write_bytes(damaged)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kernelmean.comparison.regions import Region
     from kernelmean.comparison.value import Difference
 
+TOLD = "median_(correlation)"  # of a column, and of a pair
 MAX_SHOWN = 5  # columns and regions in the tables of a terminal
 WIDEST = 100  # letters in a line of a sentence
 
@@ -71,14 +72,16 @@ def write_page(
 
 
 def short_tables(found: Difference) -> dict[str, Rows]:
-    """The columns that explain most and the largest regions, for people.
+    """The columns and pairs that explain most, and the largest regions, for people.
 
     Without tables that would be empty, or say that no column explains anything.
     """
     from kernelmean.comparison import words
 
     several = len(found.column_names) > 1 and words.stands_out(found)
-    columns = [_short_column(found, effect) for effect in found.columns[: MAX_SHOWN * several]]
+    ranked = sorted((*found.columns, *found.pairs), key=lambda effect: -effect.share)
+    clear = [effect for effect in ranked if effect.share > 0.0]
+    columns = [_short_column(found, effect) for effect in clear[: MAX_SHOWN * several]]
     regions = [_short_region(found, region) for region in list(found.regions)[:MAX_SHOWN]]
     return {name: rows for name, rows in (("columns", columns), ("regions", regions)) if rows}
 
@@ -88,11 +91,11 @@ def _short_column(found: Difference, effect: Effect) -> dict[str, str]:
 
     a, b = found.names
     return {
-        "column": effect.columns[0],
+        "column": " with ".join(effect.columns),
         "of_the_difference": words.percent(effect.share),
         "95_%_interval": words.interval(effect),
-        f"median_in_{a}": words.short(effect.value_a),
-        f"median_in_{b}": words.short(effect.value_b),
+        f"{TOLD}_in_{a}": words.short(effect.value_a),
+        f"{TOLD}_in_{b}": words.short(effect.value_b),
     }
 
 

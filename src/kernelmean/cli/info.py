@@ -22,7 +22,7 @@ def command(
     as_json: o.AsJson = False,
     debug: o.Debug = False,
 ) -> None:
-    """What a model holds: kernel, centres, how they were found; or a difference of two samples.
+    """What a model holds: kernel, centres, how they were found; or where samples differ.
 
     \b
     Examples:
@@ -34,6 +34,10 @@ def command(
     mean = km.load(model)
     if isinstance(mean, km.Difference):
         results.show(_of_difference(model, mean), as_json)
+        return
+    if isinstance(mean, km.GroupDifferences):
+        named = {"model": str(model), "kind": "differences of groups", "groups": list(mean.names)}
+        results.show(named | {"summary": mean.describe()}, as_json)
         return
     thresholds = mean.log_quantiles is not None
     facts = {

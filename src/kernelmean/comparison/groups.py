@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,6 +77,33 @@ class GroupDifferences:
         True
         """
         return words.describe_groups(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to one file, which :func:`load` reads.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            Where to; of the data the file holds the typical rows only. Time and memory O(g·k·d)
+            for g groups.
+
+        See Also
+        --------
+        load : Reads it.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).normal(size=(300, 2))
+        >>> found = km.difference(X, groups=np.repeat(["a", "b", "c"], 100), random_state=0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     found.save(pathlib.Path(folder) / "groups.km")
+        ...     km.load(pathlib.Path(folder) / "groups.km").names
+        ('a', 'b', 'c')
+        """
+        from kernelmean.comparison import storing
+
+        storing.save_groups(self, path)
 
 
 def compare_groups(

@@ -15,6 +15,7 @@ import numpy as np
 from kernelmean import kernels
 from kernelmean._types import Matrix, Vector
 from kernelmean.comparison.columns import Effect
+from kernelmean.comparison.groups import GroupDifferences
 from kernelmean.comparison.histograms import Histograms
 from kernelmean.comparison.regions import Region, Regions
 from kernelmean.comparison.result import Component, TwoSampleTest
@@ -24,6 +25,7 @@ from kernelmean.mean import storage
 from kernelmean.mean.expansion import KernelMean
 
 KIND = "difference"
+GROUPS = "group differences"
 OF_REGION = ("center", "lower", "upper")  # (d,) each
 EFFECT_NUMBERS = len(Effect._fields) - 1
 Arrays = storage.Arrays
@@ -31,6 +33,26 @@ Arrays = storage.Arrays
 
 def save(found: Difference, path: str | os.PathLike[str]) -> None:
     """Write it beside the target and rename."""
+    storage.write(path, *_packed(found))
+
+
+def save_groups(found: GroupDifferences, path: str | os.PathLike[str]) -> None:
+    """The same for several groups: the arrays of each have its number before their names."""
+    packed = [_packed(each) for each in found.differences]
+    header: dict[str, Any] = {
+        "kind": GROUPS,
+        "names": list(found.names),
+        "p_values": list(found.p_values),
+        "order": [int(i) for i in found.order],
+        "groups": [own for own, _ in packed],
+    }
+    arrays = {
+        f"{i}/{name}": array for i, (_, own) in enumerate(packed) for name, array in own.items()
+    }
+    storage.write(path, header, arrays)
+
+
+def _packed(found: Difference) -> tuple[dict[str, Any], Arrays]:
     header: dict[str, Any] = {
         "kind": KIND,
         "names": list(found.names),
@@ -42,11 +64,32 @@ def save(found: Difference, path: str | os.PathLike[str]) -> None:
         "regions": [_region_words(region) for region in found.regions],
         "effects": [list(effect.columns) for effect in (*found.columns, *found.pairs)],
     }
-    storage.write(path, header, _arrays(found))
+    return header, _arrays(found)
 
 
-def unpacked(header: dict[str, Any], arrays: Arrays) -> Difference:
-    """The difference of a header and arrays; any error says that they are none."""
+def unpacked(header: dict[str, Any], arrays: Arrays) -> Difference | GroupDifferences:
+    """What a header and arrays hold; any error says that they hold nothing."""
+    return _groups(header, arrays) if header["kind"] == GROUPS else _difference(header, arrays)
+
+
+def _groups(header: dict[str, Any], arrays: Arrays) -> GroupDifferences:
+    found = []
+    for i, own in enumerate(header["groups"]):
+        start = f"{i}/"
+        mine = {n.removeprefix(start): a for n, a in arrays.items() if n.startswith(start)}
+        found.append(_difference(own, mine))
+    names = tuple(str(name) for name in header["names"])
+    p_values = tuple(float(p) for p in header["p_values"])
+    order = np.array(header["order"], dtype=np.intp)
+    if not (
+        len(names) == len(p_values) == len(found)
+        and np.array_equal(np.sort(order), np.arange(len(found)))
+    ):
+        raise ValueError("there is not one of everything for each group")
+    return GroupDifferences(names, tuple(found), p_values, order)
+
+
+def _difference(header: dict[str, Any], arrays: Arrays) -> Difference:
     d = len(header["columns"])
     _require_shapes(arrays, d)
     effects = _effects(header["effects"], arrays["effects"])

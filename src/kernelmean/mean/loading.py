@@ -24,12 +24,12 @@ KNOWN_WORDS: dict[str, tuple[object, ...]] = {
 }
 ROUNDING = 1e-9  # of the largest eigenvalue: as negative as that of a flat cell may be
 # Modules that read files of another kind; the topics above know how, and are imported when needed.
-READERS = {"difference": "kernelmean.comparison.storing"}
+READERS = dict.fromkeys(("difference", "group differences"), "kernelmean.comparison.storing")
 MALFORMED = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 
 
 def load(path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> Any:
-    """Read a sparse kernel mean, or a difference of two samples, from its file.
+    """Read a sparse kernel mean, or a difference of samples, from its file.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def load(path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> Any:
 
     Returns
     -------
-    SparseKernelMean or Difference
+    SparseKernelMean, Difference or GroupDifferences
         A value that equals the saved one bit for bit. Time and memory O(k·d).
 
     Raises
@@ -82,7 +82,7 @@ def load_mean(path: str | os.PathLike[str], kernel: Kernel | None = None) -> Spa
     header, arrays = storage.read(path)
     kind = header.get("kind")
     if isinstance(kind, str) and kind in READERS:
-        raise ValueError(f"{os.fspath(path)} holds a {kind} of two samples, not a kernel mean.")
+        raise ValueError(f"{os.fspath(path)} holds a {kind} of samples, not a kernel mean.")
     return _mean_of(path, header, arrays, kernel)
 
 

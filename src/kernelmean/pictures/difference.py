@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from kernelmean._types import Points, Vector
 from kernelmean.comparison import words
+from kernelmean.comparison.witness import CLEAR, Densities, marginal
 from kernelmean.pictures.density import (
     CIRCLE,
     LINE_POINTS,
@@ -70,6 +71,7 @@ class DifferenceMap(NamedTuple):
     axes: tuple[str, ...]  # names of the one or two columns
     grids: tuple[Vector, ...]  # a rising grid for each
     values: Points  # (second grid, first grid), or (grid,): positive where the first has more
+    chance: float  # three standard errors of these values, at most
     regions: tuple[RegionMark, ...]  # that stand apart in these columns
     left_out: int  # regions that stand apart in other columns only
     typical: tuple[Points, Points]  # (m, 2) rows typical of either sample
@@ -77,8 +79,8 @@ class DifferenceMap(NamedTuple):
 
     @property
     def largest(self) -> float:
-        """The end of a scale that is symmetric about zero."""
-        return float(np.abs(self.values).max()) or 1.0
+        """The end of a scale that is symmetric about zero, beyond what chance reaches."""
+        return max(float(np.abs(self.values).max()), self.chance) or 1.0
 
     @property
     def levels(self) -> Vector:
@@ -98,6 +100,7 @@ def difference_map(
     grids = tuple(_grid(found, j, len(chosen)) for j in chosen)
     mesh = np.stack([side.ravel() for side in np.meshgrid(*grids)], axis=1)
     values = found.marginal(chosen)(mesh).reshape([len(grid) for grid in reversed(grids)])
+    densities = Densities(marginal(found.mean_a, chosen), marginal(found.mean_b, chosen))
     rug = float(values.min() - RUG * np.ptp(values))
     a = found.typical_a
     b = found.typical_b
@@ -111,6 +114,7 @@ def difference_map(
         axes=tuple(found.column_names[j] for j in chosen),
         grids=grids,
         values=values,
+        chance=CLEAR * float(densities.standard_errors(mesh).max()),
         regions=_with_room(marks[:MAX_REGIONS], grids),
         left_out=len(found.regions) - min(len(marks), MAX_REGIONS),
         typical=(_places(a.points, chosen, rug), _places(b.points, chosen, rug)),
@@ -155,7 +159,7 @@ def region_mark(found: Difference, i: int, columns: Sequence[int]) -> RegionMark
     return RegionMark(
         i + 1,
         region.more,
-        f"{found.names[region.more]} +{words.points(words.gain(region)[0])} %",
+        f"{found.names[region.more]} +{words.points(words.gain(region)[0])} points",
         words.place(found, region),
         region.center[seen],
         region.lower[seen],

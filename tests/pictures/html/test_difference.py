@@ -52,12 +52,12 @@ def test_figures(found):
     ground, before, after, _, labels, *dots = drawn[0]["traces"]
     assert ground["zmin"] == -ground["zmax"]
     assert ground["contours"]["start"] == pytest.approx(-ground["contours"]["end"])
-    assert labels["text"] == ["1: after +10 %"]
+    assert labels["text"] == ["1: after +10 points"]
     assert [len(packed(line["x"])[0]) for line in (before, after)] == [34, 34]
     assert len(dots) == 2
     trace, point, said = drawn[0]["walk"][0]
-    assert drawn[0]["traces"][trace]["text"][point] == "2: before +7.9 %"
-    assert said.startswith("region 2, before +7.9 %: income 57 000, age 28")
+    assert drawn[0]["traces"][trace]["text"][point] == "2: before +7.9 points"
+    assert said.startswith("region 2, before +7.9 points: income 57 000, age 28")
     regions = [item["trace"] for item in drawn[0]["legend"] if "region" in item["name"]]
     assert regions == [[1, 3], [2, 4]]
 

@@ -21,7 +21,10 @@ def test_the_map_with_its_regions_and_rows(found, drawn):
     assert display.ax_.get_xlabel() == r"\$in\$come"
     assert display.ax_.get_ylabel() == "age"
     assert len(display.regions_) == len(display.texts_) == len(found.regions) == 2
-    assert [text.get_text() for text in display.texts_] == ["after +10 %", "before +7.9 %"]
+    assert [text.get_text() for text in display.texts_] == [
+        "after +10 points",
+        "before +7.9 points",
+    ]
     np.testing.assert_array_equal(
         display.typical_[1].get_offsets(), found.typical_b.points[:, [1, 0]]
     )
@@ -54,7 +57,10 @@ def test_on_axes_of_ones_own(found, drawn):
 def test_one_column(drawn):
     display = drawn(km.plot.DifferenceDisplay.from_difference(planted(d=1).found))
     assert display.ax_.get_xlabel() == "age"
-    assert [text.get_text() for text in display.texts_] == ["after +9.4 %", "before +6.8 %"]
+    assert [text.get_text() for text in display.texts_] == [
+        "after +9.4 points",
+        "before +6.8 points",
+    ]
 
 
 def test_a_legend_without_rows_that_there_are_not(drawn):
