@@ -39,7 +39,7 @@ Strengths of the differences were set by our power alone, on other seeds. The de
 test, its bandwidths, ridges, weights and how they are aggregated, was chosen on normals in 3, 8 \
 and 20 dimensions that differ in mean, spread, the spread of one column, a correlation or a tight \
 or wide cluster, and on tilted blobs, with 2048 rows each. That a sixteenth of the median distance \
-is looked at and that the mean counts twice was prompted by an earlier run of this page.
+is looked at and that the mean counts more was prompted by an earlier run of this page.
 
 **Single bandwidths**: the same rows, in columns of unit variance, tested with one bandwidth by \
 a rule, and with the default that aggregates. The figure names the best.

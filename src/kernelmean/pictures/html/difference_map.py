@@ -11,6 +11,7 @@ from kernelmean.pictures.difference import DifferenceMap, RegionMark
 from kernelmean.pictures.html import page
 from kernelmean.pictures.html.charts import Chart, numbers, shortened, style, titled
 
+LABEL_LENGTH = 32  # letters: the number at the end must be whole
 INKS = ("first", "second")  # colours of the style sheet for the two samples
 SOFT = ("first-soft", "second-soft")  # the same, to be seen through
 DASHES = ("solid", "dash")  # so that the samples are told apart without colours
@@ -132,7 +133,9 @@ def _labels(view: DifferenceMap, which: int) -> Chart:
     marks = _own(view, which)
     tops = np.array([mark.outline[mark.top] for mark in marks]).reshape(-1, 2)
     texts = [
-        f"{mark.number}: {shortened(mark.label)}" if mark.labelled else str(mark.number)
+        f"{mark.number}: {shortened(mark.label, LABEL_LENGTH)}"
+        if mark.labelled
+        else str(mark.number)
         for mark in marks
     ]
     return {
