@@ -51,6 +51,7 @@ PURPOSES = {
     "collection": "the means of several samples that are compared",
     "collection certificates": "the certificates of these means",
     "test order": "the order of two pooled samples, whose first rows are the test's centres",
+    "thinned rows": "which rows of a weighted sample stay in a test, by their weights",
     "test bins": "which rows of a sample share a bin",
     "test permutations": "the permutations of the bins",
     "witness rows": "the rows on which the densities of two compared samples are fitted",

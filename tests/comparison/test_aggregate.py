@@ -164,12 +164,13 @@ def test_integer_weights_are_repeated_rows(bandwidth):
 
 def test_real_weights_weigh_the_means():
     A, B, w = normal(60, 2, 0), normal(50, 2, 1), np.random.default_rng(2).random(60) + 0.1
-    p, q = w / w.sum(), np.full(50, 1 / 50)
+    v = np.random.default_rng(3).random(50) + 0.1
+    p, q = w / w.sum(), v / v.sum()
     g = brute.gaussian(0.8)
     square = p @ brute.gram(g, A, A) @ p + q @ brute.gram(g, B, B) @ q
     square -= 2 * p @ brute.gram(g, A, B) @ q
     for options in ({"k": 500}, {"sparse": False}, {"k": 500, "bins": 6}):
-        found = km.mmd_test(A, B, bandwidth=0.8, sample_weight=(w, None), random_state=0, **options)
+        found = km.mmd_test(A, B, bandwidth=0.8, sample_weight=(w, v), random_state=0, **options)
         assert found.statistic == pytest.approx(np.sqrt(square), rel=1e-7)
 
 
@@ -184,6 +185,27 @@ def test_weights_that_say_nothing_keep_the_level():
             km.mmd_test(X[:40], X[40:], sample_weight=weights, random_state=seed, **options).p_value
         )
     assert abs(np.mean(np.array(p) <= 0.05) - 0.05) <= 4.2 * np.sqrt(0.05 * 0.95 / 300)
+
+
+@pytest.mark.parametrize("options", [{}, {"bandwidth": "median"}, {"sparse": False}])
+def test_weights_of_one_sample_alone_keep_the_level(options):
+    """Both samples have one law, but only A has weights, some of them heavy."""
+    rng = np.random.default_rng(7)
+    p = []
+    for seed in range(100):
+        A, B = rng.normal(size=(2, 100, 2))
+        weights = (rng.exponential(size=100) ** 2, None)
+        more = {"permutations": 79, "bins": 32, "k": 24, "engine": "naive", **options}
+        p.append(km.mmd_test(A, B, sample_weight=weights, random_state=seed, **more).p_value)
+    assert np.mean(np.array(p) <= 0.05) <= 0.05 + 4.2 * np.sqrt(0.05 * 0.95 / 100)
+
+
+def test_rows_thinned_by_weight_have_the_weighted_law():
+    X = np.random.default_rng(0).normal(size=(4000, 1))
+    heavier = np.exp(X[:, 0])  # the weighted law is normal about one
+    found = km.mmd_test(X, X[:2000] + 1.0, sample_weight=(heavier, None), random_state=0)
+    assert found.p_value > 0.01
+    assert km.mmd_test(X, X[:2000], sample_weight=(heavier, None), random_state=0).p_value <= 0.01
 
 
 # Frames and engines

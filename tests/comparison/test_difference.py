@@ -12,6 +12,7 @@ from scipy.stats import multivariate_normal
 
 import kernelmean as km
 from kernelmean._random import Streams
+from kernelmean.comparison import witness
 from kernelmean.comparison.groups import holm
 from kernelmean.comparison.pairs import check_pair
 from kernelmean.comparison.witness import CLEAR, fit_densities
@@ -138,6 +139,27 @@ def test_the_standard_error_is_that_of_new_samples():
     assert (ratio < 1.3).all()
 
 
+def test_errors_are_those_of_the_rows_that_were_drawn(monkeypatch):
+    """Of two samples of one law nothing is clear, however many rows were left out."""
+    monkeypatch.setattr(witness, "MAX_ROWS", 500)
+    A, B = np.random.default_rng(0).normal(size=(2, 20_000, 1))
+    found = km.difference(A, B, random_state=0)
+    assert found.mean_a.n_points == 500
+    assert len(found.peaks().values) == 0
+    assert len(found.typical_a.indices) == 0
+
+
+def test_frames_are_evaluated_by_name(found):
+    A, _ = planted()
+    frame = pd.DataFrame(A, columns=["x1", "x2", "x3"])
+    turned = frame[["x3", "x1", "x2"]]
+    assert np.array_equal(found(turned), found(A))
+    assert np.array_equal(found.gradient(turned), found.gradient(A))
+    assert np.array_equal(found.region_labels(turned), found.region_labels(A))
+    with pytest.raises(ValueError, match="the samples have a column 'x1' that X has not"):
+        found.region_labels(frame.rename(columns={"x1": "y"}))
+
+
 # Typical rows
 
 
@@ -220,6 +242,14 @@ def test_each_of_several_groups_is_compared_with_the_rest(tmp_path):
     assert np.array_equal(again.differences[2](A), found.differences[2](A))
 
 
+def test_many_tests_have_permutations_enough_to_be_found():
+    """Holm's rule multiplies the least p-value by the number of groups."""
+    X = np.random.default_rng(0).normal(size=(90, 1))
+    sites = np.repeat(["a", "b", "c"], 30)
+    found = km.difference(X, groups=sites, permutations=9, random_state=0)
+    assert all(3 / (1 + len(each.test.null)) <= 0.05 for each in found.differences)
+
+
 def test_two_groups_are_two_samples(found):
     A, B = planted()
     frame = pd.DataFrame(np.concatenate([A, B]), columns=["x1", "x2", "x3"])
@@ -255,6 +285,16 @@ def test_a_file_brings_everything_back(found, tmp_path):
     for one, other in zip(again.histograms.edges, found.histograms.edges, strict=True):
         assert np.array_equal(one, other)
     assert np.array_equal(again.peaks().values, found.peaks().values)
+
+
+def test_a_file_keeps_what_weights_mean(tmp_path):
+    A, B = planted(200)
+    w = np.random.default_rng(1).exponential(size=(2, 200))
+    found = km.difference(A, B, sample_weight=(w[0], w[1]), random_state=0)
+    found.save(tmp_path / "weighted.km")
+    again = km.load(tmp_path / "weighted.km")
+    assert again.mean_a.n_points == found.mean_a.n_points < 150
+    assert np.array_equal(again.peaks().standard_errors, found.peaks().standard_errors)
 
 
 def test_pickles_and_copies_are_equal(found):
@@ -313,6 +353,21 @@ GOOD = np.random.default_rng(0).normal(size=(20, 2))
         ((GOOD, GOOD), {"level": "5 %"}, TypeError, "level must be a number"),
         ((GOOD, GOOD), {"scale": "cov"}, ValueError, "unknown scale"),
         ((GOOD, GOOD), {"names": ["one"]}, ValueError, "names must be two words"),
+        ((GOOD, GOOD), {"names": ["one", "one"]}, ValueError, "names must differ"),
+        ((GOOD,), {"groups": ["a", "b"] * 10, "names": ["a", "b"]}, ValueError, "names= is for"),
+        ((GOOD,), {"groups": np.array(["a", 1] * 10, dtype=object)}, ValueError, "several kinds"),
+        (
+            (GOOD,),
+            {"groups": pd.array(["a", None] * 10, dtype="string")},
+            ValueError,
+            "missing values",
+        ),
+        (
+            (pd.DataFrame(GOOD, columns=["x", "x"]), GOOD),
+            {},
+            ValueError,
+            "A has more than one column 'x'",
+        ),
         ((GOOD, GOOD), {"columns": ["x", "x"]}, ValueError, "2 different names"),
         ((GOOD, GOOD), {"bandwidth": "wide"}, ValueError, "unknown bandwidth rule"),
         ((GOOD, GOOD), {"permutations": 0}, ValueError, "permutations must be at least 1"),

@@ -31,8 +31,8 @@ Bandwidth = Annotated[
     str | None,
     typer.Option(
         metavar="RULE|NUMBER",
-        help="Of the MMD, its test and the divergences: median for the MMD and iqr for the "
-        "divergences by default, and a test that tunes itself.",
+        help="Of the MMD and the divergences: median and iqr by default. The test tunes itself; "
+        "one at this bandwidth is shown besides.",
     ),
 ]
 Permutations = Annotated[int, typer.Option(min=1, help="Of the two-sample test.")]
@@ -174,7 +174,7 @@ def _of_samples(
     import kernelmean as km
 
     samples = list(named.values())
-    test = _own_test(samples, shared, len(found.test.null)) or found.test
+    asked = _own_test(samples, shared, len(found.test.null))
     same = {"bandwidth": "median", **shared, "spread": spread}
     pair = km.DistributionEmbedding(embedding=None, error_bars=True, **same).fit(samples)
     forth = km.kl_divergence(*samples, spread=spread, **shared)
@@ -185,8 +185,9 @@ def _of_samples(
         "points_b": len(samples[1]),
         "mmd": float(pair.distances_[0, 1]),
         "mmd_error_at_most": float(pair.distance_errors_[0, 1]),
-        "p_value": test.p_value,
-        "permutations": len(test.null),
+        "p_value": found.test.p_value,
+        **({} if asked is None else {"p_value_of_this_kernel": asked.p_value}),
+        "permutations": len(found.test.null),
         "kl_a_b": forth.value,
         "kl_a_b_standard_error": forth.standard_error,
         "kl_b_a": back.value,

@@ -65,7 +65,8 @@ def difference(
     scale : {'auto', 'std'} or None, default='auto'
         What each column is divided by first: a robust width, its standard deviation, or nothing.
     level : float, default=0.05
-        The false-discovery rate of the regions: the share of what is claimed that may be wrong.
+        The false-discovery rate of the regions, the share of what is claimed that may be wrong;
+        and the level of the test at which the samples are said to differ.
     permutations : int, default=999
         Of the test.
     sample_weight : pair of array-like or None, default=None
@@ -120,6 +121,8 @@ def difference(
         return compare(pair, _two_names(names), settings, streams)
     if B is not None:
         raise ValueError("give either a second sample B, or groups= of the rows of A, not both.")
+    if names is not None:
+        raise ValueError("names= is for two samples: groups are called what groups= calls them.")
     from kernelmean.comparison.groups import compare_groups
 
     return compare_groups(A, groups, sample_weight, settings, streams)
@@ -197,4 +200,6 @@ def _two_names(names: Sequence[str] | None) -> tuple[str, str]:
         return "A", "B"
     if isinstance(names, str) or len(names) != 2 or not all(isinstance(n, str) for n in names):
         raise ValueError(f"names must be two words, for A and for B, got {names!r}.")
+    if names[0] == names[1]:
+        raise ValueError(f"names must differ, or nobody could tell the samples: got {names!r}.")
     return names[0], names[1]

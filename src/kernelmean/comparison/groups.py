@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from kernelmean.comparison.pairs import check_pair
 from kernelmean.comparison.value import Difference
 
 REST = "the rest"
+MISSING = ("NoneType", "NAType", "NaTType")  # types of what stands for an absent label
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +129,9 @@ def compare_groups(
     if len(found) == 2:
         pair = _pair(X, which == 0, weights, settings)
         return compare(pair, (names[0], names[1]), settings, streams)
+    # With g tests the least p-value is multiplied by g.
+    several = max(settings.permutations, math.ceil(2 * len(found) / settings.level) - 1)
+    settings = replace(settings, permutations=several)
     differences = tuple(
         compare(
             _pair(X, which == g, weights, settings),
@@ -173,11 +179,21 @@ def _rows_of(X: Any) -> int:
 
 
 def _require_names(labels: np.ndarray) -> None:
-    missing = labels.dtype.kind == "f" and bool(np.isnan(labels).any())
-    if labels.dtype.kind == "O":
-        missing = any(label is None or label != label for label in labels)  # noqa: PLR0124
-    if missing:
+    """Labels of one kind, none of them missing."""
+    kinds: set[type] = {type(label) for label in labels} if labels.dtype.kind == "O" else set()
+    if any(kind.__name__ in MISSING for kind in kinds) or _has_nan(labels, kinds):
         raise ValueError("groups has missing values; drop these rows or name their group.")
+    if len(kinds) > 1 and not all(issubclass(kind, numbers.Real) for kind in kinds):
+        told = " and ".join(sorted(kind.__name__ for kind in kinds))
+        raise ValueError(f"groups mixes labels of several kinds ({told}); use one kind.")
+
+
+def _has_nan(labels: np.ndarray, kinds: set[type]) -> bool:
+    if labels.dtype.kind in "fc":
+        return bool(np.isnan(labels).any())
+    if labels.dtype.kind in "mM":
+        return bool(np.isnat(labels).any())
+    return float in kinds and any(label != label for label in labels)  # noqa: PLR0124
 
 
 def _require_rows(names: tuple[str, ...], counts: IntVector) -> None:

@@ -15,6 +15,7 @@ from kernelmean.mean import scaling
 from kernelmean.samples import ArraySample, Sample, WeightedSample
 
 SCALE_ROWS = 20_000  # of both samples, in a random order, whose widths are robust widths
+ALIKE = 1.1  # shares of rows that count, one over the other, up to which weights vary alike
 MAX_REPEATED = 10_000_000  # rows that integer weights may mean; beyond they are only weights
 
 
@@ -64,6 +65,19 @@ class Pair:
             return self.first.sample.restrict(indices)
         return self.second.sample.restrict(indices - cut)
 
+    def with_like_weights(self, *chance: np.random.Generator) -> Pair:
+        """The same pair where weights vary alike in both samples; else rows thinned by weight.
+
+        Rows can be permuted together with their weights only if the weights of both have one law.
+        Kept with probability w_i/max w, rows of either sample are draws from its weighted law, and
+        count alike.
+        """
+        a, b = (_share_that_counts(own.weights) for own in self.both)
+        if max(a, b) <= ALIKE * min(a, b):
+            return self
+        thinned = [_thinned(own, rng) for own, rng in zip(self.both, chance, strict=True)]
+        return Pair(thinned[0], thinned[1], self.columns)
+
     def mapped(self, matrix: Matrix | None, origin: Vector) -> Pair:
         """Both samples after A(x − origin)."""
         if matrix is None:
@@ -100,11 +114,13 @@ def check_pair(
     Columns are matched by name where both have names. Integer weights become repeated rows, as
     long as these are not too many.
     """
-    names = _columns(A), _columns(B)
+    names = columns_of(A), columns_of(B)
+    for own, which in zip(names, "AB", strict=True):
+        _require_distinct(own, which)
     if names[0] is not None and names[1] is not None:
-        _require_same(names[0], names[1])
+        _require_same(names[0], names[1], ("A", "B"))
         if names[0] != names[1]:
-            B = _reordered(B, names[0])
+            B = _reordered(B, names[1], names[0])
     found = [_checked(X, name, engine) for X, name in ((A, "A"), (B, "B"))]
     if found[0].dimension != found[1].dimension:
         raise ValueError(
@@ -126,29 +142,69 @@ def _checked(X: ArrayLike, name: str, engine: str | Engine) -> Sample:
     return sample
 
 
-def _columns(X: Any) -> tuple[str, ...] | None:
-    """Names of the columns of a frame or of a source, where all of them are strings."""
+def columns_of(X: Any) -> tuple[str, ...] | None:
+    """Names of the columns of a frame or of a source, where it has some."""
     names = None if isinstance(X, np.ndarray) else getattr(X, "columns", None)
-    if names is None or not all(isinstance(name, str) for name in names):
+    if names is None or callable(names):
         return None
-    return tuple(names)
+    return tuple(str(name) for name in names)
 
 
-def _require_same(first: tuple[str, ...], second: tuple[str, ...]) -> None:
-    for own, other, name, which in ((first, second, "A", "B"), (second, first, "B", "A")):
+def matched(X: Any, names: tuple[str, ...], name: str = "X") -> Any:
+    """A frame with its columns in the order of these names; arrays as they are."""
+    own = columns_of(X)
+    if own is None or own == names:
+        return X
+    _require_same(names, own, ("the samples", name))
+    return _reordered(X, own, names)
+
+
+def _require_distinct(names: tuple[str, ...] | None, which: str) -> None:
+    twice = [] if names is None else [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"{which} has more than one column {twice[0]!r}; give each its own name.")
+
+
+def _require_same(first: tuple[str, ...], second: tuple[str, ...], called: tuple[str, str]) -> None:
+    a, b = called
+    for own, other, name, which in ((first, second, a, b), (second, first, b, a)):
         missing = [column for column in own if column not in other]
         if missing:
+            verb = "have" if name == "the samples" else "has"
+            not_verb = "have" if which == "the samples" else "has"
             raise ValueError(
-                f"{name} has a column {missing[0]!r} that {which} has not: both samples need the "
-                "same columns."
+                f"{name} {verb} a column {missing[0]!r} that {which} {not_verb} not: both need "
+                "the same columns."
             )
 
 
-def _reordered(X: Any, names: tuple[str, ...]) -> Any:
+def _reordered(X: Any, own: tuple[str, ...], names: tuple[str, ...]) -> Any:
     """A frame, or a source of batches, with its columns in another order."""
+    order = [own.index(name) for name in names]
+    if hasattr(X, "iloc"):
+        return X.iloc[:, order]
     if _checks.is_batched(X):
-        return np.asarray(X)[:, [list(X.columns or ()).index(name) for name in names]]
+        return np.asarray(X)[:, order]
     return X[list(names)]
+
+
+def _share_that_counts(weights: Vector | None) -> float:
+    """Kish's effective number of rows over that of rows: (Σw)²/(n Σw²)."""
+    if weights is None:
+        return 1.0
+    return float(weights.sum() ** 2 / (len(weights) * (weights**2).sum()))
+
+
+def _thinned(sample: WeightedSample, rng: np.random.Generator) -> WeightedSample:
+    """Rows that stay by chance; the two heaviest at least."""
+    w = sample.weights
+    if w is None:
+        return sample
+    stay = rng.random(len(w)) * w.max() < w
+    stay[np.argsort(w)[-2:]] = True
+    rows = np.flatnonzero(stay)
+    present = rows if sample.present is None else sample.present[rows]
+    return WeightedSample(sample.sample.restrict(rows), None, present, sample.total)
 
 
 def _both_weights(sample_weight: Sequence[Any] | None) -> tuple[Any, Any]:

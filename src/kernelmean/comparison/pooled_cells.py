@@ -7,7 +7,9 @@ cells and their tree are read from the positions alone: rows are sorted by their
 anything is drawn from them, so that not even their order tells a sample. Given the positions, then,
 the rows of A in a place of m rows where both densities agree are m draws without replacement from N
 rows of which n_A are of A, however the place was chosen: a hypergeometric count, and its test keeps
-its level. Numbers of rows in a place may choose which places are tested for the same reason.
+its level. Numbers of rows in a place may choose which places are tested for the same reason. Where
+the samples differ elsewhere, the counts of all places that agree move a little together, since the
+totals are fixed: how often claims are false then is measured, not proven.
 """
 
 from __future__ import annotations

@@ -58,12 +58,13 @@ class Region:
         ``shares[1] - shares[0]``.
     low, high : float
         An interval of that difference, widened since regions are chosen among many places: of the
-        intervals of all regions at most the share ``level`` is expected to miss.
+        intervals of all regions about the share ``level`` is expected to miss at most. The
+        difference itself is rather too large than too small, as that of anything chosen for it.
     counts : tuple of int
         Rows of the first sample and of the second that lie here; integer weights count as repeated
         rows, other weights as effective numbers of rows.
     q_value : float
-        The smallest false-discovery rate at which the region, or a part of it, is found.
+        About the smallest false-discovery rate at which the region, or a part of it, is found.
     center : ndarray of shape (d,)
         The median, column by column, of its rows that are of the sample with more; in the data's
         units.
@@ -269,22 +270,33 @@ def _told_by(pool: Pool, inside: NDArray[np.bool_], more: int) -> IntVector:
     return np.flatnonzero(own if own.any() else inside)
 
 
+def _interval(parts: _Parts, number: int) -> tuple[float, float]:
+    """Of the difference of shares in one claim.
+
+    Those of all claims of a region are added: each claim was chosen for itself, and the sum of
+    intervals holds where each of them does.
+    """
+    cells = parts.cells[number]
+    place = parts.claims.places[number]
+    a, b = (float(side.shares[cells].sum()) for side in parts.sides)
+    size_a, size_b = (float(side.totals[place]) for side in parts.sides)
+    return difference_interval((a, b), (size_a, size_b), parts.missing)
+
+
 def _region(
     parts: _Parts, group: IntVector, cells: IntVector, quantiles: Matrix, columns: tuple[int, ...]
 ) -> Region:
-    places = parts.claims.places[group]
     a, b = (float(side.shares[cells].sum()) for side in parts.sides)
     rows_a, rows_b = (float(side.counts[cells].sum()) for side in parts.sides)
-    size_a, size_b = (float(side.totals[places].min()) for side in parts.sides)
-    low, high = difference_interval((a, b), (size_a, size_b), parts.missing)
+    ends = [_interval(parts, int(number)) for number in group]
     for array in (cells, quantiles):
         array.flags.writeable = False
     return Region(
         more=int(parts.more[group[0]]),
         shares=(a, b),
         difference=b - a,
-        low=low,
-        high=high,
+        low=sum(low for low, _ in ends),
+        high=sum(high for _, high in ends),
         counts=(round(rows_a), round(rows_b)),
         q_value=float(parts.claims.q_values[group].min()),
         center=quantiles[1],

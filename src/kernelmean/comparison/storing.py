@@ -58,6 +58,7 @@ def _packed(found: Difference) -> tuple[dict[str, Any], Arrays]:
         "names": list(found.names),
         "columns": list(found.column_names),
         "points": list(found.n_points),
+        "sizes": [found.mean_a.n_points, found.mean_b.n_points],
         "level": found.level,
         "test": _test_words(found.test),
         "kernel": kernels.describe(found.mean_a.kernel),
@@ -95,8 +96,8 @@ def _difference(header: dict[str, Any], arrays: Arrays) -> Difference:
     effects = _effects(header["effects"], arrays["effects"])
     sizes = tuple(int(n) for n in header["points"])
     means = [
-        _mean(header, arrays, weights, n)
-        for weights, n in zip(("weights_a", "weights_b"), sizes, strict=True)
+        _mean(header, arrays, weights, float(n))
+        for weights, n in zip(("weights_a", "weights_b"), header["sizes"], strict=True)
     ]
     return Difference(
         names=_two(header["names"]),
@@ -179,14 +180,14 @@ def _test(words: dict[str, Any], arrays: Arrays) -> TwoSampleTest:
     )
 
 
-def _mean(header: dict[str, Any], arrays: Arrays, weights: str, size: int) -> KernelMean:
+def _mean(header: dict[str, Any], arrays: Arrays, weights: str, size: float) -> KernelMean:
     return KernelMean(
         centers=arrays["centers"],
         weights=arrays[weights],
         kernel=kernels.restore(header["kernel"]),
         space="l2",
         scale=arrays.get("scale"),
-        n_points=float(size),
+        n_points=size,
         spreads=arrays.get("spreads"),
     )
 

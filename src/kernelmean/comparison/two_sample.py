@@ -97,7 +97,10 @@ def mmd_test(
         and the p-value is exact.
     sample_weight : pair of array-like or None, default=None
         Weights of the rows of A and of B, either of which may be None. Integer weights mean
-        repeated rows; with others, rows and their weights are permuted together.
+        repeated rows, as long as these are at most ten million in memory. Other weights are
+        permuted with their rows where both samples have weights that vary alike; where they do
+        not, one sample having none, say, a row stays with a probability in proportion to its
+        weight: the level is exact either way, at the price of rows in the second.
     engine : {'cpu', 'gpu', 'cluster', 'auto', 'naive'} or Engine, default='cpu'
         What computes. The kernel sums over the bins, all that grows with n, run where the points
         are: on a device for "gpu", on the workers for "cluster" and Dask collections.
@@ -147,6 +150,7 @@ def mmd_test(
 
 def run_test(pair: Pair, plan: TestPlan, engine: str | Engine, streams: Streams) -> TwoSampleTest:
     """The test of a checked pair."""
+    pair = pair.with_like_weights(streams.of("thinned rows", 0), streams.of("thinned rows", 1))
     order = streams.of("test order").permutation(len(pair))
     constant = _is_constant(pair, order)
     matrix = None if constant else pair.scale(plan.named_scale, order)

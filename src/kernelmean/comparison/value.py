@@ -12,6 +12,7 @@ from kernelmean._types import ArrayLike, IntVector, Points, Vector
 from kernelmean.comparison import words
 from kernelmean.comparison.columns import Effect
 from kernelmean.comparison.histograms import Histograms
+from kernelmean.comparison.pairs import matched
 from kernelmean.comparison.regions import Regions
 from kernelmean.comparison.result import TwoSampleTest
 from kernelmean.comparison.typical import TypicalRows
@@ -37,7 +38,7 @@ class Difference:
     test : TwoSampleTest
         Whether they differ at all, over several bandwidths.
     level : float
-        The false-discovery rate of the regions.
+        The false-discovery rate of the regions, and the level at which samples are said to differ.
     mean_a, mean_b : KernelMean
         The densities z_A and z_B, on common atoms.
     regions : Regions
@@ -115,7 +116,7 @@ class Difference:
         ndarray of shape (q,)
             The difference of the densities; positive where A has more. Time O(q·k·d).
         """
-        return self.witness(Q)
+        return self.witness(matched(Q, self.column_names, "Q"))
 
     def gradient(self, Q: ArrayLike) -> Points:
         """The gradient of the witness at points.
@@ -142,7 +143,7 @@ class Difference:
         >>> found.gradient([[1.0, 0.0]]).shape, bool(found.gradient([[1.0, 0.0]])[0, 0] < 0.0)
         ((1, 2), True)
         """
-        return self.witness.gradient(Q)
+        return self.witness.gradient(matched(Q, self.column_names, "Q"))
 
     def peaks(self) -> Peaks:
         """Where the witness has its extremes.
@@ -235,7 +236,8 @@ class Difference:
         >>> [found.names[found.regions[i].more] for i in labels]
         ['A', 'B']
         """
-        return self.regions.labels(_checks.points(X, columns=len(self.column_names)))
+        rows = matched(X, self.column_names)
+        return self.regions.labels(_checks.points(rows, columns=len(self.column_names)))
 
     def describe(self) -> str:
         """What was found, in a few sentences.

@@ -141,12 +141,12 @@ def fit_densities(
     atoms = _atoms(data, engine, streams)
     radial = kernel.radial(pair.dimension, "l2")
     found = []
-    for own, given in zip(drawn, pair.both, strict=True):
+    for own in drawn:
         cloud = LoadedSample.of(own, engine, scale, origin).cloud
         factor = Factor(radial)
         factor.append(atoms, cloud.atom_sum(radial, atoms))
         weights = solve_weights(factor, len(atoms), "simplex", "cholesky")
-        found.append(_mean(data, atoms, weights, kernel, _size(given)))
+        found.append(_mean(data, atoms, weights, kernel, _size(own)))
     return Densities(found[0], found[1])
 
 
