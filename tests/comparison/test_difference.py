@@ -81,6 +81,24 @@ def test_columns_of_frames_are_matched_by_name(found):
     np.testing.assert_array_equal(same.mean_b.weights, found.mean_b.weights)
 
 
+def test_intervals_of_regions_hold_although_regions_are_chosen():
+    """A shift makes large regions of many claims; the truth is that of 20 000 further rows."""
+    missed, total = 0, 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        A, B, X, Y = (rng.normal(size=(n, 3)) for n in (800, 800, 20_000, 20_000))
+        B[:, 0] += 0.5
+        Y[:, 0] += 0.5
+        found = km.difference(A, B, permutations=1, engine="naive", random_state=0)
+        a, b = (found.region_labels(S) for S in (X, Y))
+        for i, region in enumerate(found.regions):
+            truth = np.mean(b == i) - np.mean(a == i)
+            missed += not region.low <= truth <= region.high
+            total += 1
+    assert total >= 15
+    assert missed <= 0.1 * total
+
+
 # The witness
 
 

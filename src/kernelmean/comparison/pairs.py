@@ -65,7 +65,7 @@ class Pair:
             return self.first.sample.restrict(indices)
         return self.second.sample.restrict(indices - cut)
 
-    def with_like_weights(self, *chance: np.random.Generator) -> Pair:
+    def with_like_weights(self, chance: Sequence[np.random.Generator]) -> Pair:
         """The same pair where weights vary alike in both samples; else rows thinned by weight.
 
         Rows can be permuted together with their weights only if the weights of both have one law.

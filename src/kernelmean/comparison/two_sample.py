@@ -150,7 +150,7 @@ def mmd_test(
 
 def run_test(pair: Pair, plan: TestPlan, engine: str | Engine, streams: Streams) -> TwoSampleTest:
     """The test of a checked pair."""
-    pair = pair.with_like_weights(streams.of("thinned rows", 0), streams.of("thinned rows", 1))
+    pair = pair.with_like_weights([streams.of("thinned rows", side) for side in (0, 1)])
     order = streams.of("test order").permutation(len(pair))
     constant = _is_constant(pair, order)
     matrix = None if constant else pair.scale(plan.named_scale, order)
