@@ -416,12 +416,13 @@ def mmd(case: Case) -> PartFacts:
     return {"mmd": Fact(found, "number" if not case.sparse else "unstable", _norm(case))}
 
 
-@subject("mmd_test", "TwoSampleTest", holds=UNWEIGHTED - {"parts", "order"})
+@subject("mmd_test", "TwoSampleTest", holds=EVERY - {"parts", "order"})
 def mmd_test(case: Case) -> PartFacts:
     found = km.mmd_test(
         case.X,
         case.Z,
         **case.common,
+        sample_weight=(case.w, case.v),
         sparse=case.sparse,
         permutations=39,
         bins=8,
@@ -432,6 +433,28 @@ def mmd_test(case: Case) -> PartFacts:
         "statistic": Fact(found.statistic),
         "p": Fact(found.p_value, "same"),
         "null": Fact(found.null),
+    }
+
+
+@subject(
+    *("difference", "Difference", "Effect", "GroupDifferences", "Histograms", "Peaks"),
+    *("Region", "Regions", "TypicalRows"),
+    holds=frozenset({"absent", "counts"}),
+    scaled=False,
+)
+def difference(case: Case) -> PartFacts:
+    found = km.difference(
+        case.X,
+        case.Z,
+        sample_weight=(case.w, case.v),
+        permutations=19,
+        engine=case.engine,
+        random_state=case.seed,
+    )
+    return {
+        "p": Fact(found.test.p_value, "same"),
+        "shares": Fact(np.array([effect.share for effect in found.columns])),
+        "regions": Fact(found.regions.cell_labels, "same"),
     }
 
 

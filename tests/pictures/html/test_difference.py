@@ -39,7 +39,7 @@ def test_regions_are_told_in_the_units_of_the_data(found):
     words = plain(km.report.difference_page(found))
     assert "age 71 (68 to 74); income 19 000 (16 000 to 22 000)" in words
     assert "10 (6.6 to 15)" in words
-    assert "7.9 (4.6 to 11)" in words  # of the sample that has more, so above zero
+    assert "7.9 (1.9 to 15)" in words  # of the sample that has more, so above zero
     assert "e-0" not in words
 
 
