@@ -28,8 +28,8 @@ class TwoSampleTest:
     statistic : float
         With one bandwidth the MMD between the samples, for a kernel with g(0) = 1. Under
         aggregation the evidence of the component that stands out most: −log₁₀ of its tail
-        probability, approximately, before the correction for having looked at several; components
-        other than those that see a shift of the mean have log₁₀ 3 less.
+        probability, approximately, before the correction for having looked at several; of sparse
+        means, components other than those that see a shift of the mean have log₁₀ 3 less.
     p_value : float
         (1 + permutations with a statistic as large)/(1 + permutations). It accounts for all
         components.
