@@ -102,8 +102,21 @@ def read(
     array([[0., 2.],
            [3., 5.]])
     """
-    reader = open_reader(path)
-    name = os.fspath(path)
+    return sample_of(
+        open_reader(path), os.fspath(path), columns, transform, weights, labels, drop_na
+    )
+
+
+def sample_of(
+    reader: Reader,
+    name: str,
+    columns: Sequence[str] | str | None,
+    transform: str | None,
+    weights: str | None = None,
+    labels: str | None = None,
+    drop_na: bool = False,
+) -> Source:
+    """The same of a reader that is known, under a name for messages."""
     _no_twins(reader, name)
     known = _Names(reader, name)
     weight = None if weights is None else known.find(weights)

@@ -84,6 +84,39 @@ def record(
     return [*row, rest[1:].replace(b'""', b'"') if rest[:1] == b'"' else rest], len(block)
 
 
+def whole(block: bytes, delimiter: bytes) -> int:
+    """Where the last row ends that has its end in the block, which begins with a row.
+
+    A CR that is the last byte is left for later, since an LF may follow that belongs to it.
+    """
+    stop = len(block) - block.endswith(b"\r")
+    if b'"' not in block:
+        return max(block.rfind(b"\n", 0, stop), block.rfind(b"\r", 0, stop)) + 1
+    used = 0
+    while match := _line(delimiter).match(block, used, stop):
+        used = match.end()
+    return used
+
+
+def starts(block: bytes, delimiter: bytes) -> list[int]:
+    """Where the rows begin in a block of whole ones; empty lines are no rows."""
+    found = []
+    used = 0
+    while match := _line(delimiter).match(block, used):
+        if block[used : match.end()].strip(b"\r\n"):
+            found.append(used)
+        used = match.end()
+    return found
+
+
+@lru_cache(maxsize=8)
+def _line(delimiter: bytes) -> re.Pattern[bytes]:
+    """The fields of a row and what ends it, by the same rules as a field alone."""
+    mark = re.escape(delimiter)
+    field = rb'(?:"(?:[^"]++|"")*+"|(?!"))[^%s\r\n]*+' % mark
+    return re.compile(rb"(?:%s%s)*+%s(?:\r\n?|\n)" % (field, mark, field))
+
+
 @lru_cache(maxsize=8)
 def _field(delimiter: bytes) -> re.Pattern[bytes]:
     """A field and what ends it.

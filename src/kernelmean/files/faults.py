@@ -14,7 +14,7 @@ SHOWN_CHARACTERS = 60  # of a row or a value in a message
 class Faults(NamedTuple):
     """Sentences about one file."""
 
-    path: Path
+    path: Path | str  # with the line, where one is meant
     names: list[str]  # of its columns
     delimiter: str = ","
 

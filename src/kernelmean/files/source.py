@@ -304,9 +304,7 @@ class Source:
         if count is None or self.drop_na:
             count = sum(len(batch.rows) for batch in self._kept())
         if count == 0:
-            raise ValueError(
-                f"{self.path} has no rows{' without missing values' if self.drop_na else ''}."
-            )
+            raise no_rows(self.path, self.drop_na)
         return count
 
     def _kept(self) -> Iterator[Batch]:
@@ -321,9 +319,7 @@ class Source:
             else:
                 raise ValueError(self._about_missing())
         if not some:
-            raise ValueError(
-                f"{self.path} has no rows{' without missing values' if self.drop_na else ''}."
-            )
+            raise no_rows(self.path, self.drop_na)
 
     def _pieces(self) -> Iterator[tuple[Batch, Mask]]:
         """Blocks as the file has them, and which of their rows are whole."""
@@ -368,6 +364,11 @@ class Source:
             f"{self.path}: {rows} {what}; leave them out by drop_na=True (--drop-na), or fill "
             "them in first."
         )
+
+
+def no_rows(path: str, drop_na: bool) -> ValueError:
+    """A file that nothing can be learned from."""
+    return ValueError(f"{path} has no rows{' without missing values' if drop_na else ''}.")
 
 
 def _table(batches: list[Batch]) -> Table:

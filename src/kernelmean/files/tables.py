@@ -115,11 +115,21 @@ def read_parquet(path: Path) -> ParquetReader:
             names.append(schemas[-1].names)
     odd = next((i for i, listed in enumerate(names) if listed != names[0]), None)
     if odd is not None:
-        raise ValueError(
-            f"the files of {path} differ in their columns: {files[0].name} and {files[odd].name}."
-        )
+        raise unlike(path, files[0], files[odd])
     return ParquetReader(
         path, names[0], count=sum(footer.num_rows for footer in footers), schema=schemas[0]
+    )
+
+
+def without_files(folder: Path) -> ValueError:
+    """A folder that is no table."""
+    return ValueError(f"{folder} is a folder without parquet files.")
+
+
+def unlike(folder: Path, first: Path, other: Path) -> ValueError:
+    """Two files of a folder that do not belong together."""
+    return ValueError(
+        f"the files of {folder} differ in their columns: {first.name} and {other.name}."
     )
 
 
@@ -160,9 +170,15 @@ def parquet_files(path: Path) -> list[Path]:
     """The file itself, or those of a folder: part.2 before part.10."""
     if not path.is_dir():
         return [path]
-    found = [file for pattern in ("*.parquet", "*.pq") for file in path.rglob(pattern)]
+    found = files_within(path)
     if not found:
-        raise ValueError(f"{path} is a folder without parquet files.")
+        raise without_files(path)
+    return found
+
+
+def files_within(folder: Path) -> list[Path]:
+    """Those that are there, in the natural order of their names."""
+    found = [file for pattern in ("*.parquet", "*.pq") for file in folder.rglob(pattern)]
     return sorted(
         found,
         key=lambda file: [

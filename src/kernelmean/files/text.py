@@ -66,33 +66,48 @@ class TextReader:
         with _damaged(self.path), self.path.open("rb") as raw:
             stream = decompressed(raw, self.path)
             stream.read(self.offset)
-            parse = (
-                _by_arrow
-                if len(self.names) <= MAX_PYARROW_COLUMNS and has_arrow()
-                else cells.blocks
-            )
-            for numbers, labels in _to_the_end(
-                parse(_Closed(stream, fault.closing.encode()), fault, places, place), fault
-            ):
+            for numbers, labels in rows(stream, fault, places, place):
                 yield Block(numbers, labels, raw.tell() / size)
+
+
+def rows(
+    stream: cells.Stream, fault: Faults, columns: Sequence[int], label: int | None
+) -> Iterator[Parsed]:
+    """The numbers of these columns and the values of that one, of text that begins with a row."""
+    parse = _by_arrow if len(fault.names) <= MAX_PYARROW_COLUMNS and has_arrow() else cells.blocks
+    return _to_the_end(parse(_Closed(stream, fault.closing.encode()), fault, columns, label), fault)
 
 
 def read_text(path: Path) -> TextReader:
     """Delimiter and header from the first line that is not empty."""
     with _damaged(path), path.open("rb") as raw:
         head = decompressed(raw, path).read(faults.BLOCK_BYTES)
+    final = len(head) < faults.BLOCK_BYTES
+    found = layout(head, path, final)
+    if found is None:
+        raise without_rows(head, path, final)
+    return found
+
+
+def layout(head: bytes, path: Path, final: bool) -> TextReader | None:
+    """The reader of text that begins so; None where its first line is not whole.
+
+    ``final`` says that no more comes, which makes any line whole.
+    """
     if head.startswith(WIDE):
         raise ValueError(f"{path} cannot be read: it is in UTF-16; save it as UTF-8.")
-    final = len(head) < faults.BLOCK_BYTES
-    start = _first_line(head, path, final)
+    start = _first_line(head)
+    if start is None:
+        return None
     tabs = (
         path.name.lower()
         .removesuffix(path.suffix.lower() if path.suffix.lower() in COMPRESSIONS else "")
         .endswith(".tsv")
     )
-    delimiter, row, end = _first_row(
-        head, start, "\t" if tabs else DELIMITERS, Faults(path, []), final
-    )
+    first = _first_row(head, start, "\t" if tabs else DELIMITERS, final)
+    if first is None:
+        return None
+    delimiter, row, end = first
     headed = not all(map(_is_value, row))
     names = [cell.strip() for cell in row] if headed else list(map(str, range(len(row))))
     return TextReader(path, names, headed, delimiter, end if headed else start)
@@ -111,21 +126,28 @@ def decompressed(raw: Any, path: Path) -> Any:
     return raw
 
 
-def _first_line(head: bytes, path: Path, final: bool) -> int:
+def without_rows(head: bytes, path: Path, final: bool) -> ValueError:
+    """What is wrong with text that begins so and has no layout."""
+    if _first_line(head) is not None:
+        return Faults(path, []).long()
+    return ValueError(
+        f"{path} is empty." if final else f"{path} begins with {len(head)} bytes of empty lines."
+    )
+
+
+def _first_line(head: bytes) -> int | None:
     """Where the first line begins that is not empty; a mark of byte order is none of its text."""
     start = len(cells.BOM) if head.startswith(cells.BOM) else 0
     for line in LINE.finditer(head, start):
         if line.group().decode("utf-8", "replace").strip():
             return line.start()
-    raise ValueError(
-        f"{path} is empty." if final else f"{path} begins with {len(head)} bytes of empty lines."
-    )
+    return None
 
 
 def _first_row(
-    head: bytes, start: int, delimiters: str, fault: Faults, final: bool
-) -> tuple[str, list[str], int]:
-    """The delimiter of the first line, its fields, and where they end.
+    head: bytes, start: int, delimiters: str, final: bool
+) -> tuple[str, list[str], int] | None:
+    """The delimiter of the first line, its fields, and where they end; None where it does not end.
 
     It is the delimiter that makes a row of numbers, or else the most fields.
     """
@@ -133,11 +155,10 @@ def _first_row(
     for delimiter in delimiters:
         found = cells.record(head, start, delimiter.encode(), final)
         if found is None:
-            raise fault.long()
+            return None
         row = [cell.decode("utf-8", "replace") for cell in found[0]]
         if best is None or _likeness(row) > _likeness(best[1]):
             best = delimiter, row, found[1]
-    assert best is not None
     return best
 
 
