@@ -96,6 +96,13 @@ class Blocks:
             np.take(values, self.tree.order, out=live, mode="clip")  # any other mode would buffer
         return out
 
+    def spread_columns(self, W: Matrix) -> NDArray[np.float64]:
+        """The same for several numbers per row of X: (n, m) becomes (blocks, m, width)."""
+        blocks, width = self.shape
+        flat = np.zeros((W.shape[1], blocks * width))
+        flat[:, : self.n] = (W if self.tree is None else W[self.tree.order]).T
+        return np.ascontiguousarray(flat.reshape(-1, blocks, width).swapaxes(0, 1))
+
     def gather(self, values: np.ndarray) -> np.ndarray:
         """Back from the layout of the blocks to one number per row of X."""
         flat = values.reshape(-1)[: self.n]

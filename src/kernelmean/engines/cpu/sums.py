@@ -88,11 +88,10 @@ def _columns_sum(
 ) -> Matrix:
     """Several columns of weights at the cost of little more than one."""
     compiled, numbers = radial.compiled(radial_function)
-    spread = np.ascontiguousarray(np.stack([blocks.spread(column) for column in W.T], axis=1))
     return _rows_of_sums(
         blocks,
         loops.kernel_sum_columns(compiled, blocks.d),
-        spread,
+        blocks.spread_columns(W),
         Q,
         numbers,
         np.zeros((len(Q), W.shape[1])),
