@@ -10,16 +10,21 @@ from kernelmean.mean import scaling
 from kernelmean.mean.expansion import AnyMean, expansion_of
 
 
-def draw(mean: AnyMean, size: int, rng: np.random.Generator) -> Points:
+def draw(
+    mean: AnyMean, size: int, rng: np.random.Generator, *, kernel_noise: bool = True
+) -> Points:
     """(size, d) points from Σ_a α_a φ(·, c_a), α ≥ 0: a centre by its weight, then a step.
 
-    The step is drawn from the kernel, and another from the spread of the centre.
+    The step is drawn from the kernel, and another from the spread of the centre. Without
+    ``kernel_noise`` only the latter: points like those of the sample rather than of its density.
     """
     expansion = expansion_of(mean)
     cumulative = np.cumsum(expansion.weights)
     found = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
     rows = np.minimum(found, expansion.k - 1)
-    steps = expansion.kernel.sample(size, expansion.dimension, rng)
+    steps = np.zeros((size, expansion.dimension))
+    if kernel_noise:
+        steps = expansion.kernel.sample(size, expansion.dimension, rng)
     if expansion.spreads is not None:
         steps = steps + _from_spreads(expansion.spreads, rows, rng.normal(size=steps.shape))
     back = scaling.undo(expansion.scale, steps, np.zeros(expansion.dimension))
