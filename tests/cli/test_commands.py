@@ -210,13 +210,13 @@ def test_a_missing_library_is_named(run, tmp_path, monkeypatch):
     def missing(name, package=None):
         raise ModuleNotFoundError(name=name)
 
-    (tmp_path / "data.parquet").write_bytes(b"PAR1")
+    (tmp_path / "rows.parquet").write_bytes(b"PAR1")  # data.parquet is a link to that of all tests
     monkeypatch.setattr(needing.importlib, "import_module", missing)
-    done = run("fit", "data.parquet", "-o", "m.km")
+    done = run("fit", "rows.parquet", "-o", "m.km")
     assert done.code == 2
     assert (
         done.err
-        == "kernelmean: reading data.parquet needs pyarrow, which is not installed: pip install "
+        == "kernelmean: reading rows.parquet needs pyarrow, which is not installed: pip install "
         "'kernelmean[files]'.\n"
     )
 
