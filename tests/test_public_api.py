@@ -59,6 +59,8 @@ NAMES = [  # what this release promises (API.md)
     "mmd_test",
     "Source",
     "read",
+    "Alarm",
+    "DriftMonitor",
     "plot",
     "report",
     "sparse_kernel_mean",

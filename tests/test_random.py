@@ -163,7 +163,21 @@ CONSUMERS = {
     "difference of groups": lambda seed: km.difference(
         X, groups=np.arange(300) % 3, random_state=seed
     ),
+    "monitor": lambda seed: watched(
+        km.DriftMonitor(X, run_length=100, window=100, random_state=seed)
+    ),
 }
+
+
+def watched(monitor):
+    """An alarm that is asked what changed, and a new reference."""
+    moved = X[:150] + 5.0
+    alarm = monitor.update(moved)
+    monitor.rebase()
+    monitor.update(moved)
+    return alarm.difference.test.p_value
+
+
 LARGE = np.random.default_rng(2).normal(size=(60_000, 1))
 OWN = km.Radial(lambda r2: np.exp(-0.5 * r2), bandwidth=0.5)
 
@@ -196,6 +210,7 @@ def test_one_seed_in_all_consumers_gives_as_many_streams_as_purposes(recorded):
         set(PURPOSES)
         - {purpose for _, purpose, _, _ in recorded}
         - {"class", "class means", "collection", "collection certificates", "group"}
+        - {"monitor pilot", "monitor streams", "monitor rebase", "monitor difference"}
     )
     assert not unseen, f"no consumer in this test draws for {unseen}"
 

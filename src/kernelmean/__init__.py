@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from kernelmean.meanshift.images import segment_image
     from kernelmean.meanshift.segmentation import Segmentation
     from kernelmean.meanshift.tree import MergeTree
+    from kernelmean.monitoring.alarm import Alarm
+    from kernelmean.monitoring.monitor import DriftMonitor
     from kernelmean.proportions.estimator import ClassProportions
     from kernelmean.selection import Centers, k_center
 
@@ -63,6 +65,8 @@ _HOMES = {
     "SparseKDEOutlierDetector": "kernelmean.density.outliers",
     "MeanShift": "kernelmean.meanshift.estimator",
     "MergeTree": "kernelmean.meanshift.tree",
+    "Alarm": "kernelmean.monitoring.alarm",
+    "DriftMonitor": "kernelmean.monitoring.monitor",
     "DistributionEmbedding": "kernelmean.embedding.estimator",
     "ClassProportions": "kernelmean.proportions.estimator",
     "Source": "kernelmean.files",
@@ -104,6 +108,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Alarm",
     "Cauchy",
     "Centers",
     "Certificate",
@@ -111,6 +116,7 @@ __all__ = [
     "Difference",
     "DistributionEmbedding",
     "Divergence",
+    "DriftMonitor",
     "Effect",
     "FitWarning",
     "Gaussian",

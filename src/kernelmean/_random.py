@@ -83,6 +83,17 @@ PURPOSES = {
     "bootstrap training": "the sampling error of the class means",
     "bootstrap shares": "the half points that are added to each class",
     "mixture rows": "the training rows that make the features of a mixture, and its class means",
+    "monitor reference": "the order of the rows of a reference, or the rows drawn from a mean",
+    "monitor new reference": "the order of the rows of the latest window as a reference",
+    "monitor features": "the random directions in which squares are watched",
+    "monitor windows": "windows of rows of a reference whose sums are judged",
+    "monitor shares": "streams that say how often each component alarms",
+    "monitor offsets": "how far the means of a reference are off by chance",
+    "monitor pilot": "streams of rows of a reference, for a first look at run lengths",
+    "monitor streams": "the same for the run length that is asked for",
+    "monitor rows": "the rows of these streams",
+    "monitor rebase": "everything about the reference after so many others",
+    "monitor difference": "what differs between a reference and the rows after a change",
     "mixture law": "how far mixtures of the classes are off by chance",
 }
 

@@ -512,6 +512,8 @@ EXCUSED = {
     "FitWarning": "tests/fitting/test_honesty.py",
     "Source": "tests/files",
     "read": "tests/files",
+    "DriftMonitor": "tests/monitoring: rows in their order, units and monotone maps there",
+    "Alarm": "tests/monitoring: what a monitor raises",
     "engines": "tests/engines",
     "plot": "tests/plot: pictures of what is tested here",
     "report": "tests/report: pages of what is tested here",

@@ -116,7 +116,7 @@ def check_pair(
     """
     names = columns_of(A), columns_of(B)
     for own, which in zip(names, "AB", strict=True):
-        _require_distinct(own, which)
+        require_distinct(own, which)
     if names[0] is not None and names[1] is not None:
         _require_same(names[0], names[1], ("A", "B"))
         if names[0] != names[1]:
@@ -144,7 +144,10 @@ def _checked(X: ArrayLike, name: str, engine: str | Engine) -> Sample:
 
 def columns_of(X: Any) -> tuple[str, ...] | None:
     """Names of the columns of a frame or of a source, where it has some."""
-    names = None if isinstance(X, np.ndarray) else getattr(X, "columns", None)
+    if isinstance(X, np.ndarray):
+        return None
+    # The columns of an Arrow table are its data, and those of a frame their names.
+    names = getattr(X, "column_names", None) or getattr(X, "columns", None)
     if names is None or callable(names):
         return None
     return tuple(str(name) for name in names)
@@ -159,7 +162,8 @@ def matched(X: Any, names: tuple[str, ...], name: str = "X") -> Any:
     return _reordered(X, own, names)
 
 
-def _require_distinct(names: tuple[str, ...] | None, which: str) -> None:
+def require_distinct(names: tuple[str, ...] | None, which: str) -> None:
+    """A ValueError where two columns have one name."""
     twice = [] if names is None else [name for name in names if names.count(name) > 1]
     if twice:
         raise ValueError(f"{which} has more than one column {twice[0]!r}; give each its own name.")

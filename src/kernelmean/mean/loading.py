@@ -24,25 +24,29 @@ KNOWN_WORDS: dict[str, tuple[object, ...]] = {
 }
 ROUNDING = 1e-9  # of the largest eigenvalue: as negative as that of a flat cell may be
 # Modules that read files of another kind; the topics above know how, and are imported when needed.
-READERS = dict.fromkeys(("difference", "group differences"), "kernelmean.comparison.storing")
+READERS = {
+    **dict.fromkeys(("difference", "group differences"), "kernelmean.comparison.storing"),
+    "drift monitor": "kernelmean.monitoring.storing",
+}
 MALFORMED = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 
 
 def load(path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> Any:
-    """Read a sparse kernel mean, or a difference of samples, from its file.
+    """Read a sparse kernel mean, a difference of samples or a drift monitor from its file.
 
     Parameters
     ----------
     path : str or os.PathLike
-        A file that :meth:`SparseKernelMean.save` or :meth:`Difference.save` wrote.
+        A file that :meth:`SparseKernelMean.save`, :meth:`Difference.save` or
+        :meth:`DriftMonitor.save` wrote.
     kernel : Kernel or None, default=None
         The kernel, which is only needed for a mean that was fitted with one of the user's own
         (:class:`Radial`).
 
     Returns
     -------
-    SparseKernelMean, Difference or GroupDifferences
-        A value that equals the saved one bit for bit. Time and memory O(k·d).
+    SparseKernelMean, Difference, GroupDifferences or DriftMonitor
+        A value that equals the saved one bit for bit. Time and memory O(k·d) for a mean.
 
     Raises
     ------
@@ -82,8 +86,16 @@ def load_mean(path: str | os.PathLike[str], kernel: Kernel | None = None) -> Spa
     header, arrays = storage.read(path)
     kind = header.get("kind")
     if isinstance(kind, str) and kind in READERS:
-        raise ValueError(f"{os.fspath(path)} holds a {kind} of samples, not a kernel mean.")
+        raise ValueError(f"{os.fspath(path)} holds {_said(kind)}, not a kernel mean.")
     return _mean_of(path, header, arrays, kernel)
+
+
+def _said(kind: str) -> str:
+    """What a file of another kind holds, in words."""
+    return {
+        "difference": "a difference of samples",
+        "group differences": "differences of groups",
+    }.get(kind, f"a {kind}")
 
 
 def _mean_of(

@@ -1,0 +1,1 @@
+"""Watching a stream of rows: since when, and in what, it differs from a reference."""

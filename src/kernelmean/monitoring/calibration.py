@@ -1,0 +1,241 @@
+"""How large the evidence becomes by chance: run lengths by simulation from the reference.
+
+Streams without a change are rows of the reference, drawn with replacement. First every component
+gets its centre and scale at every window length, then its share of the false alarms; and then the
+evidence of whole streams says how many rows pass, on average, until it first reaches a level b: the
+run length ARL(b). Its logarithm is nearly a straight line in b, since b itself is the logarithm of
+a rate; the line is fitted to levels that are reached hundreds of times and goes on beyond them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelmean._random import Streams
+from kernelmean._types import IntVector, Matrix, Vector
+from kernelmean.compiled import threads, window_scan
+from kernelmean.compiled.window_scan import Judge
+from kernelmean.monitoring import windows
+from kernelmean.monitoring.features import COMPONENTS, Features
+
+DRAWS = 4000  # windows of each length whose quantiles are taken
+NORMAL_ROWS = 64  # windows of more rows are as good as normal
+UPPER = 0.995
+UPPER_SCORE = 2.5758293035489004  # Φ⁻¹(UPPER)
+LEAST_SCALE = 1e-3
+RARE = 2e-3  # how often evidence is reached at which components are compared
+LEAST_TAIL = 0.8  # −log₁₀ Φ̄(1)
+ROUNDING = 1e-6  # of a feature, whose standard deviation is about 1
+# Of the false alarms, by component: a change of the mean is the one most often meant.
+SHARES = {"linear": 0.45, "products": 0.2, "columns": 0.1, "wide": 0.15, "narrow": 0.1}
+ALLOWANCE = 0.5  # of the standard error of the reference's means, in simulated streams
+OFFSETS = 256  # draws of it
+OFFSET_ROWS = 2000
+SHARE_ROWS = 400_000  # of the streams that say how often each component alarms
+FIRST_LEVEL = 1.0  # where the search for a level begins
+PILOTS = 10  # steps of it, at most
+PILOT_PASSAGES = 40  # of the level of each step
+PILOT_ROWS = 40_000  # at least
+LOWEST_LEVEL = 0.5  # as evidence below zero is not told apart
+PILOT_REACH = 0.3  # in log₁₀ of a run length: from so near, the level is told by a straight line
+LEAST_ROWS = 400_000
+MOST_ROWS = 4_000_000  # of all simulated streams
+PASSAGES = 300  # of the level that is sought
+LEAST_PASSAGES = 20  # of a level that counts
+TASKS = 16
+STEP = 0.05  # between levels
+LEVELS_BELOW = 12  # of them lie below the level that is sought, and
+LEVELS_ABOVE = 3
+LEAST_SLOPE = 0.25
+
+
+@dataclass(frozen=True)
+class RunLengths:
+    """log₁₀ ARL(b) near the levels that were simulated, and by a straight line beyond them."""
+
+    levels: Vector  # ascending
+    log_lengths: Vector  # log₁₀ of the run length of each
+    slope: float  # beyond the last
+
+    def log_length(self, evidence: float) -> float:
+        """log₁₀ of the expected number of rows to a false alarm at this level of evidence."""
+        inside = float(np.interp(evidence, self.levels, self.log_lengths))
+        above = max(evidence - self.levels[-1], 0.0)
+        below = min(evidence - self.levels[0], 0.0)
+        return max(inside + self.slope * float(above + below), 0.0)
+
+    def level(self, log_length: float) -> float:
+        """The evidence whose run length is this."""
+        if log_length >= self.log_lengths[-1]:
+            return float(self.levels[-1] + (log_length - self.log_lengths[-1]) / self.slope)
+        if log_length <= self.log_lengths[0]:
+            return float(self.levels[0] + (log_length - self.log_lengths[0]) / self.slope)
+        return float(np.interp(log_length, self.log_lengths, self.levels))
+
+
+def judge_of(table: Matrix, features: Features, longest: int, streams: Streams) -> Judge:
+    """How windows of up to ``longest`` rows are judged, by the (n, R) features of a reference."""
+    lengths = windows.lengths(longest)
+    centers = np.zeros((len(lengths), len(COMPONENTS)))
+    scales = np.ones((len(lengths), len(COMPONENTS)))
+    none = np.zeros(len(COMPONENTS))
+    groups = windows.judged_by(features.starts, features.components, centers, scales, none)
+    for i, rows in enumerate(lengths):
+        if i and lengths[i - 1] >= NORMAL_ROWS:
+            centers[i] = centers[i - 1]
+            scales[i] = scales[i - 1]
+            continue
+        drawn = streams.of("monitor windows", i).integers(len(table), size=(DRAWS, rows))
+        roots = np.zeros((DRAWS, len(COMPONENTS)))
+        tasks = [(table, drawn[part], groups, roots[part]) for part in threads.pieces(DRAWS)]
+        threads.run(window_scan.component_roots, tasks, threads.default_count())
+        low, high = np.quantile(roots, [0.5, UPPER], axis=0)
+        centers[i] = low
+        scales[i] = np.maximum((high - low) / UPPER_SCORE, LEAST_SCALE)
+    # The reference is a sample too: a window of new rows is off by 1/w + 1/n, not by 1/w, so that
+    # cube roots are larger by (1 + w/n)^⅓. More than that is taken, so that the longest windows,
+    # where it counts most, have few of the false alarms.
+    wider = (1.0 + lengths / len(table))[:, None]
+    found = (features.starts, features.components, centers * wider, scales * wider)
+    plain = windows.judged_by(*found, none)
+    return windows.judged_by(*found, _bonus(table, plain, streams))
+
+
+def _bonus(table: Matrix, judge: Judge, streams: Streams) -> Vector:
+    """What is added to the evidence of each component, so that it has its share of alarms.
+
+    Tails are not quite normal, and windows overlap: without it the component of the heaviest tails
+    would have nearly all of them. Evidence is then reached at a rate of about 10^{−evidence}.
+    """
+    each = SHARE_ROWS // TASKS
+    found = [np.zeros((each // window_scan.BLOCK, len(COMPONENTS))) for _ in range(TASKS)]
+
+    def simulate(task: int) -> None:
+        rows = streams.of("monitor shares", task).integers(len(table), size=each)
+        window_scan.component_evidence(table, rows, judge, windows.empty_blocks(judge), found[task])
+
+    threads.run(simulate, [(task,) for task in range(TASKS)], threads.default_count())
+    evidence = np.concatenate(found)
+    reached = [
+        np.quantile(evidence[:, c], 1.0 - RARE * SHARES[name]) for c, name in enumerate(COMPONENTS)
+    ]
+    bonus = -math.log10(RARE) - np.array(reached)
+    # What never varies has the same evidence all the time, which is none.
+    none = -math.log10(windows.longest(judge)) - LEAST_TAIL
+    return np.where(_varies(table, judge), bonus, none)
+
+
+def _varies(table: Matrix, judge: Judge) -> NDArray[np.bool_]:
+    """(components,): whether any feature of a component is more than rounding."""
+    largest = np.abs(table).max(axis=0)
+    by_group = np.maximum.reduceat(largest, judge.starts[:-1])
+    return np.array(
+        [by_group[judge.component == c].max() > ROUNDING for c in range(len(COMPONENTS))]
+    )
+
+
+def threshold_of(lengths: RunLengths, run_length: float) -> float:
+    """The evidence of an alarm: positive, even where evidence never is."""
+    return max(lengths.level(math.log10(run_length)), LOWEST_LEVEL)
+
+
+def run_lengths(table: Matrix, judge: Judge, run_length: float, streams: Streams) -> RunLengths:
+    """The run lengths around the one that is asked for, by streams of rows of the table.
+
+    Half of what the means of the reference are off by is allowed for, stream by stream. New rows
+    meet all of it and rows of the reference none: so the run length holds, nearly, for both.
+    """
+    offsets = _offsets(table, streams.of("monitor offsets"))
+    sought = min(math.log10(run_length), math.log10(MOST_ROWS / PASSAGES))
+
+    def simulated(top: float, rows: float, chance: Streams) -> RunLengths:
+        return _smoothed(_watched(table, judge, _around(top), int(rows), offsets, chance))
+
+    top = FIRST_LEVEL
+    length = 0.0
+    for step in range(PILOTS):
+        # Runs end with the highest level, so that they climb from one that is reached soon.
+        rows = max(PILOT_ROWS, PILOT_PASSAGES * 10.0 ** min(length + 1.0, sought))
+        found = simulated(top, rows, streams.within("monitor pilot", step))
+        length = found.log_length(top)
+        top = min(max(found.level(sought), LOWEST_LEVEL), top + 1.0)
+        if length > sought - PILOT_REACH:
+            break
+    rows = max(LEAST_ROWS, PASSAGES * min(run_length, 10.0**sought))
+    return simulated(top, rows, streams.within("monitor streams"))
+
+
+def _around(top: float) -> Vector:
+    """Levels that are simulated to know the run length of one."""
+    return top + STEP * np.arange(-LEVELS_BELOW, LEVELS_ABOVE, dtype=np.float64)
+
+
+def _offsets(table: Matrix, rng: np.random.Generator) -> Matrix:
+    """Draws of ALLOWANCE times the error of the means of the reference, (OFFSETS, R)."""
+    some = table[:OFFSET_ROWS]
+    deviations = rng.normal(size=(OFFSETS, len(some))) @ (some - some.mean(axis=0))
+    return np.asarray(ALLOWANCE * deviations / math.sqrt(len(some) * len(table)))
+
+
+class _Passages(NamedTuple):
+    levels: Vector  # ascending
+    watched: Vector  # (levels,) rows until each level, over all runs
+    reached: Vector  # (levels,) runs that reached it
+
+    @property
+    def log_lengths(self) -> Vector:
+        """log₁₀ of the rows watched before a level over the times that it was reached."""
+        return np.log10(self.watched / np.maximum(self.reached, 1.0))
+
+    def known(self) -> _Passages:
+        """Levels that were reached often enough to tell; the three lowest at least."""
+        least = min(LEAST_PASSAGES, float(np.sort(self.reached)[-3]))
+        return _Passages(*(own[self.reached >= least] for own in self))
+
+
+def _watched(
+    table: Matrix, judge: Judge, levels: Vector, rows: int, offsets: Matrix, streams: Streams
+) -> _Passages:
+    """Runs one after another, over so many rows in all."""
+    each = max(1, rows // TASKS)
+    found: list[_Passages | None] = [None] * TASKS
+
+    def simulate(task: int) -> None:
+        drawn = streams.of("monitor rows", task).integers(len(table), size=each)
+        own = np.roll(offsets, -task * (OFFSETS // TASKS), axis=0)
+        found[task] = _passages(table, judge, levels, drawn, own)
+
+    threads.run(simulate, [(task,) for task in range(TASKS)], threads.default_count())
+    several = [own for own in found if own is not None]
+    watched = np.sum([own.watched for own in several], axis=0)
+    reached = np.sum([own.reached for own in several], axis=0)
+    return _Passages(levels, watched, reached).known()
+
+
+def _passages(
+    table: Matrix, judge: Judge, levels: Vector, rows: IntVector, offsets: Matrix
+) -> _Passages:
+    times = np.zeros((len(rows) // window_scan.BLOCK + 1, len(levels)), dtype=np.int64)
+    run, left = window_scan.first_passages(
+        table, rows, offsets, levels, judge, windows.empty_blocks(judge), times
+    )
+    own = times[: run + 1]
+    # The last run ended without the highest level: its rows were watched all the same.
+    watched = own[:run].sum(axis=0) + np.where(own[run] > 0, own[run], left)
+    return _Passages(levels, watched.astype(np.float64), (own > 0).sum(axis=0).astype(np.float64))
+
+
+def _smoothed(found: _Passages) -> RunLengths:
+    """Neighbouring levels share their chance: a parabola through them has less of it."""
+    levels = found.levels
+    middle = levels.mean()
+    degree = 2 if len(levels) > 5 else 1
+    fitted = np.polynomial.Polynomial.fit(levels - middle, found.log_lengths, degree)
+    smooth = np.maximum.accumulate(fitted(levels - middle))
+    slope = max(float(fitted.deriv()(levels[-1] - middle)), LEAST_SLOPE)
+    return RunLengths(levels, smooth, slope)

@@ -1,0 +1,105 @@
+"""The windows that are looked at, and what has been added up of the latest rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from kernelmean._types import IntVector, Matrix, Vector
+from kernelmean.compiled import window_scan
+from kernelmean.compiled.window_scan import (
+    BLOCK,
+    HIGHER_WINDOWS,
+    KEPT,
+    LEAST_BLOCKS,
+    LOWEST_WINDOWS,
+    Judge,
+)
+
+LEAST_WINDOW = BLOCK * LEAST_BLOCKS
+
+
+def judged_by(
+    starts: IntVector, component: IntVector, centers: Matrix, scales: Matrix, bonus: Vector
+) -> Judge:
+    """With the limits that follow from the rest, so that few windows need more than a square."""
+    rows = all_lengths(len(centers))[:, None]
+    # The z of log₁₀ w − log₁₀ Φ̄(z) + bonus = 0, and the ‖S‖²/|g| of this z.
+    z = -ndtri(np.minimum(10.0**bonus * rows, 1.0))
+    limits = rows * np.maximum(centers + z * scales, 0.0) ** 3
+    return Judge(starts, component, centers, scales, bonus, np.where(z > -np.inf, limits, -np.inf))
+
+
+def longest(judge: Judge) -> int:
+    """Rows of the longest window."""
+    return int(all_lengths(len(judge.centers))[-1])
+
+
+def empty_blocks(judge: Judge) -> NDArray[np.float64]:
+    """Sums of the blocks of every level that the windows of a judge need, before any row."""
+    windows = len(judge.centers)
+    levels = 1 + max(0, -(-(windows - LOWEST_WINDOWS) // HIGHER_WINDOWS))
+    return np.zeros((levels, KEPT, int(judge.starts[-1])))
+
+
+def lengths(longest: int) -> IntVector:
+    """Rows of the windows that are looked at: 4, 6, 8, …, 16, 20, 24, 28, 32, 40, 48 and so on."""
+    many = LOWEST_WINDOWS
+    while all_lengths(many)[-1] < longest:
+        many += HIGHER_WINDOWS
+    found = all_lengths(many)
+    return found[found <= max(longest, LEAST_WINDOW)]
+
+
+def all_lengths(many: int) -> IntVector:
+    """Rows of the first so many windows."""
+    found = [BLOCK * blocks for blocks in range(LEAST_BLOCKS, KEPT + 1)]
+    while len(found) < many:
+        found += [2 * rows for rows in found[-HIGHER_WINDOWS:]]
+    return np.array(found[:many], dtype=np.int64)
+
+
+class Found(NamedTuple):
+    """What came of some rows."""
+
+    used: int  # rows that were added, up to the one at which the threshold was reached
+    evidence: Vector  # (used,): at rows that complete a block, −inf at others
+    window: int  # number of the window with the largest evidence at the last of these
+    component: int
+    alarmed: bool  # whether the threshold was reached
+
+
+@dataclass(eq=False)
+class Windows:
+    """Sums of features over the latest rows; they move on with each row."""
+
+    seen: int
+    current: Vector  # (R,) sum of the block that is not complete
+    blocks: NDArray[np.float64]  # (levels, KEPT, R)
+
+    @classmethod
+    def empty(cls, judge: Judge) -> Windows:
+        """Before any row."""
+        return cls(0, np.zeros(int(judge.starts[-1])), empty_blocks(judge))
+
+    def add(self, Z: Matrix, judge: Judge, threshold: float) -> Found:
+        """Add rows of features until the evidence reaches the threshold."""
+        evidence = np.full(len(Z), -np.inf)
+        found = np.zeros(2, dtype=np.int64)
+        used = window_scan.scan(
+            np.ascontiguousarray(Z),
+            self.seen,
+            self.current,
+            self.blocks,
+            judge,
+            threshold,
+            evidence,
+            found,
+        )
+        self.seen += used
+        alarmed = used > 0 and bool(evidence[used - 1] >= threshold)
+        return Found(used, evidence[:used], int(found[0]), int(found[1]), alarmed)
