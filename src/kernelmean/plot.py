@@ -19,6 +19,7 @@ from kernelmean.pictures.matplotlib import (
     EmbeddingDisplay,
     IndicatorDisplay,
     MergeTreeDisplay,
+    MonitorDisplay,
     SegmentationDisplay,
 )
 
@@ -29,5 +30,6 @@ __all__ = [
     "EmbeddingDisplay",
     "IndicatorDisplay",
     "MergeTreeDisplay",
+    "MonitorDisplay",
     "SegmentationDisplay",
 ]

@@ -17,7 +17,15 @@ from kernelmean.pictures.html import (
     difference_page,
     embedding_page,
     fit_page,
+    monitor_page,
     segmentation_page,
 )
 
-__all__ = ["clusters_page", "difference_page", "embedding_page", "fit_page", "segmentation_page"]
+__all__ = [
+    "clusters_page",
+    "difference_page",
+    "embedding_page",
+    "fit_page",
+    "monitor_page",
+    "segmentation_page",
+]

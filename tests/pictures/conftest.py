@@ -57,3 +57,26 @@ def picture():
     rgb[:, 6:] = (200, 40, 40)
     rgb[8:, 12:] = (30, 60, 220)
     return rgb, km.segment_image(rgb, spatial=0.0, bandwidth=0.05, engine="naive")
+
+
+@pytest.fixture(scope="session")
+def watched():
+    """A monitor whose stream changed twice, with the two alarms; the second is not answered."""
+    rng = np.random.default_rng(1)
+    monitor = km.DriftMonitor(
+        rng.normal(size=(500, 2)),
+        run_length=2000,
+        window=100,
+        columns=["first", "second"],
+        random_state=0,
+    )
+    X = rng.normal(size=(400, 2))
+    X[60:, 0] += 3.0
+    X[230:, 1] *= 8.0
+    alarms = []
+    for alarm in monitor.watch([X]):
+        alarms.append(alarm)
+        if len(alarms) == 2:
+            break
+        monitor.rebase()
+    return monitor, alarms

@@ -118,6 +118,21 @@ def test_heights_are_shares_but_for_wide_ends(found, edges, heights):
     np.testing.assert_allclose(one.heights, [heights, heights])
 
 
+def test_coarser_bins_are_even_and_lose_nothing(found):
+    for one in marginal_histograms(found):
+        few = one.coarser(8)
+        widths = np.diff(few.edges)[1:-1]
+        assert 8 <= len(widths) < 16
+        np.testing.assert_allclose(widths, widths[0])
+        assert few.edges[[0, -1]].tolist() == one.edges[[0, -1]].tolist()
+        for before, after in zip(one.shares, few.shares, strict=True):
+            whole = np.interp(few.edges, one.edges, np.append(0.0, np.cumsum(before)))
+            np.testing.assert_allclose(after, np.diff(whole), atol=1e-12)
+    assert one.coarser(30) is one
+    uneven = one._replace(edges=np.arange(len(one.edges)) ** 2.0)
+    assert uneven.coarser(8) is uneven
+
+
 def test_bars_reach_from_end_to_end_of_the_intervals(found):
     columns, pairs = effect_bars(found)
     assert columns.labels[0] == "income"

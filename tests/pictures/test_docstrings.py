@@ -44,6 +44,7 @@ def test_every_display_has_what_is_looked_for():
         "from_distances",
         "from_estimator",
         "from_mean",
+        "from_monitor",
         "from_predictions",
         "plot",
     }

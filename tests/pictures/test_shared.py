@@ -21,6 +21,7 @@ DRAWERS = {  # function of pictures/: the modules that draw its value
     "segmentation.segment_view": ("matplotlib.segmentation", "html.segmentation"),
     "merge_tree.merge_view": ("matplotlib.merge_tree", "html.clusters"),
     "difference.difference_map": ("matplotlib.difference", "difference"),
+    "monitor.monitor_view": ("matplotlib.monitor", "html.monitor"),
 }
 
 
@@ -183,3 +184,28 @@ def test_difference(changed):
         np.testing.assert_allclose(line.get_xdata(), packed(trace["x"])[0][:-1], rtol=1e-6)
     for dots, trace in zip(display.typical_, chart["traces"][5:], strict=True):
         np.testing.assert_allclose(dots.get_offsets()[:, 0], packed(trace["x"])[0], rtol=1e-6)
+
+
+def test_monitor(watched, changed):
+    changed(
+        "monitor.monitor_view",
+        lambda view: view._replace(
+            statistics=view.statistics + 3.0,
+            alarms=tuple(mark._replace(row=mark.row + 5) for mark in view.alarms),
+        ),
+    )
+    monitor, alarms = watched
+    display = km.plot.MonitorDisplay.from_monitor(monitor, alarms)
+    chart = charts(km.report.monitor_page(monitor, alarms))[0]
+    _, line, threshold, changes, marks = chart["traces"]
+    for artist, trace in ((display.line_, line), (display.threshold_, threshold)):
+        np.testing.assert_array_equal(artist.get_xdata(), trace["x"])
+        drawn = np.array(trace["y"], dtype=float)
+        np.testing.assert_allclose(artist.get_ydata(), drawn, atol=1e-4)
+    places = np.column_stack([marks["x"], marks["y"]])
+    np.testing.assert_array_equal(display.alarms_.get_offsets(), places)
+    assert marks["x"] == [alarm.row + 5 for alarm in alarms]
+    began = [path[0][0] for path in display.changes_.get_segments()]
+    assert began == changes["x"][::4] == [alarm.change for alarm in alarms]
+    np.testing.assert_allclose(display.ax_.get_ylim(), chart["layout"]["yaxis"]["range"])
+    assert display.ax_.get_xlabel() == chart["layout"]["xaxis"]["title"]["text"]

@@ -13,12 +13,14 @@ distances    distance_map, DistanceMap        distances of all pairs of samples
 segmentation segment_view, SegmentView        an image, its segments and their colours
 merge_tree   merge_view, MergeView            how peaks merge: persistence diagram and tree
 difference   difference_map, DifferenceMap    where one of two samples has more of its rows
+monitor      monitor_view, MonitorView        the statistic of a stream over time, with alarms
 ============ ================================ ===========================================
 
 ``html`` puts several pictures on one page: ``html/fit.py`` those of density and indicator,
 ``html/embedding.py`` the map, which ``html/sample_map.py`` draws, and the distances,
 ``html/clusters.py`` how peaks merge and the points of their clusters (``cluster_points``),
-``html/difference.py`` where two samples differ and what explains it (``effects``).
+``html/difference.py`` where two samples differ and what explains it (``effects``), and
+``html/monitor.py`` the course of a stream and what changed at its alarms.
 """
 
 from kernelmean.pictures.density import DensityView, density_views
@@ -35,6 +37,7 @@ from kernelmean.pictures.embedding import (
 from kernelmean.pictures.indicator import IndicatorCurve, indicator_curve
 from kernelmean.pictures.marginals import Marginal, marginal
 from kernelmean.pictures.merge_tree import MergeView, merge_view
+from kernelmean.pictures.monitor import MonitorView, monitor_view
 from kernelmean.pictures.segmentation import SegmentView, segment_view
 
 __all__ = [
@@ -47,6 +50,7 @@ __all__ = [
     "IndicatorCurve",
     "Marginal",
     "MergeView",
+    "MonitorView",
     "SampleMap",
     "SegmentView",
     "collection",
@@ -56,6 +60,7 @@ __all__ = [
     "indicator_curve",
     "marginal",
     "merge_view",
+    "monitor_view",
     "sample_map",
     "segment_view",
 ]

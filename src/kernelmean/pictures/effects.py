@@ -38,11 +38,27 @@ class MarginalHistogram(NamedTuple):
         Bins of other widths hold one value each, of which the share is all there is to tell.
         """
         widths = np.diff(self.edges)
-        inner = widths[1:-1]
-        if not len(inner) or np.ptp(inner) > ROUNDING * inner.max():
+        if not self._even:
             return self.shares
-        lowered = np.minimum(inner[0] / widths, 1.0)
+        lowered = np.minimum(widths[1] / widths, 1.0)
         return self.shares[0] * lowered, self.shares[1] * lowered
+
+    @property
+    def _even(self) -> bool:
+        """Whether all bins but the two at the ends have one width."""
+        inner = np.diff(self.edges)[1:-1]
+        return len(inner) > 0 and bool(np.ptp(inner) <= ROUNDING * inner.max())
+
+    def coarser(self, bins: int) -> MarginalHistogram:
+        """With at least so many bins of equal width, but not many more; the ends take the rest."""
+        inner = len(self.edges) - 3
+        step = inner // bins
+        if step < 2 or not self._even:
+            return self
+        first = 1 + inner % step // 2
+        cuts = np.array([0, *range(first, inner + 2, step), inner + 2])
+        a, b = (np.add.reduceat(shares, cuts[:-1]) for shares in self.shares)
+        return self._replace(edges=self.edges[cuts], shares=(a, b))
 
 
 class EffectBars(NamedTuple):

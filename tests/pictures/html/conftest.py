@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 
 import numpy as np
@@ -100,6 +101,23 @@ def compare_html() -> str:
         with_regions(found, *found.regions, further),
         settings={WORSE: EVIL},
         command=["kernelmean", "compare", f"{EVIL}.csv", "b 100 200.csv"],
+    )
+
+
+@pytest.fixture(scope="session")
+def monitor_html(watched) -> str:
+    pytest.importorskip(
+        "plotly", reason="Plotly is not installed: pip install 'kernelmean[report]'"
+    )
+    monitor, alarms = watched
+    named = copy.copy(monitor)
+    named.columns = (EVIL, WORSE)
+    return report.monitor_page(
+        named,
+        [replace(alarm, columns=(EVIL, WORSE)) for alarm in alarms],
+        settings={WORSE: EVIL},
+        command=["kernelmean", "monitor", f"{EVIL}.csv"],
+        title=WORSE,
     )
 
 

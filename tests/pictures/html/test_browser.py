@@ -14,8 +14,8 @@ sync_api = pytest.importorskip(
     "playwright.sync_api", reason="Playwright is not installed: pip install playwright"
 )
 
-NAMES = ["fit", "embed", "segment", "clusters", "compare"]
-CHARTS = {"fit": 4, "embed": 2, "segment": 0, "clusters": 3, "compare": 8}
+NAMES = ["fit", "embed", "segment", "clusters", "compare", "monitor"]
+CHARTS = {"fit": 4, "embed": 2, "segment": 0, "clusters": 3, "compare": 8, "monitor": 7}
 DESKTOP = {"width": 1200, "height": 900}
 PHONE = {"width": 360, "height": 740}
 PATIENCE = 120_000  # milliseconds, for machines that have much else to do
@@ -96,7 +96,7 @@ def test_a_page_opens_quietly_and_fits_the_screen(visit, name, screen):
     assert drawn == [True] * CHARTS[name]
 
 
-@pytest.mark.parametrize("name", ["fit", "embed", "clusters", "compare"])
+@pytest.mark.parametrize("name", ["fit", "embed", "clusters", "compare", "monitor"])
 def test_dark_mode_reaches_the_figures(visit, name):
     tab = visit(name)
     colors = """() => [getComputedStyle(document.body).backgroundColor,
@@ -216,6 +216,36 @@ def test_regions_are_told_and_another_plane_is_chosen(visit):
     until(tab, "document.querySelector('#map .xtitle').textContent === 'height'")
     assert tab.locator(".lede").inner_text().count("percentage points") == 3
     assert tab.noise == []
+
+
+def test_alarms_are_told_and_the_bands_are_hidden(visit):
+    tab = visit("monitor")
+    tab.locator("#course").focus()
+    tab.keyboard.press("ArrowRight")
+    assert tab.locator("#spoken").text_content().startswith("alarm 1 at row ")
+    tab.wait_for_selector("#course .hoverlayer .hovertext")
+    tab.keyboard.press("Escape")
+    assert tab.locator("#course .textpoint").all_text_contents() == ["1", "2"]
+    bands = "document.querySelectorAll('#course .scatterlayer .js-fill').length"
+    tab.get_by_role("button", name="nothing tested").click()
+    until(tab, f"{bands} === 0")
+    assert tab.noise == []
+
+
+def test_no_word_of_a_table_is_broken_on_a_phone(visit):
+    """Every word of the alarms has one box: a broken word has two."""
+    broken = """[...document.querySelectorAll('#alarms ~ * td, #alarms ~ * th')].filter((cell) => {
+        const node = cell.firstChild;
+        return [...cell.textContent.matchAll(/\\S+/g)].some((word) => {
+            const range = document.createRange();
+            range.setStart(node, word.index);
+            range.setEnd(node, word.index + word[0].length);
+            return range.getClientRects().length > 1;
+        });
+    }).length"""
+    tab = visit("monitor", "phone")
+    assert tab.locator("#alarms ~ * tbody tr").count() == 2
+    assert tab.evaluate(broken) == 0
 
 
 def test_the_legend_switches_traces(visit):

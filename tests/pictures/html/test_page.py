@@ -19,7 +19,14 @@ from kernelmean.pictures.html import page
 from tests.pictures.html.conftest import EVIL, WORSE
 from tests.pictures.html.reading import Reader
 
-PAGES = ["fit_html", "embed_html", "segment_html", "clusters_html", "compare_html"]
+PAGES = [
+    "fit_html",
+    "embed_html",
+    "segment_html",
+    "clusters_html",
+    "compare_html",
+    "monitor_html",
+]
 
 
 @pytest.fixture(params=PAGES)

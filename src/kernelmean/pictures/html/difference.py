@@ -15,7 +15,12 @@ from kernelmean.pictures.difference import difference_maps
 from kernelmean.pictures.effects import effect_bars, marginal_histograms, null_view
 from kernelmean.pictures.html import facts, page
 from kernelmean.pictures.html.charts import Chart
-from kernelmean.pictures.html.difference_charts import bars_chart, marginal_chart, null_chart
+from kernelmean.pictures.html.difference_charts import (
+    bars_chart,
+    bars_end,
+    marginal_chart,
+    null_chart,
+)
 from kernelmean.pictures.html.difference_columns import columns_section, effects_section
 from kernelmean.pictures.html.difference_map import map_chart
 from kernelmean.pictures.html.difference_sections import (
@@ -25,7 +30,6 @@ from kernelmean.pictures.html.difference_sections import (
     typical_section,
 )
 
-BEYOND = 1.04  # how far the axis of the bars goes, in ends of the largest interval
 MAX_SCALES = 12  # columns whose bandwidths are listed
 
 
@@ -114,7 +118,7 @@ def _sections(found: Difference) -> tuple[list[str], list[Chart]]:
     drawn = [marginal_chart(f"column-{i}", one, found.names) for i, one in enumerate(columns)]
     several = len(found.column_names) > 1
     bars = [one for one in effect_bars(found) if one.effects]
-    end = BEYOND * max((effect.high for one in bars for effect in one.effects), default=1.0)
+    end = bars_end(bars)
     effects = [bars_chart(f"effects-{one.what}", one, end) for one in bars]
     null = null_view(found)
     sections = [

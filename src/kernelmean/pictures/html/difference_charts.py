@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 SHARE = "share of rows"
 NAME_LENGTH = 24  # letters of a name beside a bar
+BEYOND = 1.04  # how far the axis of the bars goes, in ends of the largest interval
 
 
 def marginal_chart(name: str, drawn: MarginalHistogram, names: Sequence[str]) -> Chart:
@@ -56,6 +57,11 @@ def bars_chart(name: str, drawn: EffectBars, end: float) -> Chart:
         "layout": {"xaxis": across, "yaxis": {**up, "autorange": "reversed"}, "bargap": 0.35},
         "walk": walk,
     }
+
+
+def bars_end(bars: Sequence[EffectBars]) -> float:
+    """Where the common axis of several bars ends."""
+    return BEYOND * max((effect.high for one in bars for effect in one.effects), default=1.0)
 
 
 def _bars(drawn: EffectBars, places: list[int]) -> Chart:

@@ -28,7 +28,19 @@ def columns_section(
     """The histograms of both samples, column by column."""
     first = "explain most" if words.stands_out(found) else "are least likely alike"
     order = f"; the columns that {first} come first" if len(columns) > 1 else ""
-    figures = "".join(
+    classes = "views low" if len(columns) > 1 else "single"
+    return page.section(
+        "columns",
+        "Column by column",
+        page_paragraph(f"Histograms of both samples{order}."),
+        f'<div class="controls">{legend_place(drawn)}</div>',
+        f'<div class="{classes}">{histogram_figures(columns, drawn)}</div>',
+    )
+
+
+def histogram_figures(columns: Sequence[MarginalHistogram], drawn: Sequence[Chart]) -> str:
+    """The places of the histograms, with the medians below."""
+    return "".join(
         page.chart(
             str(chart["id"]),
             f"Histograms of {one.column} in both samples",
@@ -36,14 +48,6 @@ def columns_section(
             shape="wide",
         )
         for one, chart in zip(columns, drawn, strict=True)
-    )
-    classes = "views low" if len(columns) > 1 else "single"
-    return page.section(
-        "columns",
-        "Column by column",
-        page_paragraph(f"Histograms of both samples{order}."),
-        f'<div class="controls">{legend_place(drawn)}</div>',
-        f'<div class="{classes}">{figures}</div>',
     )
 
 
@@ -56,20 +60,26 @@ def _medians(one: MarginalHistogram) -> str:
 def effects_section(found: Difference, bars: Sequence[EffectBars], drawn: Sequence[Chart]) -> str:
     """How much columns and pairs explain, as tables, and as bars where not all of it is zero."""
     figures = ""
-    if not words.stands_out(found):
-        said = "No column stands out, and no pair of columns: each differs as chance would have it."
-    else:
-        said = "All columns and pairs sum to 100 %. Lines at the ends of bars are 95 % intervals."
-        figures = f'<div class="views pair">{_figures(bars, drawn)}</div>'
-        if not words.is_different(found):
-            p = words.p_value(found.test.p_value)
-            said += f" Take them with care: taken as a whole the samples may be alike ({p})."
+    if words.stands_out(found):
+        figures = f'<div class="views pair">{bar_figures(bars, drawn)}</div>'
     tables = "".join(_effects_table(found, one) for one in bars)
     title = "What explains the difference"
-    return page.section("explained", title, page_paragraph(said), figures, tables)
+    return page.section("explained", title, page_paragraph(effects_told(found)), figures, tables)
 
 
-def _figures(bars: Sequence[EffectBars], drawn: Sequence[Chart]) -> str:
+def effects_told(found: Difference) -> str:
+    """How bars of columns and pairs are read, or that there are none to draw."""
+    if not words.stands_out(found):
+        return "No column stands out, and no pair of columns: each differs as chance would have it."
+    said = "All columns and pairs sum to 100 %. Lines at the ends of bars are 95 % intervals."
+    if not words.is_different(found):
+        p = words.p_value(found.test.p_value)
+        said += f" Take them with care: taken as a whole the samples may be alike ({p})."
+    return said
+
+
+def bar_figures(bars: Sequence[EffectBars], drawn: Sequence[Chart]) -> str:
+    """The places of the bars of columns, and of pairs."""
     captions = {
         "column": "Each column by itself.",
         "pair": "Pairs of columns: what they explain together beyond each by itself.",

@@ -27,7 +27,7 @@ EXTRA = "a report needs Plotly and Pillow: pip install 'kernelmean[report]'."
 class Page(NamedTuple):
     """What is special about one page."""
 
-    kind: str  # "fit", "embed", "segment" or "clusters"
+    kind: str  # "fit", "embed", "segment", "clusters", "compare" or "monitor"
     title: str
     lede: str  # one sentence, HTML
     sections: Sequence[str]  # HTML

@@ -6,6 +6,7 @@ from kernelmean.pictures.matplotlib.distances import DistancesDisplay
 from kernelmean.pictures.matplotlib.embedding import EmbeddingDisplay
 from kernelmean.pictures.matplotlib.indicator import IndicatorDisplay
 from kernelmean.pictures.matplotlib.merge_tree import MergeTreeDisplay
+from kernelmean.pictures.matplotlib.monitor import MonitorDisplay
 from kernelmean.pictures.matplotlib.segmentation import SegmentationDisplay
 
 __all__ = [
@@ -15,5 +16,6 @@ __all__ = [
     "EmbeddingDisplay",
     "IndicatorDisplay",
     "MergeTreeDisplay",
+    "MonitorDisplay",
     "SegmentationDisplay",
 ]

@@ -31,8 +31,13 @@ class HasMean(Protocol):
     mean_: KernelMean | SparseKernelMean
 
 
-def panels(count: int, ax: AxesLike | None = None) -> tuple[AnyFigure, list[Axes]]:
-    """``count`` axes: those given, one or a sequence, or new ones in rows of three."""
+def panels(
+    count: int, ax: AxesLike | None = None, least: tuple[float, float] = LEAST_SIZE
+) -> tuple[AnyFigure, list[Axes]]:
+    """``count`` axes: those given, one or a sequence, or new ones in rows of three.
+
+    A new figure has at least this width and height, in inches.
+    """
     if ax is not None:
         given = list(np.ravel(np.asarray(ax, dtype=object)))
         if len(given) != count:
@@ -44,7 +49,7 @@ def panels(count: int, ax: AxesLike | None = None) -> tuple[AnyFigure, list[Axes
         raise ImportError("km.plot needs Matplotlib: pip install 'kernelmean[report]'.") from error
     across = min(count, ACROSS)
     down = math.ceil(count / across)
-    size = (max(PANEL * across, LEAST_SIZE[0]), max(PANEL * down, LEAST_SIZE[1]))
+    size = (max(PANEL * across, least[0]), max(PANEL * down, least[1]))
     figure, made = plt.subplots(down, across, figsize=size, squeeze=False, layout="constrained")
     for spare in made.ravel()[count:]:
         spare.remove()
