@@ -13,6 +13,7 @@ from kernelmean.cli.models import described
 
 if TYPE_CHECKING:
     from kernelmean.comparison.value import Difference
+    from kernelmean.monitoring.monitor import DriftMonitor
 
 
 def command(
@@ -22,7 +23,7 @@ def command(
     as_json: o.AsJson = False,
     debug: o.Debug = False,
 ) -> None:
-    """What a model holds: kernel, centres, how they were found; or where samples differ.
+    """What a model holds: kernel, centres, how they were found; where samples differ; a monitor.
 
     \b
     Examples:
@@ -38,6 +39,9 @@ def command(
     if isinstance(mean, km.GroupDifferences):
         named = {"model": str(model), "kind": "differences of groups", "groups": list(mean.names)}
         results.show(named | {"summary": mean.describe()}, as_json)
+        return
+    if isinstance(mean, km.DriftMonitor):
+        results.show(_of_monitor(model, mean), as_json)
         return
     thresholds = mean.log_quantiles is not None
     facts = {
@@ -69,4 +73,24 @@ def _of_difference(model: Path, found: Difference) -> dict[str, Any]:
         "regions": len(found.regions),
         "false_discovery_rate": found.level,
         "summary": found.describe(),
+    }
+
+
+def _of_monitor(model: Path, monitor: DriftMonitor) -> dict[str, Any]:
+    """What a file of a monitor holds: its reference, and what it has seen."""
+    return {
+        "model": str(model),
+        "model_bytes": model.stat().st_size,
+        "kind": "drift monitor",
+        "reference_rows": monitor.n_reference,
+        "dimensions": monitor.dimension,
+        "columns": None if monitor.columns is None else list(monitor.columns),
+        "transform": monitor.transform,
+        "run_length": monitor.run_length,
+        "window": monitor.window,
+        "threshold": monitor.threshold,
+        "rows_seen": monitor.n_seen,
+        "new_references": monitor.state.rebases,
+        "rows_to_the_next_reference": monitor.collecting,
+        "alarm_that_nobody_answered": None if monitor.alarm is None else monitor.alarm.describe(),
     }

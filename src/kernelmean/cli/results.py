@@ -60,6 +60,12 @@ def show(facts: Facts, as_json: bool, **tables: Sequence[Facts]) -> None:
         say("\n" * bool(facts) + aligned(rows))
 
 
+def show_line(facts: Facts) -> None:
+    """One JSON object in one line, at once: for facts that come one after the other."""
+    say(json.dumps(_plain(facts), allow_nan=False, ensure_ascii=False))
+    sys.stdout.flush()
+
+
 def say(text: str, file: TextIO | None = None) -> None:
     """Print, whatever bytes the names of files are made of."""
     from kernelmean.files import readable
