@@ -17,6 +17,7 @@ WORDS = {  # what each layer is for, in a few words; a new layer without words f
     "plot": "public: Matplotlib displays",
     "report": "public: HTML pages",
     "pictures": "what pictures show, computed once; Matplotlib and HTML draw it",
+    "monitoring": "streams: when they change, since when and in what",
     "density": "density estimates, classifier, outliers",
     "meanshift": "clusters and image segments by climbing a density",
     "embedding": "many samples as points of a plane",

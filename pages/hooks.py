@@ -26,6 +26,7 @@ EVIDENCE = [
     "meanshift",
     "proportions",
     "difference",
+    "monitor",
     "speed",
     "performance",
     "gpu",
