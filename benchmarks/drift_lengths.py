@@ -136,7 +136,7 @@ def tables(
             yield _row(case, table, ratios, streams or case.streams(table))
     for table, most in farthest.items():
         goal = f"≤ {table.within:g}"
-        yield Row(f"farthest from 1, {table.kind} rows", f"{most:.2f}", goal, "of those above")
+        yield Row(f"farthest from 1, {table.kind} rows", f"{most:.3f}", goal, "of those above")
 
 
 def _row(case: Case, table: Table, ratios: np.ndarray, streams: int) -> Row:
