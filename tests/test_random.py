@@ -116,7 +116,15 @@ CONSUMERS = {
     "jaakkola": lambda seed: km.bandwidth.jaakkola(X, LABELS, random_state=seed),
     "classifier": lambda seed: km.SparseKDEClassifier(random_state=seed).fit(X, LABELS),
     "detector": lambda seed: km.SparseKDEOutlierDetector(random_state=seed).fit(X),
+    "kernel density": lambda seed: km.KernelDensity(
+        bandwidth=0.5, error=0.05, random_state=seed
+    ).fit(X),
     "sample": lambda seed: km.SparseKDE(random_state=1).fit(X).sample(5, random_state=seed),
+    "entropy": lambda seed: km.kernel_mean(X, space="l2").entropy(random_state=seed),
+    "region": lambda seed: km.kernel_mean(X, space="l2").hdr(0.5, random_state=seed),
+    "box": lambda seed: km.kernel_mean(X, scale="cov", space="l2").probability(
+        X.min(axis=0), random_state=seed
+    ),
     "mean shift": lambda seed: km.MeanShift(random_state=seed).fit(X),
     "mean shift of few cells": lambda seed: km.MeanShift(k=5, random_state=seed).fit(X),
     "segment": lambda seed: km.segment_image(

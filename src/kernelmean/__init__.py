@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kernelmean.comparison.witness import Peaks
     from kernelmean.density.classifier import SparseKDEClassifier
     from kernelmean.density.estimator import SparseKDE
+    from kernelmean.density.kernel_density import KernelDensity
     from kernelmean.density.outliers import SparseKDEOutlierDetector
     from kernelmean.embedding.estimator import DistributionEmbedding
     from kernelmean.embedding.procrustes import Procrustes, procrustes
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from kernelmean.mean.compare import distance_matrix
     from kernelmean.mean.expansion import KernelMean
     from kernelmean.mean.loading import load
+    from kernelmean.mean.questions.values import DensityModes, Estimate, HighestDensityRegion
     from kernelmean.mean.value import SparseKernelMean
     from kernelmean.meanshift.agreement import clustering_hausdorff, discrepancy_index
     from kernelmean.meanshift.estimator import MeanShift
@@ -60,6 +62,10 @@ _HOMES = {
     "Segmentation": "kernelmean.meanshift.segmentation",
     "segment_image": "kernelmean.meanshift.images",
     "Certificate": "kernelmean.mean.certificate",
+    "DensityModes": "kernelmean.mean.questions.values",
+    "Estimate": "kernelmean.mean.questions.values",
+    "HighestDensityRegion": "kernelmean.mean.questions.values",
+    "KernelDensity": "kernelmean.density.kernel_density",
     "SparseKDE": "kernelmean.density.estimator",
     "SparseKDEClassifier": "kernelmean.density.classifier",
     "SparseKDEOutlierDetector": "kernelmean.density.outliers",
@@ -113,15 +119,19 @@ __all__ = [
     "Centers",
     "Certificate",
     "ClassProportions",
+    "DensityModes",
     "Difference",
     "DistributionEmbedding",
     "Divergence",
     "DriftMonitor",
     "Effect",
+    "Estimate",
     "FitWarning",
     "Gaussian",
     "GroupDifferences",
+    "HighestDensityRegion",
     "Histograms",
+    "KernelDensity",
     "KernelMean",
     "Laplacian",
     "MeanShift",

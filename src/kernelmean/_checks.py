@@ -40,6 +40,17 @@ def points(X: ArrayLike, name: str = "X", columns: int | None = None) -> Points:
     return _finite(_float64(A, name), name)
 
 
+def incomplete_points(X: ArrayLike, name: str, columns: int) -> Points:
+    """(n, d) numbers in which NaN stands for what is missing."""
+    A = _array(X, name)
+    table_shape(A.shape, name, columns)
+    found = _float64(A, name)
+    known = found[~np.isnan(found)]
+    if len(known):
+        _finite(known, name)
+    return found
+
+
 def odd_column(X: object) -> str | None:
     """The first column of a frame that holds anything but numbers, and what it holds.
 

@@ -43,6 +43,9 @@ PURPOSES = {
     "bandwidth jaakkola": "the labelled points whose distances have the median",
     "class": "the fit of one class of several",
     "sample": "points drawn from a fitted density",
+    "box points": "the shifts of the lattice that integrates over a box",
+    "entropy points": "points drawn from a density whose entropy is asked for",
+    "region points": "points drawn from a density whose level sets are asked for",
     "reservoir": "points that stand for rows which a loaded or fitted density does not have any "
     "more",
     "reservoir rows": "which of the rows kept of earlier batches stay",

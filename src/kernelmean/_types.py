@@ -17,7 +17,9 @@ IntVector: TypeAlias = NDArray[np.intp]  # rows of X
 Space: TypeAlias = Literal["rkhs", "l2"]
 Constraint: TypeAlias = Literal["simplex", "simplex-projection", "sum-to-one"] | None
 Solver: TypeAlias = Literal["cholesky", "cg"]
-StopReason: TypeAlias = Literal["tol", "k_max", "rank", "distinct", "fixed", "error", "likelihood"]
+StopReason: TypeAlias = Literal[
+    "tol", "k_max", "rank", "distinct", "fixed", "error", "likelihood", "derived"
+]
 RandomState: TypeAlias = (
     int | np.integer[Any] | np.random.Generator | np.random.RandomState | Streams | None
 )

@@ -101,7 +101,7 @@ def test_a_full_density_and_names_and_files(tmp_path):
 
 def test_what_is_no_gaussian_mixture_is_refused():
     X = cloud(2)
-    with pytest.raises(ValueError, match="only a Gaussian density"):
+    with pytest.raises(ValueError, match="needs a Gaussian kernel"):
         fitted(X, kernel="laplacian").to_gaussian_mixture()
     signed = fitted(X)
     signed.mean_ = km.sparse_kernel_mean(X, space="l2", k=40, engine="naive", random_state=0)
@@ -110,7 +110,7 @@ def test_what_is_no_gaussian_mixture_is_refused():
         signed.to_gaussian_mixture()
     half = fitted(X)
     half.mean_ = km.KernelMean(X[:2], np.array([0.2, 0.3]), km.Gaussian(1.0), "l2", None, 2)
-    with pytest.raises(ValueError, match=r"sum to one, these to 0\.5"):
+    with pytest.raises(ValueError, match=r"sum to one, and these sum to 0\.5"):
         half.to_gaussian_mixture()
 
 

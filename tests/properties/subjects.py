@@ -215,6 +215,19 @@ def sparse_kernel_mean(case: Case) -> PartFacts:
     return _mean(case.mean(), case)
 
 
+@subject("Estimate", holds=EVERY - {"parts"})  # all points in memory
+def questions(case: Case) -> PartFacts:
+    options = {**case.common, "kernel": km.Gaussian(case.kernel.length)}
+    options.pop("bandwidth", None)
+    mean = km.kernel_mean(case.X, space="l2", sample_weight=case.w, **options)
+    # What does not go by the axes: the data are turned too.
+    return {
+        "expectation": Fact(mean.expectation()[None], "points"),
+        "variances": Fact(np.linalg.eigvalsh(mean.covariance()), power=2.0),
+        "probability": Fact(float(mean.probability(random_state=case.seed))),
+    }
+
+
 @subject("SparseKernelMean.refit")
 def refit(case: Case) -> PartFacts:
     old = case.mean(
@@ -306,6 +319,18 @@ def density_of_batches(case: Case) -> PartFacts:
     fitted = km.SparseKDE(**{**case.chosen, "selection": selection, "k": 1000})
     fitted.partial_fit(case.X, sample_weight=case.w).partial_fit(case.Z, sample_weight=case.v)
     return _density(fitted, case)
+
+
+@subject("KernelDensity.fit", "KernelDensity", scaled=False, holds=EVERY - {"parts"})
+def full_density(case: Case) -> PartFacts:
+    """By a length of one's own: scikit-learn's rules count rows, and do not see their scale."""
+    name = case.kernel.name if case.kernel.name in NAMED else "gaussian"
+    options = {"kernel": name, "bandwidth": case.kernel.length, "engine": case.engine}
+    fitted = km.KernelDensity(**options).fit(case.X, sample_weight=case.w)
+    return {
+        "length": Fact(fitted.bandwidth_, power=1.0),
+        "logs": Fact(fitted.score_samples(case.Q), "log", -case.d),
+    }
 
 
 @subject("SparseKDEClassifier.fit", "SparseKDEClassifier", holds=EVERY - {"parts"})
@@ -514,6 +539,8 @@ EXCUSED = {
     "read": "tests/files",
     "DriftMonitor": "tests/monitoring: rows in their order, units and monotone maps there",
     "Alarm": "tests/monitoring: what a monitor raises",
+    "DensityModes": "tests/mean/questions/test_levels.py",
+    "HighestDensityRegion": "tests/mean/questions/test_levels.py",
     "engines": "tests/engines",
     "plot": "tests/plot: pictures of what is tested here",
     "report": "tests/report: pages of what is tested here",

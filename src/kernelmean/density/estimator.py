@@ -28,7 +28,10 @@ from kernelmean.fitting.full import full_mean
 from kernelmean.fitting.settings import FEWEST_DENSITY_CENTERS
 from kernelmean.fitting.stream import MeanStream
 from kernelmean.mean import sampling
+from kernelmean.mean.expansion import KernelMean
 from kernelmean.mean.loading import load_mean
+from kernelmean.mean.questions.asking import Columns
+from kernelmean.mean.questions.methods import Asked, DensityQuestions
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.samples import ArraySample, Sample, WeightedSample, estimators
 
@@ -46,7 +49,7 @@ def _is_sparse(estimator: SparseKDE) -> bool:
     return True
 
 
-class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
+class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[misc]
     """Density on k ≪ n centres: the likeliest, or a copy of a kernel density estimate.
 
     It is nonnegative and of integral one. The interface is that of
@@ -348,18 +351,23 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self._reservoir = self._drawn_rows(rows, share)
         return self._go_on(stream, by_likelihood)
 
-    def score_samples(self, X: ArrayLike) -> Vector:
+    def score_samples(self, X: ArrayLike, *, missing: str = "error") -> Vector:
         """The log-density at each row of X, normalised in any dimension.
 
         Parameters
         ----------
         X : array-like of shape (q, d)
             The points, one per row.
+        missing : {'error', 'marginal'}, default='error'
+            What to do with NaN: refuse it, or take the marginal density of the columns that a row
+            has, which is log f = 0 where it has none. The latter needs a Gaussian kernel, and is a
+            density in as many dimensions as the row has values: compare such rows with others that
+            miss the same columns.
 
         Returns
         -------
         ndarray of shape (q,)
-            log f at each point. Time O(q·k·d).
+            log f at each point. Time O(q·k·d), and O(k·d³) for each set of columns that rows miss.
 
         See Also
         --------
@@ -375,6 +383,8 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         True
         """
         check_is_fitted(self)
+        if _checks.choice(missing, "missing", ("error", "marginal")) == "marginal":
+            return self.mean_.log(estimators.incomplete(self, X), missing="marginal")
         return self.mean_.log(estimators.queries(self, X))
 
     def score(self, X: ArrayLike, y: ArrayLike | None = None) -> float:
@@ -433,40 +443,6 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         return self.mean_.log_gradient(estimators.queries(self, X))
-
-    def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Points:
-        """Draw random points from the fitted density.
-
-        Parameters
-        ----------
-        n_samples : int, default=1
-            How many points to draw.
-        random_state : int, RandomState instance, numpy.random.Generator or None, default=None
-            Seeds the draw.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, d)
-            The points, one per row. Time O(n_samples·d).
-
-        See Also
-        --------
-        score_samples : The log-density of points.
-
-        Examples
-        --------
-        >>> import numpy as np, kernelmean as km
-        >>> X = np.random.default_rng(0).normal(size=(500, 2))
-        >>> density = km.SparseKDE(k=40, random_state=0).fit(X)
-        >>> density.sample(3, random_state=0).shape
-        (3, 2)
-        """
-        check_is_fitted(self)
-        return sampling.draw(
-            self.mean_,
-            _checks.count(n_samples, "n_samples"),
-            _checks.streams(random_state).of("sample"),
-        )
 
     def to_gaussian_mixture(self) -> GaussianMixture:
         """The fitted density as scikit-learn's Gaussian mixture, which it is.
@@ -596,6 +572,34 @@ class SparseKDE(DensityMixin, BaseEstimator):  # type: ignore[misc]
         if mean.columns is not None:
             fitted.feature_names_in_ = np.array(mean.columns, dtype=object)
         return fitted._become(mean, mean.log_quantiles)
+
+    def _asked(self) -> Asked:
+        check_is_fitted(self)
+        columns = Columns(self.n_features_in_, estimators.column_names(self))
+        return Asked(self.mean_.expansion, columns)
+
+    def _again(self, mean: KernelMean, names: tuple[str, ...] | None) -> Self:
+        """A fitted estimator of a part of this density."""
+        part: Density = mean
+        if isinstance(self.mean_, SparseKernelMean):
+            part = self.mean_._again(mean, names)
+        by_likelihood = self.target_ == "likelihood"
+        fitted = type(self)(
+            kernel=mean.kernel,
+            scale=mean.scale,
+            k="auto" if by_likelihood or not self.sparse else part.k,
+            spread=mean.atoms.kind if self.sparse else "auto",
+            target=self.target_ if self.sparse else "auto",
+            sparse=self.sparse,
+            engine=self.engine,
+            random_state=self.random_state,
+        )
+        fitted.n_features_in_ = mean.dimension
+        if names is not None:
+            fitted.feature_names_in_ = np.array(names, dtype=object)
+        fitted._become(part, None)
+        fitted.target_ = self.target_
+        return fitted
 
     def _go_on(self, stream: MeanStream, by_likelihood: bool) -> Self:
         assert self._reservoir is not None

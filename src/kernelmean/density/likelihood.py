@@ -22,6 +22,7 @@ from kernelmean.fitting.settings import FitSettings, density_limit
 from kernelmean.fitting.spreads import kinds
 from kernelmean.kernels import Gaussian, Kernel, SpreadKind
 from kernelmean.mean import scaling
+from kernelmean.mean.covariances import without
 from kernelmean.mean.expansion import AnyMean
 from kernelmean.mean.loaded import LoadedSample
 from kernelmean.mean.value import SparseKernelMean
@@ -123,7 +124,7 @@ class LikelihoodFit:
     def _written(self, mixture: Gaussians, origin: Vector, kernel: Kernel) -> SparseKernelMean:
         """S_a = V_a − σ²I, the heaviest atom first."""
         order = np.argsort(-mixture.weights, kind="stable")
-        spreads = _without(mixture.covariances[order], kernel.length**2)
+        spreads = without(mixture.covariances[order], kernel.length**2)
         data = self.data
         means = mixture.means[order] + origin
         nearest = data.cloud.nearest(means).distances()
@@ -168,14 +169,3 @@ def _scott(rows: Rows, widths: Vector) -> Vector:
     """(d,) Scott's bandwidth of each column, with a robust width in the place of its deviation."""
     scott: Vector = rows.size ** (-1.0 / (rows.dimension + 4)) * widths
     return scott
-
-
-def _without(covariances: np.ndarray, variance: float) -> np.ndarray:
-    """V − σ²I, symmetric to the last bit, with no negative eigenvalue left by rounding."""
-    if covariances.ndim == 1:
-        return np.maximum(covariances - variance, 0.0)
-    values, vectors = np.linalg.eigh(covariances)
-    spreads = (vectors * np.maximum(values - variance, 0.0)[:, None, :]) @ np.swapaxes(
-        vectors, 1, 2
-    )
-    return np.asarray(0.5 * (spreads + np.swapaxes(spreads, 1, 2)))

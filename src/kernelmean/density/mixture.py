@@ -12,12 +12,11 @@ from kernelmean import _checks
 from kernelmean._types import Vector
 from kernelmean.density.fitting import Density
 from kernelmean.mean.covariances import covariances, seen_from_kernel
+from kernelmean.mean.questions.mixture import refuse_others
 from kernelmean.mean.value import LEVELS
 
 if TYPE_CHECKING:
     from sklearn.mixture import GaussianMixture
-
-SUM_SLACK = 1e-10  # by which Σα of a density may differ from 1, as much as log-densities then do
 
 
 def gaussian_mixture(density: Density) -> GaussianMixture:
@@ -27,8 +26,8 @@ def gaussian_mixture(density: Density) -> GaussianMixture:
     """
     from sklearn.mixture import GaussianMixture  # slow to import, and seldom needed
 
-    _refuse_others(density)
     mean = density.expansion
+    refuse_others(mean, "a Gaussian mixture")
     live = np.flatnonzero(mean.weights)
     k = len(live)
     d = mean.dimension
@@ -57,21 +56,6 @@ def mean_log_density(log_quantiles: Vector | None) -> float:
     if log_quantiles is None:
         return float("nan")
     return float(np.trapezoid(log_quantiles, LEVELS))
-
-
-def _refuse_others(density: Density) -> None:
-    """A ValueError for what is no mixture of Gaussian densities."""
-    mean = density.expansion
-    if not (mean.kernel.traits.spreads and mean.is_density):
-        raise ValueError(
-            "only a Gaussian density with nonnegative weights is a Gaussian mixture: fit with "
-            "kernel='gaussian', in space='l2' with constraint='simplex'."
-        )
-    if abs(float(mean.weights.sum()) - 1.0) > SUM_SLACK:
-        raise ValueError(
-            f"the weights of a Gaussian mixture sum to one, these to {mean.weights.sum():.6g}: "
-            "fit or refit with constraint='simplex'."
-        )
 
 
 def _inverse_roots(covariances: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelmean._types import Matrix, Vector
 from kernelmean.kernels import Spreads
-from kernelmean.mean.expansion import KernelMean
+
+if TYPE_CHECKING:
+    from kernelmean.mean.expansion import KernelMean
 
 
 def seen_from_kernel(mean: KernelMean, P: Matrix) -> Matrix:
@@ -30,3 +34,14 @@ def deviations(covariances: NDArray[np.float64]) -> Vector:
     """(k,) standard deviations, over the directions of each covariance (k, m, m) on average."""
     found: Vector = np.sqrt(np.trace(covariances, axis1=1, axis2=2) / covariances.shape[1])
     return found
+
+
+def without(covariances: NDArray[np.float64], variance: float) -> NDArray[np.float64]:
+    """V − σ²I, symmetric to the last bit, with no negative eigenvalue left by rounding."""
+    if covariances.ndim == 1:
+        return np.maximum(covariances - variance, 0.0)
+    values, vectors = np.linalg.eigh(covariances)
+    spreads = (vectors * np.maximum(values - variance, 0.0)[:, None, :]) @ np.swapaxes(
+        vectors, 1, 2
+    )
+    return np.asarray(0.5 * (spreads + np.swapaxes(spreads, 1, 2)))

@@ -17,6 +17,9 @@ from kernelmean.engines import Engine, KernelSums
 from kernelmean.kernels import Atoms, Kernel, Spreads
 from kernelmean.linalg.gram import log_total, weighted_products
 from kernelmean.mean import scaling, sums
+from kernelmean.mean.questions.asking import Columns
+from kernelmean.mean.questions.methods import Asked, DensityQuestions
+from kernelmean.mean.questions.parts import log_with_missing
 from kernelmean.samples import Queries
 
 # Products of atoms up to which a distance is taken term by term: about a second's work.
@@ -34,7 +37,7 @@ class AnyMean(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class KernelMean:
+class KernelMean(DensityQuestions):
     """f = Σ_a α_a φ(·, c_a): a kernel mean as a sum over its centres.
 
     With every point of a sample a centre it is the full kernel mean. It takes O(k·d) per evaluated
@@ -133,13 +136,16 @@ class KernelMean:
             ),
         )
 
-    def log(self, Q: ArrayLike | Queries) -> Vector:
+    def log(self, Q: ArrayLike | Queries, *, missing: str = "error") -> Vector:
         """The logarithm of f at the query points, without underflow.
 
         Parameters
         ----------
         Q : array-like of shape (q, d)
             The query points, one per row.
+        missing : {'error', 'marginal'}, default='error'
+            What to do with NaN: refuse it, or take the marginal of the columns that a row has,
+            which is 0 where it has none. The latter needs a Gaussian density.
 
         Returns
         -------
@@ -163,6 +169,10 @@ class KernelMean:
         array([-4803.6])
         """
         self._need_density("log")
+        if _checks.choice(missing, "missing", ("error", "marginal")) == "marginal":
+            return log_with_missing(
+                self, _checks.incomplete_points(np.asarray(Q), "Q", self.dimension)
+            )
         formula = self.kernel.formula(self.dimension)
         return self._over(
             Q,
@@ -349,6 +359,12 @@ class KernelMean:
         return self
 
     # What the rest of the package asks of a mean; not part of the public surface.
+
+    def _asked(self) -> Asked:
+        return Asked(self, Columns(self.dimension, None))
+
+    def _again(self, mean: KernelMean, names: tuple[str, ...] | None) -> KernelMean:
+        return mean
 
     def _over(self, Q: ArrayLike | Queries, function: Callable[[Points], Any]) -> Points:
         """``function`` of the query points in the coordinates of the kernel, where they lie."""

@@ -20,7 +20,7 @@ KNOWN_WORDS: dict[str, tuple[object, ...]] = {
     "space": kernels.SPACES,
     "constraint": coefficients.CONSTRAINTS,
     "solver": coefficients.SOLVERS,
-    "stop_reason": ("tol", "k_max", "rank", "distinct", "fixed", "error", "likelihood"),
+    "stop_reason": ("tol", "k_max", "rank", "distinct", "fixed", "error", "likelihood", "derived"),
 }
 ROUNDING = 1e-9  # of the largest eigenvalue: as negative as that of a flat cell may be
 # Modules that read files of another kind; the topics above know how, and are imported when needed.

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from kernelmean._types import IntVector, Points
 from kernelmean.kernels import Spreads
 from kernelmean.mean import scaling
-from kernelmean.mean.expansion import AnyMean, expansion_of
+
+if TYPE_CHECKING:
+    from kernelmean.mean.expansion import AnyMean
 
 
 def draw(
@@ -18,7 +22,7 @@ def draw(
     The step is drawn from the kernel, and another from the spread of the centre. Without
     ``kernel_noise`` only the latter: points like those of the sample rather than of its density.
     """
-    expansion = expansion_of(mean)
+    expansion = mean.expansion
     cumulative = np.cumsum(expansion.weights)
     found = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
     rows = np.minimum(found, expansion.k - 1)

@@ -36,6 +36,8 @@ from kernelmean.mean.certificate import Certificate, Comparison, kernel_means
 from kernelmean.mean.expansion import AnyMean, KernelMean, freeze
 from kernelmean.mean.gauge import Candidate, Gauge
 from kernelmean.mean.loaded import LoadedSample
+from kernelmean.mean.questions.asking import Columns
+from kernelmean.mean.questions.methods import Asked, DensityQuestions
 from kernelmean.samples import Queries, Sample, WeightedSample
 
 ARRAYS = (
@@ -57,7 +59,7 @@ WORDS = ("space", "selection", "stop_reason", "constraint", "solver")
 
 
 @dataclass(frozen=True, eq=False)
-class SparseKernelMean:
+class SparseKernelMean(DensityQuestions):
     """z = Σ_a α_a φ(·, c_a) ≈ z̄ = Σ_j p_j φ(·, x_j), with k centres for n points.
 
     It is a frozen value that :func:`sparse_kernel_mean` makes. It evaluates itself at O(k·d) per
@@ -94,10 +96,11 @@ class SparseKernelMean:
         E_1, …, E_k, with err² = ‖z̄‖² + E; None where ``kappa`` is.
     jitter : float
         What was added to the diagonal of the k × k matrix so that its Cholesky factor exists.
-    stop_reason : {'tol', 'k_max', 'rank', 'distinct', 'fixed', 'error', 'likelihood'}
+    stop_reason : {'tol', 'k_max', 'rank', 'distinct', 'fixed', 'error', 'likelihood', 'derived'}
         Why no further centre was taken; "error": the estimated relative error is at most what was
         asked for, 1 % where centres may have spreads and nothing was;
-        "likelihood": rows that were held out asked for no more.
+        "likelihood": rows that were held out asked for no more; "derived": it is a marginal or a
+        conditional of another mean.
     n_points : float
         The number n of points; for a weighted sample the sum of its weights, or Kish's effective
         size.
@@ -214,7 +217,7 @@ class SparseKernelMean:
         found = self.estimated_error
         error = "" if found is None else f", estimated error: {found:.2g}"
         kernel = str(self.kernel)
-        if self.kappa is None:
+        if self.kappa is None and self.stop_reason != "derived":
             kernel = f"each at least {self.kernel.length:.3g} wide"
         scaled = "" if self.scale is None else ", scaled"
         return (
@@ -254,13 +257,16 @@ class SparseKernelMean:
         """
         return self.expansion(Q)
 
-    def log(self, Q: ArrayLike | Queries) -> Vector:
+    def log(self, Q: ArrayLike | Queries, *, missing: str = "error") -> Vector:
         """The logarithm of z at the query points, without underflow.
 
         Parameters
         ----------
         Q : array-like of shape (q, d)
             The query points, one per row.
+        missing : {'error', 'marginal'}, default='error'
+            What to do with NaN: refuse it, or take the marginal of the columns that a row has,
+            which is 0 where it has none. The latter needs a Gaussian density.
 
         Returns
         -------
@@ -284,7 +290,7 @@ class SparseKernelMean:
         >>> mean.log([[100.0]]).round(1)
         array([-4901.2])
         """
-        return self.expansion.log(Q)
+        return self.expansion.log(Q, missing=missing)
 
     def gradient(self, Q: ArrayLike | Queries) -> Points:
         """The gradient ∇z at the query points; a centre adds nothing at its own kink.
@@ -697,6 +703,33 @@ class SparseKernelMean:
 
     # The rest is how the value works inside.
 
+    def _asked(self) -> Asked:
+        return Asked(self.expansion, Columns(self.dimension, self.columns))
+
+    def _again(self, mean: KernelMean, names: tuple[str, ...] | None) -> SparseKernelMean:
+        """A part of this density: nothing of what is known of the fit holds for it."""
+        return replace(
+            self,
+            centers=mean.centers,
+            weights=mean.weights,
+            scale=mean.scale,
+            spreads=mean.spreads,
+            columns=names,
+            indices=None,
+            radii=np.full(mean.k, np.inf),
+            cover=math.nan,
+            incoherence=math.nan,
+            kappa=None,
+            indicator=None,
+            stop_reason="derived",
+            center_mass=None,
+            nearest_bound=None,
+            log_quantiles=None,
+            nested=False,
+            merging_error=None,
+            estimated_error=None,
+        )
+
     @property
     def _bounded(self) -> bool:
         return (
@@ -763,6 +796,11 @@ class SparseKernelMean:
 
     def _required_kappa(self, method: str) -> Vector:
         """κ, or a ValueError where no kernel mean was approximated."""
+        if self.kappa is None and self.stop_reason == "derived":
+            raise ValueError(
+                f"this density is a part of another, and nothing is known of its kernel mean: "
+                f"{method} needs that; use the density that it was taken from."
+            )
         if self.kappa is None:
             raise ValueError(
                 f"this density was fitted by likelihood and is near to no kernel mean: {method} "

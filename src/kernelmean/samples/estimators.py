@@ -63,6 +63,18 @@ def queries(estimator: Any, X: ArrayLike) -> Queries:
     return check_queries(X, estimator.engine, "X", estimator.n_features_in_)
 
 
+def incomplete(estimator: Any, X: ArrayLike) -> Points:
+    """Rows to evaluate at, in which NaN stands for what is missing."""
+    with _naming_columns(X):
+        checked: Points = validate_data(
+            estimator, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan"
+        )
+    known = checked[~np.isnan(checked)]
+    if len(known):
+        _checks.within_reach(float(known.min()), float(known.max()), "X")
+    return checked
+
+
 def sample_and_labels(
     estimator: Any, X: ArrayLike, y: ArrayLike, least: int = 1
 ) -> tuple[Sample, np.ndarray[Any, Any]]:

@@ -1,0 +1,114 @@
+"""What users ask with: columns by name or position, values for some of them, bounds of a box."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kernelmean._types import ArrayLike, IntVector, Vector
+
+
+class Columns(NamedTuple):
+    """The columns of a density: how many, and their names where they have any."""
+
+    dimension: int
+    names: tuple[str, ...] | None
+
+    def position(self, column: Any) -> int:
+        """The position of a column that is named or counted; from the end where it is negative."""
+        if isinstance(column, str):
+            if self.names is None:
+                raise ValueError(
+                    f"the columns have no names, so {column!r} is none of them: give a position "
+                    f"from 0 to {self.dimension - 1}."
+                )
+            if column not in self.names:
+                raise ValueError(f"unknown column {column!r}; there are {list(self.names)}.")
+            return self.names.index(column)
+        if isinstance(column, bool) or not isinstance(column, numbers.Integral):
+            raise TypeError(f"a column is a name or a position, got {column!r}.")
+        if not -self.dimension <= int(column) < self.dimension:
+            raise ValueError(f"there is no column {column}: there are {self.dimension}, from 0 on.")
+        return int(column) % self.dimension
+
+    def positions(self, columns: Any) -> IntVector:
+        """The positions of one column or several, no two of them the same."""
+        several = [columns] if isinstance(columns, str | numbers.Integral) else list(columns)
+        if not several:
+            raise ValueError("at least one column is needed.")
+        found = [self.position(column) for column in several]
+        if len(set(found)) < len(found):
+            raise ValueError(f"a column is named twice in {several}.")
+        return np.array(found, dtype=np.intp)
+
+    def values(self, given: Mapping[Any, float]) -> tuple[IntVector, Vector]:
+        """The positions of the columns that are given, and their values."""
+        if not isinstance(given, Mapping) or not given:
+            raise TypeError(f"given= maps columns to values, as {{'x': 1.2}}, got {given!r}.")
+        columns = self.positions(list(given))
+        if len(columns) == self.dimension:
+            raise ValueError("every column is given: at least one must be left free.")
+        values = [_number(value, column) for column, value in given.items()]
+        if not np.isfinite(values).all():
+            raise ValueError(f"the given values must be finite, got {dict(given)}.")
+        return columns, np.array(values)
+
+    def bounds(self, given: ArrayLike | Mapping[Any, float] | None, absent: float) -> Vector:
+        """(d,) bounds of a box, ``absent`` where there is none."""
+        found = np.full(self.dimension, absent)
+        if given is None:
+            return found
+        if isinstance(given, Mapping):
+            for column, bound in given.items():
+                found[self.position(column)] = absent if bound is None else _number(bound, column)
+        else:
+            several = np.ravel(np.asarray(given, dtype=object))
+            if len(several) != self.dimension:
+                raise ValueError(
+                    f"a bound for each of {self.dimension} columns is needed, got {len(several)}; "
+                    "name the columns that have any, as {'x': 0.0}."
+                )
+            for t, bound in enumerate(several):
+                found[t] = absent if bound is None else _number(bound, t)
+        if np.isnan(found).any():
+            raise ValueError("a bound is NaN; use None where there is none.")
+        return found
+
+    def named(self, positions: Sequence[int] | IntVector) -> tuple[str, ...] | None:
+        """The names of some columns."""
+        return None if self.names is None else tuple(self.names[t] for t in positions)
+
+
+def _number(value: Any, column: Any) -> float:
+    """A value of a column as a float."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"the value of column {column!r} must be a number, got {value!r}.")
+    return float(value)
+
+
+def places(x: ArrayLike, d: int, name: str) -> Vector:
+    """(q, d) numbers, of which only NaN is refused; (q,) or a single one is taken for d = 1."""
+    found = np.asarray(x, dtype=np.float64)
+    if d == 1 and found.ndim <= 1:
+        found = found.reshape(-1, 1)
+    elif found.ndim == 1 and len(found) == d:
+        found = found.reshape(1, d)
+    if found.ndim != 2 or found.shape[1] != d:
+        raise ValueError(
+            f"{name} needs one row per place with {d} columns, or column= for one of them; got the "
+            f"shape {np.shape(x)}."
+        )
+    if np.isnan(found).any():
+        raise ValueError(f"{name} holds NaN; remove or impute it first.")
+    return found
+
+
+def levels(p: ArrayLike) -> Vector:
+    """Probabilities between 0 and 1, one-dimensional."""
+    found = np.atleast_1d(np.asarray(p, dtype=np.float64))
+    if found.ndim != 1 or not bool(((found >= 0.0) & (found <= 1.0)).all()):
+        raise ValueError("p holds probabilities between 0 and 1, as a number or a list of them.")
+    return found

@@ -1,0 +1,491 @@
+"""The questions as methods, the same for a mean, a sparse mean and an estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+
+from kernelmean import _checks
+from kernelmean._types import ArrayLike, Matrix, Points, RandomState, Vector
+from kernelmean.mean import sampling, scaling
+from kernelmean.mean.questions import boxes, levels, parts
+from kernelmean.mean.questions.asking import Columns
+from kernelmean.mean.questions.asking import levels as checked_levels
+from kernelmean.mean.questions.asking import places as checked_places
+from kernelmean.mean.questions.mixture import Mixture
+from kernelmean.mean.questions.values import DensityModes, Estimate, HighestDensityRegion
+
+if TYPE_CHECKING:
+    from kernelmean.mean.expansion import KernelMean
+
+CLIMBING_STEP = 1e-3  # bandwidths: below it a climber has arrived, before peaks are refined
+CLIMBING_STEPS = 10_000
+
+
+class Asked(NamedTuple):
+    """A density and the names of its columns."""
+
+    mean: KernelMean
+    columns: Columns
+
+
+class DensityQuestions:
+    """What a density can be asked; whoever has it says which density, and makes one again."""
+
+    def _asked(self) -> Asked:
+        """The density in question."""
+        raise NotImplementedError
+
+    def _again(self, mean: KernelMean, names: tuple[str, ...] | None) -> Self:
+        """Another density of the same kind, with other columns."""
+        raise NotImplementedError
+
+    def cdf(self, x: ArrayLike, column: str | int | None = None) -> Vector:
+        """The distribution function of each column, P(column ≤ x).
+
+        The distribution function of all columns together is ``probability(upper=x)``.
+
+        Parameters
+        ----------
+        x : float, array-like of shape (q,) or (q, d)
+            The places: numbers for one column, rows for all of them.
+        column : str, int or None, default=None
+            The name or the position of one column; None for every column, or for the only one.
+
+        Returns
+        -------
+        ndarray of shape (q,) or (q, d)
+            The probabilities; of shape (q,) for one column. Time O(q·k) per column.
+
+        Raises
+        ------
+        ValueError
+            If the kernel is not a Gaussian, or the mean is no density.
+
+        See Also
+        --------
+        quantile : Its inverse.
+        probability : The probability of a box.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).normal(size=(5000, 2))
+        >>> density = km.SparseKDE(random_state=0).fit(X)
+        >>> density.cdf([0.0, 2.0], column=1).round(1)
+        array([0.5, 1. ])
+        >>> density.cdf([[0.0, 0.0]]).shape
+        (1, 2)
+        """
+        mean, columns = self._asked()
+        mixture = Mixture.of(mean, "cdf")
+        if column is None and columns.dimension > 1:
+            each = enumerate(checked_places(x, columns.dimension, "x").T)
+            return np.column_stack([levels.column_of(mixture, t).cdf(some) for t, some in each])
+        one = columns.position(0 if column is None else column)
+        return levels.column_of(mixture, one).cdf(checked_places(x, 1, "x")[:, 0])
+
+    def quantile(self, p: ArrayLike, column: str | int | None = None) -> Vector:
+        """The quantiles of each column: the x with P(column ≤ x) = p.
+
+        Parameters
+        ----------
+        p : float or array-like of shape (q,)
+            Probabilities from 0 to 1; these two have −∞ and ∞.
+        column : str, int or None, default=None
+            The name or the position of one column; None for every column, or for the only one.
+
+        Returns
+        -------
+        ndarray of shape (q,) or (q, d)
+            The quantiles; of shape (q,) for one column. Time O(q) per column beyond a table of
+            O(k) nodes, which takes O(k²); levels below 1e-5 or above 1 − 1e-5 take O(k) each.
+
+        Raises
+        ------
+        ValueError
+            If the kernel is not a Gaussian, the mean is no density, or p is no probability.
+
+        See Also
+        --------
+        cdf : Its inverse.
+        hdr : The smallest region that holds a given probability.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).normal(size=(5000, 1))
+        >>> density = km.SparseKDE(random_state=0).fit(X)
+        >>> density.quantile([0.025, 0.5, 0.975]).round(0) + 0.0
+        array([-2.,  0.,  2.])
+        """
+        mean, columns = self._asked()
+        mixture = Mixture.of(mean, "quantile")
+        wanted = checked_levels(p)
+        if column is None and columns.dimension > 1:
+            each = range(columns.dimension)
+            return np.column_stack([levels.column_of(mixture, t).quantile(wanted) for t in each])
+        one = columns.position(0 if column is None else column)
+        return levels.column_of(mixture, one).quantile(wanted)
+
+    def probability(
+        self,
+        lower: ArrayLike | Mapping[Any, float] | None = None,
+        upper: ArrayLike | Mapping[Any, float] | None = None,
+        *,
+        error: float = 1e-5,
+        random_state: RandomState = None,
+    ) -> Estimate:
+        """The probability of a box, P(lower ≤ x ≤ upper in every column).
+
+        It is a closed form where the covariances of the bounded columns are diagonal in the
+        coordinates of the data, as those of points and round atoms are unless ``scale`` turns
+        them. Otherwise each component is integrated by a lattice that is shifted at random.
+
+        Parameters
+        ----------
+        lower : array-like of shape (d,), mapping or None, default=None
+            The lower bounds, or those of some columns by name or position; None for no bound.
+        upper : array-like of shape (d,), mapping or None, default=None
+            The upper bounds, likewise.
+        error : float, default=1e-5
+            The standard error at which the lattice is dense enough.
+        random_state : int, RandomState instance, numpy.random.Generator or None, default=None
+            Seeds the shifts of the lattice.
+
+        Returns
+        -------
+        Estimate
+            The probability, a float with its ``standard_error``, which is 0 for closed forms. Time
+            O(k·m²) for m bounded columns, times some thousand points without a closed form.
+
+        Raises
+        ------
+        ValueError
+            If the kernel is not a Gaussian, the mean is no density, or a lower bound exceeds an
+            upper one.
+
+        See Also
+        --------
+        cdf : The probability of a half-line.
+        conditional : The density where some columns are known.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).normal(size=(5000, 2))
+        >>> density = km.SparseKDE(random_state=0).fit(X)
+        >>> round(density.probability([-1.0, -1.0], [1.0, 1.0], random_state=0), 2)
+        0.47
+        >>> round(density.probability({0: 0.0}), 1)
+        0.5
+        """
+        mean, columns = self._asked()
+        low = columns.bounds(lower, -np.inf)
+        high = columns.bounds(upper, np.inf)
+        crossed = np.flatnonzero(low > high)
+        if len(crossed):
+            t = int(crossed[0])
+            raise ValueError(
+                f"the lower bound {low[t]:g} of column {t} exceeds its upper bound {high[t]:g}."
+            )
+        rng = _checks.streams(random_state).of("box points")
+        goal = _checks.number(error, "error", above=0.0)
+        return boxes.probability(
+            Mixture.of(mean, "probability"), boxes.Box.of(low, high), goal, rng
+        )
+
+    def marginal(self, columns: Any) -> Self:
+        """The density of some of the columns, whatever the others are.
+
+        Parameters
+        ----------
+        columns : str, int or sequence of them
+            Names or positions, in the order wanted.
+
+        Returns
+        -------
+        SparseKDE, SparseKernelMean or KernelMean
+            A density of the same kind as this one, with the names of its columns. Time O(k·d³).
+
+        Raises
+        ------
+        ValueError
+            If the kernel is not a Gaussian, the mean is no density, or a column is unknown.
+
+        See Also
+        --------
+        conditional : The density of the others where some are known.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).normal(size=(500, 3))
+        >>> density = km.SparseKDE(k=40, random_state=0).fit(X)
+        >>> density.marginal([2, 0]).score_samples([[0.0, 0.0]]).shape
+        (1,)
+        """
+        mean, known = self._asked()
+        positions = known.positions(columns)
+        return self._again(parts.marginal(mean, positions), known.named(positions))
+
+    def conditional(self, given: Mapping[Any, float]) -> Self:
+        """The density of the other columns where some have known values.
+
+        Parameters
+        ----------
+        given : mapping
+            Values by the name or the position of their column.
+
+        Returns
+        -------
+        SparseKDE, SparseKernelMean or KernelMean
+            A density of the same kind as this one, of the columns that are left, with their names.
+            Time O(k·d³).
+
+        Raises
+        ------
+        ValueError
+            If the kernel is not a Gaussian, the mean is no density, a column is unknown or none is
+            left.
+
+        See Also
+        --------
+        marginal : The density of some columns where nothing is known of the others.
+        sample : Draws whole rows with given values.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> x = np.random.default_rng(0).normal(size=(5000, 1))
+        >>> X = np.hstack([x, x + 0.1 * np.random.default_rng(1).normal(size=x.shape)])
+        >>> density = km.SparseKDE(random_state=0).fit(X)
+        >>> density.conditional({0: 1.0}).expectation().round(1)
+        array([1.])
+        """
+        mean, known = self._asked()
+        positions, values = known.values(given)
+        free = np.setdiff1d(np.arange(known.dimension), positions)
+        return self._again(parts.conditional(mean, positions, values), known.named(free))
+
+    def expectation(self) -> Vector:
+        """The mean of the distribution, Σ_a α_a c_a.
+
+        Returns
+        -------
+        ndarray of shape (d,)
+            One number per column. Time O(k·d).
+
+        Raises
+        ------
+        ValueError
+            If the kernel is not a Gaussian, or the mean is no density.
+
+        See Also
+        --------
+        covariance : The spread about it.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> km.SparseKDE(bandwidth=1.0).fit(np.array([[0.0], [3.0]])).expectation()
+        array([1.5])
+        """
+        return Mixture.of(self._asked().mean, "expectation").expectation()
+
+    def covariance(self) -> Matrix:
+        """The covariance of the distribution; a kernel density is wider than its sample by σ².
+
+        Returns
+        -------
+        ndarray of shape (d, d)
+            Σ_a α_a (V_a + (c_a − μ)(c_a − μ)ᵀ), V_a the covariance of component a. Time O(k·d²).
+
+        Raises
+        ------
+        ValueError
+            If the kernel is not a Gaussian, or the mean is no density.
+
+        See Also
+        --------
+        expectation : The mean μ.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> km.SparseKDE(bandwidth=1.0).fit(np.array([[0.0], [4.0]])).covariance().round(6)
+        array([[5.]])
+        """
+        return Mixture.of(self._asked().mean, "covariance").covariance()
+
+    def entropy(self, *, random_state: RandomState = None) -> Estimate:
+        """The differential entropy −∫ f log f, in nats.
+
+        Parameters
+        ----------
+        random_state : int, RandomState instance, numpy.random.Generator or None, default=None
+            Seeds the points that are drawn from the density in more than one dimension.
+
+        Returns
+        -------
+        Estimate
+            The entropy, a float with its ``standard_error``; in one dimension by quadrature, with
+            the standard error 0. Time O(k·d) for each of 131 072 points.
+
+        Raises
+        ------
+        ValueError
+            If the mean is no density.
+
+        See Also
+        --------
+        kl_divergence : The relative entropy of two densities.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).normal(size=(5000, 1))
+        >>> round(km.SparseKDE(random_state=0).fit(X).entropy(), 1)
+        1.4
+        """
+        mean = self._density("entropy")
+        return levels.entropy(mean, _checks.streams(random_state).of("entropy points"))
+
+    def hdr(self, level: float = 0.95, *, random_state: RandomState = None) -> HighestDensityRegion:
+        """The highest density region: the smallest one that holds a given probability.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            The probability, between 0 and 1.
+        random_state : int, RandomState instance, numpy.random.Generator or None, default=None
+            Seeds the points that are drawn from the density in more than one dimension.
+
+        Returns
+        -------
+        HighestDensityRegion
+            The threshold of the log-density, and who is inside. Time O(k·d) for each of 131 072
+            points.
+
+        Raises
+        ------
+        ValueError
+            If the mean is no density, or the level is not between 0 and 1.
+
+        See Also
+        --------
+        quantile : Intervals with equal tails.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).normal(size=(5000, 2))
+        >>> region = km.SparseKDE(random_state=0).fit(X).hdr(0.9, random_state=0)
+        >>> region.contains(X).mean().round(1)
+        np.float64(0.9)
+        """
+        mean = self._density("hdr")
+        wanted = _checks.number(level, "level", above=0.0)
+        if wanted >= 1.0:
+            raise ValueError(f"level must lie between 0 and 1, got {level!r}.")
+        return levels.region(mean, wanted, _checks.streams(random_state).of("region points"))
+
+    def modes(self) -> DensityModes:
+        """The peaks of the density, found by mean shift from every centre.
+
+        They are the peaks of this estimate; which of them chance explains is asked by
+        :class:`MeanShift`.
+
+        Returns
+        -------
+        DensityModes
+            Their places and log-densities, the highest first. Time O(k²·d) per step.
+
+        Raises
+        ------
+        ValueError
+            If the mean is no density, or its kernel has no convex profile.
+
+        See Also
+        --------
+        MeanShift : Clusters, one for each peak that is significant.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.array([[0.0, 0.0], [6.0, 6.0]])
+        >>> km.SparseKDE(bandwidth=1.0).fit(X).modes().points.shape
+        (2, 2)
+        """
+        from kernelmean.mean.climbing import DensityToClimb  # with SciPy's trees
+        from kernelmean.mean.joint_climbing import climb_together
+
+        mean = self._density("modes")
+        hill = DensityToClimb.of(mean)
+        found = climb_together(hill, hill.centers, CLIMBING_STEP, CLIMBING_STEPS, hill.length)
+        peaks = scaling.undo(mean.scale, found.peaks, mean.centers[0])
+        return DensityModes(peaks, found.log_peaks + mean.log_constant)
+
+    def sample(
+        self,
+        n_samples: int = 1,
+        random_state: RandomState = None,
+        *,
+        given: Mapping[Any, float] | None = None,
+    ) -> Points:
+        """Draw random points from the density.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            How many points to draw.
+        random_state : int, RandomState instance, numpy.random.Generator or None, default=None
+            Seeds the draw.
+        given : mapping or None, default=None
+            Values of some columns, by name or position: the others are drawn from the conditional
+            density.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, d)
+            The points, one per row, with the given values in their columns. Time O(n_samples·d).
+
+        Raises
+        ------
+        ValueError
+            If the mean is no density; with ``given``, if its kernel is not a Gaussian.
+
+        See Also
+        --------
+        conditional : The density behind ``given``.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).normal(size=(500, 2))
+        >>> density = km.SparseKDE(k=40, random_state=0).fit(X)
+        >>> density.sample(3, random_state=0).shape
+        (3, 2)
+        >>> density.sample(2, random_state=0, given={0: 1.5})[:, 0]
+        array([1.5, 1.5])
+        """
+        mean = self._density("sample")
+        count = _checks.count(n_samples, "n_samples")
+        rng = _checks.streams(random_state).of("sample")
+        if given is None:
+            return sampling.draw(mean, count, rng)
+        positions, values = self._asked().columns.values(given)
+        rows = sampling.draw(parts.conditional(mean, positions, values), count, rng)
+        return parts.completed(rows, positions, values, mean.dimension)
+
+    def _density(self, question: str) -> KernelMean:
+        """The mean, or a ValueError where it is no density."""
+        mean = self._asked().mean
+        if not mean.is_density:
+            raise ValueError(
+                f"{question} needs a density, with nonnegative weights: fit with space='l2' and "
+                "constraint='simplex', or use SparseKDE."
+            )
+        return mean

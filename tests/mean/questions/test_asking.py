@@ -1,0 +1,208 @@
+"""Questions by name, on estimators, on means, on files; and what is refused."""
+
+import copy
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import kernelmean as km
+from tests.mean.questions.mixtures import density
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=400)
+    return pd.DataFrame(
+        {"x": x, "y": x + 0.3 * rng.normal(size=400), "z": rng.exponential(size=400)}
+    )
+
+
+@pytest.fixture(scope="module", params=["likelihood", "kde", "full"])
+def fitted(request, frame):
+    if request.param == "full":
+        return km.SparseKDE(sparse=False, bandwidth=0.3).fit(frame)
+    k = 30 if request.param == "kde" else "auto"
+    return km.SparseKDE(k=k, target=request.param, random_state=0).fit(frame)
+
+
+def test_a_part_of_an_estimator_is_a_fitted_estimator_with_names(fitted, frame):
+    part = fitted.marginal(["z", "x"])
+    assert list(part.feature_names_in_) == ["z", "x"]
+    assert part.n_features_in_ == 2
+    assert part.target_ == fitted.target_
+    assert np.isfinite(part.score_samples(frame[["z", "x"]])).all()
+    rest = fitted.conditional({"y": 0.5})
+    assert list(rest.feature_names_in_) == ["x", "z"]
+    joint = fitted.score_samples(pd.DataFrame({"x": [0.4], "y": [0.5], "z": [1.0]}))
+    known = fitted.marginal("y").score_samples(pd.DataFrame({"y": [0.5]}))
+    found = rest.score_samples(pd.DataFrame({"x": [0.4], "z": [1.0]}))
+    np.testing.assert_allclose(found, joint - known, rtol=1e-9)
+    assert rest.sample(2, random_state=0).shape == (2, 2)
+
+
+def test_names_and_positions_mean_the_same(fitted):
+    assert fitted.cdf(0.3, "y") == fitted.cdf(0.3, 1) == fitted.cdf(0.3, -2)
+    assert fitted.quantile(0.3, "y") == fitted.quantile(0.3, 1)
+    named = fitted.probability({"x": 0.0}, {"z": 1.0}, random_state=0)
+    assert named == fitted.probability([0.0, None, None], [None, None, 1.0], random_state=0)
+    assert named == fitted.probability({0: 0.0}, {2: 1.0}, random_state=0)
+
+
+def test_a_part_can_be_cloned_copied_and_fitted_anew(frame, fitted):
+    from sklearn.base import clone
+
+    part = fitted.marginal(["x", "y"])
+    again = clone(part).fit(frame[["x", "y"]])
+    assert again.n_features_in_ == 2
+    for copied in (copy.deepcopy(part), pickle.loads(pickle.dumps(part))):
+        np.testing.assert_array_equal(copied.quantile([0.2], "x"), part.quantile([0.2], "x"))
+
+
+def test_a_saved_density_answers_the_same(frame, tmp_path):
+    fitted = km.SparseKDE(random_state=0).fit(frame)
+    fitted.save(tmp_path / "density.km")
+    mean, again = km.load(tmp_path / "density.km"), km.SparseKDE.load(tmp_path / "density.km")
+    for other in (mean, again):
+        np.testing.assert_array_equal(
+            other.quantile([0.1, 0.9], "z"), fitted.quantile([0.1, 0.9], "z")
+        )
+        np.testing.assert_array_equal(
+            other.conditional({"x": 1.0}).expectation(),
+            fitted.conditional({"x": 1.0}).expectation(),
+        )
+    part = mean.conditional({"x": 1.0})
+    assert part.columns == ("y", "z")
+    assert part.stop_reason == "derived"
+    part.save(tmp_path / "part.km")
+    loaded = km.load(tmp_path / "part.km")
+    assert loaded.columns == ("y", "z")
+    np.testing.assert_array_equal(loaded.log([[1.0, 0.5]]), part.log([[1.0, 0.5]]))
+
+
+@pytest.mark.parametrize("method", ["certificate", "refit"])
+def test_a_part_says_that_nothing_is_known_of_its_fit(frame, method):
+    part = km.SparseKDE(k=20, random_state=0).fit(frame).mean_.marginal("x")
+    assert part.bound is None
+    assert part.estimated_error is None
+    with pytest.raises(ValueError, match="part of another"):
+        getattr(part, method)(frame[["x"]].to_numpy())
+    assert "derived" in repr(part)
+
+
+def test_missing_values_of_frames(fitted, frame):
+    holes = frame.iloc[:4].copy()
+    holes.iloc[1, 0] = np.nan
+    found = fitted.score_samples(holes, missing="marginal")
+    assert found[0] == fitted.score_samples(frame.iloc[:1])[0]
+    part = fitted.marginal(["y", "z"]).score_samples(frame.iloc[1:2][["y", "z"]])
+    np.testing.assert_allclose(found[1], part[0], rtol=1e-12)
+    polars = fitted.score_samples(pl.from_pandas(holes), missing="marginal")
+    np.testing.assert_array_equal(polars, found)
+    with pytest.raises(ValueError, match="NaN"):
+        fitted.score_samples(holes)
+    with pytest.raises(ValueError, match="missing"):
+        fitted.score_samples(holes, missing="impute")
+
+
+def test_an_unfitted_estimator_says_so():
+    from sklearn.exceptions import NotFittedError
+
+    for question in ("modes", "expectation", "covariance", "entropy", "hdr", "sample"):
+        with pytest.raises(NotFittedError):
+            getattr(km.SparseKDE(), question)()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda f: f.marginal("w"), "unknown column 'w'"),
+        (lambda f: f.marginal(3), "no column 3"),
+        (lambda f: f.marginal([]), "at least one"),
+        (lambda f: f.marginal(["x", 0]), "twice"),
+        (lambda f: f.conditional({"x": 0.0, "y": 0.0, "z": 0.0}), "left free"),
+        (lambda f: f.conditional({"x": np.nan}), "finite"),
+        (lambda f: f.quantile(1.2), "between 0 and 1"),
+        (lambda f: f.quantile([[0.1]]), "between 0 and 1"),
+        (lambda f: f.quantile(np.nan), "between 0 and 1"),
+        (lambda f: f.cdf([0.1, 0.2]), "column="),
+        (lambda f: f.cdf(np.nan, "x"), "NaN"),
+    ],
+)
+def test_what_cannot_be_answered_is_said(fitted, call, message):
+    with pytest.raises(ValueError, match=message):
+        call(fitted)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda f: f.marginal(True),
+        lambda f: f.marginal(1.5),
+        lambda f: f.conditional([0.1]),
+        lambda f: f.conditional({}),
+        lambda f: f.conditional({"x": "big"}),
+        lambda f: f.sample(2, given=3.0),
+    ],
+)
+def test_what_is_no_question_is_a_type_error(fitted, call):
+    with pytest.raises(TypeError):
+        call(fitted)
+
+
+QUESTIONS = {
+    "cdf": (0.0, 0),
+    "quantile": (0.5, 0),
+    "probability": (),
+    "marginal": (0,),
+    "conditional": ({0: 0.0},),
+    "expectation": (),
+    "covariance": (),
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_other_kernels_say_that_they_have_no_closed_form(question):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    mean = km.kernel_mean(X, kernel=km.Laplacian(1.0), space="l2")
+    with pytest.raises(ValueError, match="needs a Gaussian kernel"):
+        getattr(mean, question)(*QUESTIONS[question])
+
+
+@pytest.mark.parametrize("question", [*QUESTIONS, "entropy", "hdr", "modes", "sample"])
+def test_what_is_no_density_says_so(question):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.raises(ValueError, match="needs a density"):
+        getattr(km.kernel_mean(X, bandwidth=1.0), question)(*QUESTIONS.get(question, ()))
+
+
+def test_weights_that_do_not_sum_to_one_say_so():
+    mean = density("points", None)
+    half = km.KernelMean(mean.centers, 0.5 * mean.weights, mean.kernel, "l2", None, 6)
+    with pytest.raises(ValueError, match=r"sum to 0\.5"):
+        half.cdf(0.0, 0)
+
+
+def test_an_estimate_is_a_float_with_an_error():
+    found = km.Estimate(0.123456, 0.0012)
+    assert isinstance(found, float)
+    assert found == 0.123456
+    assert repr(found) == "0.1235 ± 0.0012"
+    assert repr(km.Estimate(0.5)) == "0.5"
+    assert f"{found:.2f}" == "0.12"
+    assert json.loads(json.dumps(found)) == 0.123456
+    again = pickle.loads(pickle.dumps(found))
+    assert (again, again.standard_error) == (found, found.standard_error)
+
+
+def test_inputs_are_not_changed(fitted):
+    p = np.array([0.1, 0.5])
+    p.flags.writeable = False
+    fitted.quantile(p)
+    x = np.zeros((2, 3))
+    x.flags.writeable = False
+    fitted.cdf(x)
