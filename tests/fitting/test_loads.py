@@ -41,6 +41,10 @@ PATHS = {
     "k_center": lambda engine: km.k_center(X, 9, engine=engine),
     "SparseKDE": lambda engine: km.SparseKDE(k=20, engine=engine).fit(X),
     "SparseKDE, scaled": lambda engine: km.SparseKDE(engine=engine, **SCALED).fit(X),
+    "KernelDensity": lambda engine: km.KernelDensity(engine=engine).fit(X),
+    "KernelDensity, sparse": lambda engine: km.KernelDensity(
+        bandwidth=0.5, error=0.05, random_state=0, engine=engine
+    ).fit(X),
     "detector": lambda engine: km.SparseKDEOutlierDetector(engine=engine, **SCALED).fit(X),
     # With k or a bandwidth of one's own, rows are also the centres of a density that judges.
     "MeanShift": lambda engine: km.MeanShift(engine=engine, scale="std", random_state=0).fit(X),
