@@ -28,6 +28,7 @@ NAMES = [  # what this release promises (API.md)
     "HighestDensityRegion",
     "Histograms",
     "KernelDensity",
+    "gaussian_kde",
     "KernelMean",
     "Laplacian",
     "MeanShift",

@@ -80,6 +80,11 @@ def test_a_purpose_that_nobody_named_is_refused():
         Streams(0).of("whatever")
 
 
+def _sparse_copy(kde):
+    """What a call at very many points would sum."""
+    return kde._current.copy
+
+
 CONSUMERS = {
     **{
         f"{selection}, {space}": lambda seed, selection=selection, space=space: (
@@ -119,6 +124,7 @@ CONSUMERS = {
     "kernel density": lambda seed: km.KernelDensity(
         bandwidth=0.5, error=0.05, random_state=seed
     ).fit(X),
+    "gaussian_kde": lambda seed: _sparse_copy(km.gaussian_kde(X.T, error=0.1, random_state=seed)),
     "sample": lambda seed: km.SparseKDE(random_state=1).fit(X).sample(5, random_state=seed),
     "entropy": lambda seed: km.kernel_mean(X, space="l2").entropy(random_state=seed),
     "region": lambda seed: km.kernel_mean(X, space="l2").hdr(0.5, random_state=seed),

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kernelmean.comparison.witness import Peaks
     from kernelmean.density.classifier import SparseKDEClassifier
     from kernelmean.density.estimator import SparseKDE
+    from kernelmean.density.gaussian_kde import gaussian_kde
     from kernelmean.density.kernel_density import KernelDensity
     from kernelmean.density.outliers import SparseKDEOutlierDetector
     from kernelmean.embedding.estimator import DistributionEmbedding
@@ -66,6 +67,7 @@ _HOMES = {
     "Estimate": "kernelmean.mean.questions.values",
     "HighestDensityRegion": "kernelmean.mean.questions.values",
     "KernelDensity": "kernelmean.density.kernel_density",
+    "gaussian_kde": "kernelmean.density.gaussian_kde",
     "SparseKDE": "kernelmean.density.estimator",
     "SparseKDEClassifier": "kernelmean.density.classifier",
     "SparseKDEOutlierDetector": "kernelmean.density.outliers",
@@ -158,6 +160,7 @@ __all__ = [
     "discrepancy_index",
     "distance_matrix",
     "engines",
+    "gaussian_kde",
     "k_center",
     "kernel_mean",
     "kl_divergence",

@@ -333,6 +333,19 @@ def full_density(case: Case) -> PartFacts:
     }
 
 
+# SciPy's covariance takes weights for precisions, not for counts, and rounds with every row.
+@subject("gaussian_kde", scaled=False, holds=EVERY - {"parts", "counts", "absent"})
+def scipys_density(case: Case) -> PartFacts:
+    X, Q = np.transpose(case.X), np.transpose(case.Q)
+    kde = km.gaussian_kde(X, "silverman", case.w, engine=case.engine)
+    return {
+        "factor": Fact(kde.factor),
+        "variance": Fact(np.trace(kde.covariance), power=2.0),
+        "logs": Fact(kde.logpdf(Q), "log", -case.d),
+        "product": Fact(kde.integrate_kde(kde), power=-case.d),
+    }
+
+
 @subject("SparseKDEClassifier.fit", "SparseKDEClassifier", holds=EVERY - {"parts"})
 def classifier(case: Case) -> PartFacts:
     selection = "kcenter" if isinstance(case.selection, np.ndarray) else case.selection

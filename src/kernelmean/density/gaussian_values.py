@@ -1,0 +1,221 @@
+"""The values of a Gaussian density estimate at points: summed exactly, or over a sparse copy."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelmean._random import Streams
+from kernelmean._types import ArrayLike, Points
+from kernelmean.density.bandwidth_factor import BandwidthFactor
+from kernelmean.density.sparse_copy import DensityEstimate, SparseCopy
+from kernelmean.engines import Engine
+from kernelmean.mean.certificate import Certificate
+from kernelmean.mean.expansion import KernelMean
+from kernelmean.mean.value import SparseKernelMean
+
+EXACT_WORK = 8e9  # n·q·d of a call up to which every point is summed: a second on two cores
+
+
+class GaussianValues(BandwidthFactor):
+    """A Gaussian density estimate that is evaluated; see :class:`gaussian_kde`."""
+
+    # Subclasses of SciPy's class need not call its __init__, so these have values without it.
+    error: float | None = 1e-3
+    engine: str | Engine = "cpu"
+    _streams = Streams(0)
+    _estimate: DensityEstimate | None = None
+    _read: tuple[Any, ...] = ()  # what the estimate was made of
+    _method: Literal["exact", "sparse"] = "exact"
+
+    @property
+    def method(self) -> Literal["exact", "sparse"]:
+        """What the last call summed: every point, or the atoms of a sparse density.
+
+        Returns
+        -------
+        {'exact', 'sparse'}
+            "exact" before the first call.
+        """
+        return self._method
+
+    @property
+    def relative_error(self) -> float:
+        """The measured relative error in L2 of the density that the last call summed.
+
+        Returns
+        -------
+        float
+            0.0 where that was exact; else that of :attr:`certificate_`, which has its standard
+            error too.
+        """
+        found = self.certificate_
+        return 0.0 if self._method == "exact" or found is None else found.relative_error
+
+    @property
+    def sparse_(self) -> SparseKernelMean | None:
+        """The sparse density in use for large calls.
+
+        Returns
+        -------
+        SparseKernelMean or None
+            None while no call has asked for one, or where none is within ``error``.
+        """
+        copy = self._known_copy
+        return None if copy is None else copy.mean
+
+    @property
+    def certificate_(self) -> Certificate | None:
+        """The error of :attr:`sparse_`, measured at 512 frequencies that its fit has not seen.
+
+        Returns
+        -------
+        Certificate or None
+            None where there is no sparse density.
+        """
+        copy = self._known_copy
+        return None if copy is None else copy.certificate
+
+    def evaluate(self, points: ArrayLike) -> NDArray[Any]:
+        """The density at some points.
+
+        Parameters
+        ----------
+        points : array-like of shape (d, q) or (d,)
+            The points, one per column, or a single one.
+
+        Returns
+        -------
+        ndarray of shape (q,)
+            f at each point, exact or within ``error`` in L2. Time O(q·n·d), or O(q·k·d).
+
+        Raises
+        ------
+        ValueError
+            If the points have another dimension, or are not finite.
+
+        See Also
+        --------
+        logpdf : The logarithm, which does not underflow.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> km.gaussian_kde(np.arange(5)).evaluate([0, 2]).round(4)
+        array([0.1348, 0.1951])
+        """
+        Q, dtype = self._queries(points)
+        values = self._for_calls_of(len(Q))(Q) if len(Q) else np.empty(0)
+        return values.astype(dtype, copy=False)
+
+    __call__ = evaluate
+
+    def pdf(self, x: ArrayLike) -> NDArray[Any]:
+        """The density at some points: another name of :meth:`evaluate`.
+
+        Parameters
+        ----------
+        x : array-like of shape (d, q) or (d,)
+            The points, one per column, or a single one.
+
+        Returns
+        -------
+        ndarray of shape (q,)
+            f at each point. Time O(q·n·d), or O(q·k·d).
+
+        See Also
+        --------
+        evaluate : The same.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> km.gaussian_kde(np.arange(5)).pdf(2.0).round(4)
+        array([0.1951])
+        """
+        return self.evaluate(x)
+
+    def logpdf(self, x: ArrayLike) -> NDArray[Any]:
+        """The logarithm of the density at some points, without underflow.
+
+        Parameters
+        ----------
+        x : array-like of shape (d, q) or (d,)
+            The points, one per column, or a single one.
+
+        Returns
+        -------
+        ndarray of shape (q,)
+            log f at each point. Time O(q·n·d), or O(q·k·d).
+
+        Raises
+        ------
+        ValueError
+            If the points have another dimension, or are not finite.
+
+        See Also
+        --------
+        evaluate : The density itself.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> km.gaussian_kde(np.arange(5)).logpdf([2.0, 99.0]).round(1)
+        array([-1.6000e+00, -3.4388e+03])
+        """
+        Q, dtype = self._queries(x)
+        values = self._for_calls_of(len(Q)).log(Q) if len(Q) else np.empty(0)
+        return values.astype(dtype, copy=False)
+
+    def _queries(self, points: ArrayLike) -> tuple[Points, np.dtype[Any]]:
+        """(q, d) points, and the type of what SciPy would return for them."""
+        given = np.atleast_2d(np.asarray(points))
+        if given.ndim == 2 and given.shape[0] != self.d and given.shape == (1, self.d):
+            given = given.T  # a single point
+        if given.ndim != 2 or given.shape[0] != self.d:
+            size = given.shape[0] if given.ndim == 2 else given.shape
+            raise ValueError(f"points have dimension {size}, dataset has dimension {self.d}")
+        dtype = np.dtype(np.common_type(self.covariance, given))
+        if dtype.kind == "c":
+            raise ValueError("points should be real numbers, not complex ones.")
+        return np.ascontiguousarray(given.T, dtype=np.float64), dtype
+
+    @property
+    def _known_copy(self) -> SparseCopy | None:
+        """The sparse density, if it was asked for before."""
+        found: SparseCopy | None = vars(self._current).get("copy")
+        return found
+
+    @property
+    def _current(self) -> DensityEstimate:
+        """The estimate of these points at this bandwidth; a new one where either has changed."""
+        read = (self.dataset, self.weights, self.cho_cov)
+        known = len(self._read) == len(read)
+        if not known or any(old is not new for old, new in zip(self._read, read, strict=True)):
+            self._estimate = self._estimated()
+            self._read = read
+            self._method = "exact"
+        assert self._estimate is not None
+        return self._estimate
+
+    def _estimated(self) -> DensityEstimate:
+        return DensityEstimate(
+            points=np.ascontiguousarray(self.dataset.T, dtype=np.float64),
+            weights=self.weights,
+            factor=float(self.factor),
+            scale=self._whitening(),
+            error=float(self.error or 0.0),
+            engine=self.engine,
+            streams=self._streams,
+        )
+
+    def _for_calls_of(self, size: int) -> KernelMean:
+        """What is summed in a call at so many points."""
+        return self._sparse_or_full(bool(self.error) and 1.0 * self.n * size * self.d > EXACT_WORK)
+
+    def _sparse_or_full(self, large: bool) -> KernelMean:
+        copy = self._current.copy if large else None
+        self._method = "exact" if copy is None else "sparse"
+        return self._current.full if copy is None else copy.mean.expansion
