@@ -71,6 +71,14 @@ def test_columns_without_bounds_are_integrated_out():
     assert mean.probability({0: None}) == 1.0
 
 
+@pytest.mark.parametrize(("kind", "scale"), [ALIGNED[0], TURNED[-1]])
+def test_nothing_is_beyond_infinity(kind, scale):
+    mean = density(kind, scale)
+    assert mean.probability({0: np.inf}) == 0.0
+    assert mean.probability(upper={1: -np.inf}) == 0.0
+    assert mean.probability({0: -1.0, 1: -np.inf}, {1: -np.inf}) == 0.0
+
+
 def test_one_bounded_column_is_a_difference_of_the_cdf():
     mean = density("full", "turned")
     found = mean.probability({1: -0.3}, {1: 1.1})

@@ -35,7 +35,7 @@ class Box(NamedTuple):
     @classmethod
     def of(cls, lower: Vector, upper: Vector) -> Box:
         """The bounds of all columns, without those that exclude nothing."""
-        columns = np.flatnonzero(np.isfinite(lower) | np.isfinite(upper))
+        columns = np.flatnonzero((lower > -np.inf) | (upper < np.inf))
         return cls(columns, lower[columns], upper[columns])
 
 
