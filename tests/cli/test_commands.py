@@ -18,7 +18,7 @@ from kernelmean.cli import results
 from tests.cli.inputs import cloud, write_models
 from tests.files import formats
 
-COMMANDS = ("fit", "score", "compare", "embed", "proportions", "segment", "info")
+COMMANDS = ("fit", "score", "query", "compare", "embed", "proportions", "segment", "info")
 
 REFUSED = [
     ("fit gone.csv -o m.km", "gone.csv does not exist"),
@@ -56,6 +56,15 @@ REFUSED = [
     ("score model.km gone.csv", "gone.csv does not exist"),
     ("score model.km new.csv -o s.xlsx", "names no table format that can be written"),
     ("score model.km new.csv --threshold 2", "--threshold must lie between 0 and 1"),
+    (
+        "score model.km new.csv --missing marginal --drop-na",
+        "--drop-na leaves out the rows that --missing marginal is for.",
+    ),
+    (
+        "score model.km new.csv --missing marginal --threshold 0.1",
+        "--threshold is a log-density of whole rows",
+    ),
+    ("score model.km new.csv --missing ignore", "--missing"),
     ("score half.km new.csv", "half.km is damaged or incomplete"),
     ("info half.km", "half.km is damaged or incomplete"),
     ("info .", "is a directory"),
@@ -108,7 +117,7 @@ def examples(name):
 def test_the_examples_in_the_help_run(name, run, tmp_path, capsys):
     done = run(name, "--help")
     assert done.code == 0
-    if name in ("score", "compare", "info"):
+    if name in ("score", "query", "compare", "info"):
         write_models(tmp_path, capsys)
     assert examples(name)
     for line in examples(name):
@@ -120,7 +129,7 @@ def test_the_examples_in_the_help_run(name, run, tmp_path, capsys):
             ended = run(*words[1:], *(["--neighbors", "2"] if name == "embed" else []))
         assert ended.code == 0, f"{line}\n{ended.err}"
         assert ended.out
-        for made in re.findall(r"(?:-o|--report) (\S+)", line):
+        for made in re.findall(r"(?:-o|--report|--save) (\S+)", line):
             assert (tmp_path / made).stat().st_size > 100
 
 

@@ -54,6 +54,11 @@ def test_every_command_takes_any_name(folder, capsys):
     )
     assert "\ufffda.csv" in (folder / page).read_text(encoding="utf-8")
     assert "\ufffdm.km" in said(capsys, "info", model)
+    part, rows = f"{ODD}p.km", f"{ODD}q.csv"
+    assert "\ufffdq.csv" in said(
+        capsys, "query", model, "--columns", "x", "--save", part, "--sample", "9", "-o", rows
+    )
+    assert "\ufffdp.km" in said(capsys, "query", part)
     for ending in ("csv", "tsv.gz", "parquet", "feather"):
         scores = f"{ODD}s.{ending}"
         said(capsys, "score", model, a, "-o", scores)

@@ -105,3 +105,68 @@ def test_rows_that_are_dropped_keep_the_numbers_of_the_others(run, tmp_path):
         ]
         == 2
     )
+
+
+def test_rows_with_missing_values_are_scored_by_the_columns_that_they_have(run, tmp_path):
+    (tmp_path / "holes.csv").write_text("x,y\n0,0\nNA,1\n1,1\n2,\n,\n")
+    run("fit", "new.csv", "-o", "m.km", "--k", 10)
+    marginal = ("--missing", "marginal")
+    found = answer(run("score", "m.km", "holes.csv", "-o", "s.csv", *marginal, "--json"))
+    table = written("s.csv")
+    assert table.columns.tolist() == ["row", "log_density", "missing"]
+    assert table["row"].tolist() == [0, 1, 2, 3, 4]
+    assert table["missing"].tolist() == [0, 1, 0, 1, 2]
+    mean = km.load("m.km")
+    expected = [
+        mean.log([[0.0, 0.0]])[0],
+        mean.marginal("y").log([[1.0]])[0],
+        mean.log([[1.0, 1.0]])[0],
+        mean.marginal("x").log([[2.0]])[0],
+        0.0,
+    ]
+    np.testing.assert_allclose(table["log_density"], expected, rtol=1e-13)
+    assert (found["rows"], found["incomplete_rows"]) == (5, 3)
+    assert found["mean_log_density"] == pytest.approx(np.mean(expected), rel=1e-13)
+    lines = run("score", "m.km", "holes.csv", *marginal).out.splitlines()
+    assert "incomplete rows   3" in lines
+
+
+def test_whole_rows_have_the_same_scores_with_and_without_missing_marginal(run):
+    run("fit", "new.csv", "-o", "m.km", "--k", 10)
+    run("score", "m.km", "new.csv", "-o", "a.parquet")
+    found = answer(
+        run("score", "m.km", "new.csv", "-o", "b.parquet", "--missing", "marginal", "--json")
+    )
+    assert found["incomplete_rows"] == 0
+    plain, marginal = written("a.parquet"), written("b.parquet")
+    assert plain.columns.tolist() == ["row", "log_density"]
+    assert marginal["missing"].tolist() == [0] * 300
+    np.testing.assert_array_equal(marginal["log_density"], plain["log_density"])
+
+
+def test_missing_values_are_told_from_infinite_ones_and_from_those_without_a_logarithm(
+    run, tmp_path
+):
+    (tmp_path / "plus.csv").write_text("x,y\n1,2\n2,1\n3,5\n4,2\n")
+    run("fit", "plus.csv", "-o", "m.km", "--bandwidth", 0.5, "--transform", "log")
+    marginal = ("--missing", "marginal")
+    (tmp_path / "holes.csv").write_text("x,y\n,2\n1,\n")
+    run("score", "m.km", "holes.csv", "-o", "s.parquet", *marginal)
+    mean = km.load("m.km")
+    expected = [mean.marginal("y").log([[np.log(2.0)]])[0], mean.marginal("x").log([[0.0]])[0]]
+    np.testing.assert_allclose(written("s.parquet")["log_density"], expected, rtol=1e-13)
+    for bad in ("-1,", "0,1", "inf,"):
+        (tmp_path / "holes.csv").write_text(f"x,y\n,2\n{bad}\n")
+        done = run("score", "m.km", "holes.csv", *marginal)
+        assert done.code == 2
+        assert "1 row has values that are not finite after log; remove such rows" in done.err
+
+
+def test_other_kernels_have_no_marginals_to_score_by(run, tmp_path):
+    run("fit", "new.csv", "-o", "m.km", "--kernel", "laplacian", "--k", 10)
+    (tmp_path / "holes.csv").write_text("x,y\n0,0\nNA,1\n")
+    done = run("score", "m.km", "holes.csv", "-o", "s.csv", "--missing", "marginal")
+    assert done.code == 2
+    assert "needs a Gaussian kernel" in done.err
+    assert not (tmp_path / "s.csv").exists()
+    assert run("score", "m.km", "new.csv", "--missing", "marginal").code == 0

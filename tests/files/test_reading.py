@@ -7,6 +7,7 @@ from __future__ import annotations
 import builtins
 import importlib
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -215,6 +216,55 @@ def test_missing_labels_and_weights_are_missing_values(tmp_path):
     (tmp_path / "none.csv").write_text("x\nNA\n\nNA\n")
     with pytest.raises(ValueError, match="no rows without missing values"):
         len(km.read(tmp_path / "none.csv", drop_na=True))
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "npy"])
+def test_missing_values_can_be_kept(tmp_path, ending):
+    A = X.copy()
+    A[[3, 77, 77], [0, 1, 2]] = np.nan
+    path = tmp_path / f"x.{ending}"
+
+    def kept(**how):
+        if ending == "npy":
+            np.save(path, A)
+        elif ending == "csv":
+            formats.write_csv(path, A)
+        else:
+            pa.parquet.write_table(formats.table(A), path)
+        return replace(km.read(path, **how), keep_na=True)
+
+    found = kept()
+    assert (found.shape, found.missing) == ((500, 3), 0)
+    np.testing.assert_array_equal(np.asarray(found), A)
+    arcsinh = kept(transform="arcsinh:2")
+    np.testing.assert_array_equal(np.asarray(arcsinh), np.arcsinh(A / 2.0))
+    A[5, 1] = np.inf
+    with pytest.raises(ValueError, match=r"1 row has infinite values; remove such rows"):
+        np.asarray(kept())
+    assert kept(drop_na=True).shape == (499, 3)
+    negative = np.sum((np.nan_to_num(A, nan=1.0, posinf=-1.0) <= 0.0).any(axis=1))
+    with pytest.raises(ValueError, match=rf"{negative} rows have values that are not finite after"):
+        np.asarray(kept(transform="log"))
+
+
+@given(
+    st.sampled_from(["log", "arcsinh:5", "arcsinh:0.01"]),
+    st.lists(st.floats(1e-8, 1e8), min_size=1, max_size=5),
+)
+def test_the_inverse_of_a_transform_gives_the_values_back(name, values):
+    transform = transforms.parse(name)
+    given_values = np.array(values)
+    for x in [given_values] if name == "log" else [given_values, -given_values]:
+        np.testing.assert_allclose(transform.inverse(transform(x)), x, rtol=1e-13)
+
+
+def test_the_inverse_of_a_transform_may_be_infinite_or_missing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for name in ("log", "arcsinh:5"):
+            found = transforms.parse(name).inverse(np.array([1e4, np.inf, np.nan, -np.inf]))
+            least = 0.0 if name == "log" else -np.inf
+            np.testing.assert_array_equal(found, [np.inf, np.inf, np.nan, least])
 
 
 def test_transforms(files):

@@ -13,7 +13,18 @@ from typing import Annotated, Any
 import typer
 
 from kernelmean import __version__, _progress
-from kernelmean.cli import compare, embed, fit, info, monitor, proportions, results, score, segment
+from kernelmean.cli import (
+    compare,
+    embed,
+    fit,
+    info,
+    monitor,
+    proportions,
+    query,
+    results,
+    score,
+    segment,
+)
 from kernelmean.cli.options import Debug, Quiet, ready
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells count
@@ -79,7 +90,7 @@ def options(
     """
 
 
-for module in (fit, score, compare, monitor, embed, proportions, segment, info):
+for module in (fit, score, query, compare, monitor, embed, proportions, segment, info):
     app.command(module.__name__.rpartition(".")[2])(interruptible(module.command))
 
 

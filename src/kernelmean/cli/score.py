@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -12,8 +14,16 @@ from kernelmean.cli import options as o
 from kernelmean.cli import results
 
 if TYPE_CHECKING:
+    from kernelmean._types import Points, Vector
     from kernelmean.files import Source, TableWriter
     from kernelmean.mean.value import SparseKernelMean
+
+
+class MissingValues(StrEnum):
+    """What to do with rows that have missing values."""
+
+    error = "error"
+    marginal = "marginal"
 
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL.km", help="A density that fit has written.")]
@@ -27,6 +37,12 @@ Threshold = Annotated[
     float | None,
     typer.Option(metavar="SHARE", help="Flag rows below this quantile of the training density."),
 ]
+Missing = Annotated[
+    MissingValues,
+    typer.Option(
+        help="Rows with missing values are refused, or scored by the columns that they have."
+    ),
+]
 
 
 class Scores(NamedTuple):
@@ -35,6 +51,7 @@ class Scores(NamedTuple):
     rows: int
     total: float  # Σ log f
     flagged: int  # rows below the threshold
+    incomplete: int  # rows with missing values
 
 
 def command(
@@ -45,6 +62,7 @@ def command(
     columns: o.Columns = None,
     transform: o.TransformName = None,
     drop_na: o.DropNa = False,
+    missing: Missing = MissingValues.error,
     as_json: o.AsJson = False,
     quiet: o.Quiet = False,
     debug: o.Debug = False,
@@ -52,12 +70,14 @@ def command(
     """Log-density of every row of a file, however large.
 
     The columns of the model are looked up by name, and its transform is applied. Written are the
-    row number (from 0), the log-density, and with --threshold whether the row is flagged.
+    row number (from 0), the log-density, with --threshold whether the row is flagged, and with
+    --missing marginal how many of its values are missing.
 
     \b
     Examples:
       kernelmean score model.km data.parquet -o scores.parquet
       kernelmean score model.km new.csv -o scores.csv --threshold 0.01
+      kernelmean score model.km new.csv -o scores.csv --missing marginal
     """
     from kernelmean.mean.loading import load_mean
 
@@ -70,12 +90,16 @@ def command(
             f"{model} holds a signed kernel mean, which has no log-density; fit without --signed."
         )
     source = matching(mean, model, data, columns, transform, drop_na)
+    if missing is MissingValues.marginal:
+        _refuse_with_marginals(threshold, drop_na)
+        source = replace(source, keep_na=True)
     with results.working(quiet), _writing(output) as write:
         found = _stream(mean, source, cutoff, write)
     facts = {"file": data, "rows": found.rows, "mean_log_density": found.total / found.rows}
+    incomplete = {"incomplete_rows": found.incomplete} if source.keep_na else {}
     flagged = {} if cutoff is None else _flagged(found, threshold, cutoff)
     written = {} if output is None else {"scores": str(output)}
-    results.show(facts | flagged | written, as_json)
+    results.show(facts | incomplete | flagged | written, as_json)
 
 
 def _flagged(found: Scores, threshold: float | None, cutoff: float) -> dict[str, Any]:
@@ -98,22 +122,45 @@ def _stream(
     mean: SparseKernelMean, source: Source, cutoff: float | None, write: TableWriter
 ) -> Scores:
     """Score all rows, with one batch in memory at a time."""
+    import numpy as np
+
     from kernelmean import _progress
 
-    found = Scores(0, 0.0, 0)
+    found = Scores(0, 0.0, 0, 0)
     with _progress.share("scoring") as progress:
         for batch in source.numbered():
-            scores = mean.log(batch.points)
+            missing = np.isnan(batch.points).sum(axis=1)  # none, unless they are asked for
+            scores = _scored(mean, batch.points, bool(missing.any()))
             columns: dict[str, Any] = {"row": batch.rows, "log_density": scores}
-            flagged = 0
             if cutoff is not None:
                 columns["flagged"] = scores < cutoff
-                flagged = int(columns["flagged"].sum())
+            if source.keep_na:
+                columns["missing"] = missing
             write(columns)
-            total = found.total + float(scores.sum())
-            found = Scores(found.rows + len(scores), total, found.flagged + flagged)
+            found = Scores(
+                found.rows + len(scores),
+                found.total + float(scores.sum()),
+                found.flagged + int(np.sum(columns.get("flagged", 0))),
+                found.incomplete + int(np.count_nonzero(missing)),
+            )
             progress.reach(batch.done)
     return found
+
+
+def _scored(mean: SparseKernelMean, points: Points, incomplete: bool) -> Vector:
+    """The log-density of rows, or of the columns that they have."""
+    return mean.log(points, missing="marginal") if incomplete else mean.log(points)
+
+
+def _refuse_with_marginals(threshold: float | None, drop_na: bool) -> None:
+    """A ValueError for options that take whole rows."""
+    if drop_na:
+        raise ValueError("--drop-na leaves out the rows that --missing marginal is for.")
+    if threshold is not None:
+        raise ValueError(
+            "--threshold is a log-density of whole rows, to which those of --missing marginal, "
+            "of fewer columns, do not compare; use one of the two."
+        )
 
 
 def _cutoff(mean: SparseKernelMean, model: Path, level: float) -> float:

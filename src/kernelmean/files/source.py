@@ -69,6 +69,9 @@ class Source:
         Labels from another file.
     drop_na : bool
         Whether rows with a value that is missing or not finite are left out.
+    keep_na : bool
+        Whether rows with missing values are kept, with NaN for them; infinite values are refused
+        all the same.
 
     See Also
     --------
@@ -93,6 +96,7 @@ class Source:
     label: str | None = None  # the column of labels
     given_labels: Labels | None = None  # labels from another file
     drop_na: bool = False
+    keep_na: bool = False
 
     def __repr__(self) -> str:
         return f"km.read({self.path!r}), {len(self.wanted)} columns"
@@ -157,7 +161,10 @@ class Source:
 
     @lazy
     def missing(self) -> int:
-        """How many rows have a value that is missing or not finite; it takes a pass."""
+        """How many rows have a value that is missing or not finite; it takes a pass.
+
+        With ``keep_na`` only those that are kept out of the file by values that are not finite.
+        """
         return sum(int(np.count_nonzero(~kept)) for _, kept in self._pieces())
 
     def batches(self, rows: int | None = None) -> Iterator[Points]:
@@ -328,11 +335,8 @@ class Source:
         for numbers, labels, done in self.reader.blocks(columns, self.label):
             rows = np.arange(start, start + len(numbers))
             start += len(numbers)
-            points = numbers[:, : len(self.wanted)]
+            points, whole = self._coordinates(numbers[:, : len(self.wanted)])
             weights = None if self.weight is None else numbers[:, -1]
-            if self.transform is not None:
-                points = self.transform(points)
-            whole: Mask = np.asarray(np.isfinite(points).all(axis=1))
             if weights is not None:
                 whole &= np.isfinite(weights)
             own = labels if self.given_labels is None else self._labels_at(rows)
@@ -341,6 +345,14 @@ class Source:
             yield Batch(rows, points, weights, own, done), whole
         if self.given_labels is not None:
             self._labels_at(np.arange(start), whole_file=True)
+
+    def _coordinates(self, numbers: Points) -> tuple[Points, Mask]:
+        """The transformed numbers, and which rows are whole, or lack values that may be missing."""
+        points = numbers if self.transform is None else self.transform(numbers)
+        usable = np.isfinite(points)
+        if self.keep_na:
+            usable |= np.isnan(numbers)  # not of the points: log makes NaN of numbers
+        return points, np.asarray(usable.all(axis=1))
 
     def _labels_at(self, rows: IntVector, whole_file: bool = False) -> Labels:
         assert self.given_labels is not None
@@ -354,16 +366,19 @@ class Source:
         return self.given_labels[rows]
 
     def _about_missing(self) -> str:
+        missing = "" if self.keep_na else "missing or "
         what = (
-            "missing or infinite values"
+            f"{missing}infinite values"
             if self.transform is None
-            else f"values that are missing or not finite after {self.transform}"
+            else f"values that are {missing}not finite after {self.transform}"
         )
         rows = "1 row has" if self.missing == 1 else f"{self.missing} rows have"
-        return (
-            f"{self.path}: {rows} {what}; leave them out by drop_na=True (--drop-na), or fill "
-            "them in first."
+        how = (
+            "remove such rows, or leave such values empty, first."
+            if self.keep_na
+            else "leave them out by drop_na=True (--drop-na), or fill them in first."
         )
+        return f"{self.path}: {rows} {what}; {how}"
 
 
 def no_rows(path: str, drop_na: bool) -> ValueError:

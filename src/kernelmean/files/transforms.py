@@ -30,6 +30,16 @@ class Transform(NamedTuple):
             logged: Points = np.log(X)
         return logged
 
+    def inverse(self, Y: Points) -> Points:
+        """The values that the transform takes to these; ∞ where a float does not hold them."""
+        with np.errstate(over="ignore"):
+            if self.kind == "arcsinh":
+                # x = c·sinh y
+                shrunk: Points = self.cofactor * np.sinh(Y)
+                return shrunk
+            raised: Points = np.exp(Y)
+        return raised
+
     def __str__(self) -> str:
         return self.kind if self.kind == "log" else f"arcsinh:{self.cofactor:.15g}"
 
