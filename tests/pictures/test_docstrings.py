@@ -14,7 +14,7 @@ DISPLAYS = [f"plot.{name}" for name in km.plot.__all__]
 METHODS = [
     f"{name}.{method}"
     for name in DISPLAYS
-    for method in vars(getattr(km.plot, name.partition(".")[2]))
+    for method in dir(getattr(km.plot, name.partition(".")[2]))
     if not method.startswith("_") and callable(getattr(getattr(km.plot, name[5:]), method))
 ]
 PAGES = [f"report.{name}" for name in km.report.__all__]
@@ -40,6 +40,7 @@ def entries(name, title):
 
 def test_every_display_has_what_is_looked_for():
     assert {method.rpartition(".")[2] for method in METHODS} == {
+        "from_data",
         "from_difference",
         "from_distances",
         "from_estimator",

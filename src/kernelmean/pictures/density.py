@@ -4,30 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelmean import _checks
 from kernelmean._types import ArrayLike, IntVector, Matrix, Points, Vector
-from kernelmean.density.likelihood import is_by_likelihood
 from kernelmean.mean.covariances import covariances, deviations, seen_from_kernel
-from kernelmean.mean.expansion import KernelMean
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.pictures.marginals import marginal
-
-Mean: TypeAlias = KernelMean | SparseKernelMean
+from kernelmean.pictures.ranges import Mean, drawn_blur, grid_along, sample_rows
 
 MAX_PAIRED = 6  # dimensions up to which every pair of coordinates is drawn
 LINE_POINTS = 400  # grid points of a curve
 SIDE_POINTS = 72  # grid points along each side of a plane
-RANGE_ROWS = 100_000  # rows of the sample that are read to find its range
-RANGE = (0.002, 0.998)  # quantiles between which a picture is drawn
-MARGIN = 0.06  # added on either side, as a share of the range
 LEVELS = np.linspace(0.05, 0.95, 10)  # of the contour lines, as shares of the mass below
 ROUNDING = 1e-9  # values below zero by less than this share of the largest are rounding
-SPREAD_ENDS = 2.0  # standard deviations of a spread that belong to the range
 TURN = np.linspace(0.0, 2.0 * np.pi, 33)  # corners of an ellipse as it is drawn, the last the first
 CIRCLE = np.column_stack([np.cos(TURN), np.sin(TURN)])
 EVERY = slice(None)
@@ -50,6 +43,7 @@ class DensityView(NamedTuple):
     kind: str
     # (k, 1 or 2, 1 or 2): what the plane sees of the covariances that are drawn; None for points
     covariances: NDArray[np.float64] | None = None
+    upright: bool = False  # whether a line is drawn from below to above, its values to the right
 
     @property
     def signed(self) -> bool:
@@ -70,12 +64,30 @@ class DensityView(NamedTuple):
         """
         return None if self.signed else LEVELS
 
+    def levels_of(self, levels: int | Sequence[float] | None) -> Vector | int | None:
+        """Where contour lines of :attr:`heights` are drawn for a number of regions or their masses.
+
+        None stands for :attr:`levels`. Signed values have no mass: only a number of lines can be
+        asked for.
+        """
+        if levels is None:
+            return self.levels
+        if not self.signed:
+            # Where the share 1 − p lies below, the region above it holds p.
+            return 1.0 - region_masses(levels)[::-1]
+        if np.ndim(levels) > 0:
+            raise ValueError(
+                "levels as masses need a density, but this mean is below zero in places; give "
+                "their number, or fit with constraint='simplex'."
+            )
+        return _checks.count(levels, "levels")
+
     @property
     def places(self) -> Points:
         """(k, 2) where the centres are drawn; along a line they stand on the axis."""
         if len(self.axes) == 2:
             return self.centers
-        return np.column_stack([self.centers[:, 0], np.zeros(len(self.centers))])
+        return self._turned(np.column_stack([self.centers[:, 0], np.zeros(len(self.centers))]))
 
     @property
     def deviations(self) -> Vector | None:
@@ -90,18 +102,23 @@ class DensityView(NamedTuple):
         """
         if self.covariances is None:
             return np.empty((0, 2, 2))
-        centers = self.places[rows]
         if len(self.axes) == 1:
+            centers = self._turned(self.places[rows])
             reach = np.sqrt(self.covariances[rows, 0]) * [-1.0, 1.0]
             low, high = (self.grids[0][[0, -1]] - centers[:, :1]).T
             reach = np.clip(reach, np.minimum(low, 0)[:, None], np.maximum(high, 0)[:, None])
             steps = np.stack([reach, np.zeros_like(reach)], axis=2)
-        else:
-            values, vectors = np.linalg.eigh(self.covariances[rows])
-            roots = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
-            steps = CIRCLE @ np.swapaxes(roots, 1, 2)
-        outlines: NDArray[np.float64] = centers[:, None, :] + steps
+            return self._turned(centers[:, None, :] + steps)
+        values, vectors = np.linalg.eigh(self.covariances[rows])
+        roots = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+        outlines: NDArray[np.float64] = self.places[rows, None, :] + CIRCLE @ np.swapaxes(
+            roots, 1, 2
+        )
         return outlines
+
+    def _turned(self, places: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Places (…, 2) along and above a line, as they are drawn."""
+        return places[..., ::-1] if self.upright else places
 
     @property
     def shares(self) -> Vector:
@@ -144,7 +161,7 @@ def density_views(
     """
     d = mean.dimension
     names = column_names(mean, columns)
-    rows = _rows(mean, sample)
+    rows = sample_rows(mean, sample)
     if features is None and d > MAX_PAIRED:
         return [_view(mean, principal_plane(mean), rows, PRINCIPAL_AXES)]
     chosen = every_pair(d) if features is None else [_checked(features, d)]
@@ -152,6 +169,19 @@ def density_views(
     return [
         _view(mean, axes[list(which)], rows, tuple(names[i] for i in which)) for which in chosen
     ]
+
+
+def region_masses(levels: int | Sequence[float]) -> Vector:
+    """Rising masses of regions: those given, or for a number m the shares (i − ½)/m, i = 1..m."""
+    if np.ndim(levels) == 0:
+        m = _checks.count(levels, "levels")
+        return (np.arange(m) + 0.5) / m
+    masses = np.unique(_checks.points(np.reshape(levels, (-1, 1)), "levels"))
+    if masses[0] <= 0.0 or masses[-1] >= 1.0:
+        raise ValueError(
+            f"levels are the masses of regions, between 0 and 1, got {masses.tolist()}."
+        )
+    return masses
 
 
 def column_names(mean: Mean, columns: Sequence[str] | None) -> list[str]:
@@ -172,11 +202,6 @@ def counted_as(mean: Mean) -> str:
     kind = mean.expansion.atoms.kind
     one = "centre" if kind is None else f"{kind} atom"
     return one if mean.k == 1 else f"{one}s"
-
-
-def drawn_blur(mean: Mean) -> float:
-    """What covariances have beside the spread: σ² for atoms by likelihood, drawn whole, else 0."""
-    return mean.kernel.length**2 if is_by_likelihood(mean) else 0.0
 
 
 def heaviest_first(weights: Vector) -> IntVector:
@@ -204,21 +229,23 @@ def _checked(features: int | Sequence[int], d: int) -> tuple[int, ...]:
 
 
 def _view(mean: Mean, P: Matrix, rows: Points | None, axes: tuple[str, ...]) -> DensityView:
+    size = LINE_POINTS if len(P) == 1 else SIDE_POINTS
+    grids = tuple(grid_along(mean, P, rows, axis, size) for axis in range(len(P)))
+    return view_on(mean, P, grids, axes)
+
+
+def view_on(mean: Mean, P: Matrix, grids: tuple[Vector, ...], axes: tuple[str, ...]) -> DensityView:
+    """What the map P sees of a mean, with values on these grids."""
     evaluate, kind = _seen(mean, P)
     full = mean.expansion
     T = seen_from_kernel(full, P)
-    centers = mean.centers @ P.T
-    grids = tuple(
-        _grid(mean, P, rows, axis, LINE_POINTS if len(P) == 1 else SIDE_POINTS)
-        for axis in range(len(P))
-    )
     mesh = np.stack([side.ravel() for side in np.meshgrid(*grids)], axis=1)
     values = evaluate(mesh).reshape([len(grid) for grid in reversed(grids)])
     return DensityView(
         axes,
         grids,
         values,
-        centers,
+        mean.centers @ P.T,
         mean.weights,
         "density" if mean.is_density else "kernel mean",
         kind,
@@ -241,39 +268,6 @@ def _seen(mean: Mean, P: Matrix) -> tuple[Callable[[Points], Vector], str]:
     return marginal(mean, P), "marginal"
 
 
-def _grid(mean: Mean, P: Matrix, rows: Points | None, axis: int, size: int) -> Vector:
-    """From one far quantile to the other and a little further."""
-    if rows is not None:
-        low, high = np.quantile(rows @ P[axis], RANGE)
-    else:
-        low, high = _weighted_range(mean, P[axis])
-    reach = length_along(mean.expansion, P[axis]) * (1.0 if rows is not None else 2.0)
-    margin = max(MARGIN * (high - low), reach)
-    return np.linspace(low - margin, high + margin, size)
-
-
-def _weighted_range(mean: Mean, direction: Vector) -> tuple[float, float]:
-    """Far quantiles of the centres along a direction; of centres with spreads, of their ends."""
-    values = mean.centers @ direction
-    weights = np.abs(mean.weights)
-    if mean.spreads is not None:
-        T = seen_from_kernel(mean.expansion, direction[None])
-        seen = covariances(mean.spreads, T, drawn_blur(mean))[:, 0, 0]
-        ends = SPREAD_ENDS * np.sqrt(seen)
-        values = np.concatenate([values - ends, values + ends])
-        weights = np.tile(weights, 2)
-    order = np.argsort(values)
-    cumulative = np.cumsum(weights[order]) / weights.sum()
-    low, high = np.searchsorted(cumulative, RANGE)
-    return float(values[order[low]]), float(values[order[min(high, len(values) - 1)]])
-
-
-def length_along(mean: KernelMean, direction: Vector) -> float:
-    """The kernel's length along a direction u of the data: h·‖A⁻ᵀu‖."""
-    mapped = direction if mean.scale is None else np.linalg.solve(mean.scale.T, direction)
-    return mean.kernel.length * float(np.linalg.norm(mapped))
-
-
 def principal_plane(mean: Mean) -> Matrix:
     """(2, d) leading principal axes of the centres by their weights, with their spreads where they
     have some; signs fixed by the largest entry.
@@ -290,11 +284,3 @@ def principal_plane(mean: Mean) -> Matrix:
     axes = np.linalg.svd(centred, full_matrices=True)[2][:2]
     leading: Matrix = axes * np.sign(axes[np.arange(2), np.abs(axes).argmax(axis=1)])[:, None]
     return leading
-
-
-def _rows(mean: Mean, sample: ArrayLike | None) -> Points | None:
-    """Some rows of the sample, evenly spread over it."""
-    if sample is None:
-        return None
-    checked = _checks.points(sample, "sample", mean.dimension)
-    return checked[:: max(1, len(checked) // RANGE_ROWS)]

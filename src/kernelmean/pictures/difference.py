@@ -15,14 +15,8 @@ from numpy.typing import NDArray
 from kernelmean._types import Points, Vector
 from kernelmean.comparison import words
 from kernelmean.comparison.witness import CLEAR, Densities, marginal
-from kernelmean.pictures.density import (
-    CIRCLE,
-    LINE_POINTS,
-    MARGIN,
-    RANGE,
-    SIDE_POINTS,
-    length_along,
-)
+from kernelmean.pictures.density import CIRCLE, LINE_POINTS, SIDE_POINTS
+from kernelmean.pictures.ranges import MARGIN, RANGE, length_along
 
 if TYPE_CHECKING:
     from kernelmean.comparison.regions import Region

@@ -16,7 +16,6 @@ from kernelmean.pictures.density import (
     column_names,
     counted_as,
     density_views,
-    drawn_blur,
     heaviest_first,
 )
 from kernelmean.pictures.html import facts, page
@@ -24,6 +23,7 @@ from kernelmean.pictures.html.charts import Chart
 from kernelmean.pictures.html.density import density_charts, density_section
 from kernelmean.pictures.html.indicator import indicator_chart, indicator_figure
 from kernelmean.pictures.indicator import indicator_curve
+from kernelmean.pictures.ranges import drawn_blur
 
 MAX_LISTED = 20  # centres in the table, the heaviest
 MAX_TABULATED = 12  # coordinates of a centre in the table

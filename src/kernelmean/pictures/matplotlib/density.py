@@ -5,43 +5,48 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
 from kernelmean._types import ArrayLike
 from kernelmean.mean.expansion import KernelMean
 from kernelmean.mean.value import SparseKernelMean
-from kernelmean.pictures.density import DensityView, density_views
+from kernelmean.pictures.density import density_views
 from kernelmean.pictures.matplotlib.axes import mean_of, panels
+from kernelmean.pictures.matplotlib.contours import (
+    Style,
+    ground,
+    group_colors,
+    legend,
+    outlines,
+    rings,
+    shading,
+)
+from kernelmean.pictures.matplotlib.from_data import FromData
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.collections import LineCollection, PathCollection
+    from matplotlib.collections import LineCollection, PathCollection, PolyCollection
     from matplotlib.contour import QuadContourSet
+    from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
 
     from kernelmean.pictures.matplotlib.axes import AnyFigure, AxesLike
 
-SIGNED_LEVELS = 12  # most contour levels of a mean that is below zero somewhere
-RING_AREA = 500.0  # area of the rings of all centres of a panel together, in square points
-LEAST_RING = 2.0  # area of the smallest ring, in square points
-LARGEST_RING = 120.0  # area of the largest ring, in square points
-OUTLINE_WIDTH = 0.6  # of the ellipse of a spread, in points
-BAR_WIDTH = 2.5  # of the bar of a spread along a line, in points
-OUTLINE_OPACITY = 0.6  # of both
 
-
-class DensityDisplay:
+class DensityDisplay(FromData):
     """Contours of a kernel mean with its centres, drawn as rings whose areas are their weights.
 
     A centre with a spread of its own has an ellipse around it, or along a single coordinate a bar,
     of one standard deviation.
     Coordinates that are not shown are integrated out. Each line of a density encloses another tenth
-    of the mass in view. Negative weights have a colour of their own.
+    of the mass in view. Negative weights have a colour of their own. :meth:`from_data` draws the
+    groups of a table's rows on one panel.
 
     Parameters
     ----------
     views : sequence of DensityView
-        One value for each panel, as :meth:`from_estimator` and :meth:`from_mean` make them.
+        One value for each panel, as :meth:`from_estimator` and :meth:`from_mean` make them, or for
+        each group.
+    groups : Groups or None, default=None
+        Names of the groups, which share one panel.
 
     Attributes
     ----------
@@ -54,11 +59,15 @@ class DensityDisplay:
     ax_ : matplotlib.axes.Axes
         The first of them.
     contours_ : list of matplotlib artists
-        Filled contours, or the curve of a single coordinate; one for each panel.
+        Contours, or the curve of a single coordinate; one for each panel or group.
+    areas_ : list of matplotlib.collections.PolyCollection
+        The shading of such curves; none where they are not filled.
     centers_ : list of matplotlib.collections.PathCollection
         The rings; one collection for each panel, none without centres.
     spreads_ : list of matplotlib.collections.LineCollection
         The ellipses or bars; one collection for each panel, none where centres are points.
+    legend_ : matplotlib.legend.Legend or None
+        The names of the groups.
 
     See Also
     --------
@@ -80,10 +89,9 @@ class DensityDisplay:
     ax_: Axes
     contours_: list[QuadContourSet | Line2D]
     centers_: list[PathCollection]
+    areas_: list[PolyCollection]
     spreads_: list[LineCollection]
-
-    def __init__(self, *, views: Sequence[DensityView]) -> None:
-        self.views = list(views)
+    legend_: Legend | None
 
     @classmethod
     def from_estimator(
@@ -95,6 +103,8 @@ class DensityDisplay:
         columns: Sequence[str] | None = None,
         ax: AxesLike | None = None,
         centers: bool = True,
+        levels: int | Sequence[float] | None = None,
+        fill: bool | None = None,
         **contour_options: Any,
     ) -> Self:
         """Draw the density of a fitted estimator.
@@ -115,8 +125,14 @@ class DensityDisplay:
             Where to draw, with as many axes as there are panels; by default on a new figure.
         centers : bool, default=True
             Whether to draw the centres.
+        levels : int or sequence of float, default=None
+            Masses of the regions of a density that contours enclose, or how many regions; by
+            default ten, of masses 0.05 to 0.95. For a mean with negative values, only how many.
+        fill : bool, default=None
+            Whether contours are filled, and curves shaded; by default contours only.
         **contour_options : dict
-            Passed on to Matplotlib's ``contourf``, or to ``plot`` for a single coordinate.
+            Passed on to Matplotlib's ``contourf`` or ``contour``, or to ``plot`` for a single
+            coordinate.
 
         Returns
         -------
@@ -142,6 +158,8 @@ class DensityDisplay:
             columns=columns,
             ax=ax,
             centers=centers,
+            levels=levels,
+            fill=fill,
             **contour_options,
         )
 
@@ -155,6 +173,8 @@ class DensityDisplay:
         columns: Sequence[str] | None = None,
         ax: AxesLike | None = None,
         centers: bool = True,
+        levels: int | Sequence[float] | None = None,
+        fill: bool | None = None,
         **contour_options: Any,
     ) -> Self:
         """Draw a kernel mean.
@@ -174,8 +194,14 @@ class DensityDisplay:
             Where to draw, with as many axes as there are panels; by default on a new figure.
         centers : bool, default=True
             Whether to draw the centres.
+        levels : int or sequence of float, default=None
+            Masses of the regions of a density that contours enclose, or how many regions; by
+            default ten, of masses 0.05 to 0.95. For a mean with negative values, only how many.
+        fill : bool, default=None
+            Whether contours are filled, and curves shaded; by default contours only.
         **contour_options : dict
-            Passed on to Matplotlib's ``contourf``, or to ``plot`` for a single coordinate.
+            Passed on to Matplotlib's ``contourf`` or ``contour``, or to ``plot`` for a single
+            coordinate.
 
         Returns
         -------
@@ -195,10 +221,18 @@ class DensityDisplay:
         'x3'
         """
         views = density_views(mean, X, columns, features)
-        return cls(views=views).plot(ax=ax, centers=centers, **contour_options)
+        return cls(views=views).plot(
+            ax=ax, centers=centers, levels=levels, fill=fill, **contour_options
+        )
 
     def plot(
-        self, ax: AxesLike | None = None, *, centers: bool = True, **contour_options: Any
+        self,
+        ax: AxesLike | None = None,
+        *,
+        centers: bool = True,
+        levels: int | Sequence[float] | None = None,
+        fill: bool | None = None,
+        **contour_options: Any,
     ) -> Self:
         """Draw, or draw again in another place.
 
@@ -208,8 +242,14 @@ class DensityDisplay:
             Where to draw, with as many axes as there are panels; by default on a new figure.
         centers : bool, default=True
             Whether to draw the centres.
+        levels : int or sequence of float, default=None
+            Masses of the regions of a density that contours enclose, or how many regions; by
+            default ten, of masses 0.05 to 0.95. For a mean with negative values, only how many.
+        fill : bool, default=None
+            Whether contours are filled, and curves shaded; by default contours only.
         **contour_options : dict
-            Passed on to Matplotlib's ``contourf``, or to ``plot`` for a single coordinate.
+            Passed on to Matplotlib's ``contourf`` or ``contour``, or to ``plot`` for a single
+            coordinate.
 
         Returns
         -------
@@ -230,63 +270,26 @@ class DensityDisplay:
         >>> display.plot(ax=own, color="black").ax_ is own
         True
         """
-        self.figure_, self.axes_ = panels(len(self.views), ax)
+        count = len(self.views)
+        alone = self.groups is None
+        self.figure_, self.axes_ = panels(count if alone else 1, ax)
         self.ax_ = self.axes_[0]
-        self.contours_ = []
-        self.centers_ = []
-        self.spreads_ = []
-        for view, axes in zip(self.views, self.axes_, strict=True):
-            self.contours_.append(_ground(view, axes, contour_options))
-            if centers:
-                self.centers_.append(_rings(view, axes))
-            if centers and view.covariances is not None:
-                self.spreads_.append(_outlines(view, axes))
+        shared = self.axes_ if alone else [self.ax_] * count
+        colors = [None] * count if alone else group_colors(count)
+        style = Style(levels, fill, contour_options)
+        places = list(zip(self.views, shared, colors, strict=True))
+        self.contours_ = [
+            ground(view, axes, style._replace(color=color)) for view, axes, color in places
+        ]
+        self.areas_ = [
+            shading(view, axes, curve)
+            for (view, axes, _), curve in zip(places, self.contours_, strict=True)
+            if fill and len(view.axes) == 1
+        ]
+        drawn = places if centers else []
+        self.centers_ = [rings(*place) for place in drawn]
+        self.spreads_ = [outlines(*place) for place in drawn if place[0].covariances is not None]
+        self.legend_ = (
+            None if self.groups is None else legend(self.ax_, self.groups, self.views, fill)
+        )
         return self
-
-
-def _ground(view: DensityView, axes: Axes, options: dict[str, Any]) -> QuadContourSet | Line2D:
-    axes.set_xlabel(view.axes[0])
-    if len(view.axes) == 1:
-        axes.set_ylabel(view.what)
-        return axes.plot(view.grids[0], view.values, **options)[0]
-    axes.set_ylabel(view.axes[1])
-    usual: dict[str, Any] = {"cmap": "Blues", "levels": SIGNED_LEVELS}
-    if view.levels is not None:
-        usual |= {"levels": view.levels, "extend": "max"}
-    return axes.contourf(*view.grids, view.heights, **(usual | options))
-
-
-def _rings(view: DensityView, axes: Axes) -> PathCollection:
-    """Areas in proportion to |α|; negative weights in another colour."""
-    horizontal = axes.get_xlim()
-    vertical = axes.get_ylim()
-    rings = axes.scatter(
-        view.places[:, 0],
-        view.places[:, 1],
-        s=np.clip(RING_AREA * view.shares, LEAST_RING, LARGEST_RING),
-        facecolors="none",
-        edgecolors=_inks(view),
-        linewidths=0.7,
-    )
-    axes.set(xlim=horizontal, ylim=vertical)
-    return rings
-
-
-def _outlines(view: DensityView, axes: Axes) -> LineCollection:
-    """One standard deviation of every spread: thin ellipses, or bars that are seen on the axis."""
-    from matplotlib.collections import LineCollection
-
-    line = len(view.axes) == 1
-    outlines = LineCollection(
-        list(view.outlines()),
-        colors=_inks(view),
-        linewidths=BAR_WIDTH if line else OUTLINE_WIDTH,
-        alpha=OUTLINE_OPACITY,
-        clip_on=not line,
-    )
-    axes.add_collection(outlines, autolim=False)
-    return outlines
-
-
-def _inks(view: DensityView) -> list[str]:
-    return ["tab:purple" if weight < 0 else "tab:orange" for weight in view.weights]
