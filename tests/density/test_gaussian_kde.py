@@ -256,7 +256,11 @@ def test_without_an_error_every_call_is_exact(no_exact_calls, error):
 def test_what_no_few_atoms_reach_is_summed_exactly(no_exact_calls):
     X, _ = data(5, 2000)
     kde = km.gaussian_kde(X, 0.2, error=1e-4)
-    np.testing.assert_allclose(kde(X), scipy.stats.gaussian_kde(X, 0.2)(X), rtol=1e-10)
+    with pytest.warns(km.FitWarning, match=r"no sparse density is within error=0\.0001") as caught:
+        values = kde(X)
+    assert caught[0].filename == __file__
+    np.testing.assert_allclose(values, scipy.stats.gaussian_kde(X, 0.2)(X), rtol=1e-10)
+    kde(X)  # it is said once
     assert (kde.method, kde.relative_error, kde.sparse_) == ("exact", 0.0, None)
 
 

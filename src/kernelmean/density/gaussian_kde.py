@@ -68,9 +68,10 @@ class gaussian_kde(GaussianIntegrals):  # noqa: N801 - SciPy's name
     A call at q points is exact while n·q·d ≤ 8·10⁹, whatever came before, so that the sizes alone
     decide. The first call beyond fits a mixture of at most 4096 round Gaussians, in the coordinates
     in which the data have unit covariance; it is kept until the bandwidth changes. Time O(n·k·d +
-    k³) for k atoms, then O(k·d) per point, against O(n·d). In high dimension so few atoms may not
-    reach the error; the exact sum is then taken, in SciPy's time at most. :attr:`method`,
-    :attr:`relative_error` and :attr:`certificate_` tell what was done.
+    k³) for k atoms, then O(k·d) per point, against O(n·d). In three dimensions or more so few atoms
+    often do not reach the error; the exact sum is then taken, in SciPy's time at most, and a
+    :class:`FitWarning` says so. :attr:`method`, :attr:`relative_error` and :attr:`certificate_`
+    tell what was done.
 
     The error is one in L2: it is small where the density is high. Far out in the tails a sparse
     density may be off by any factor, and so may its logarithm: use ``error=None`` for those.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from kernelmean._types import ArrayLike, Points
 from kernelmean.density.bandwidth_factor import BandwidthFactor
 from kernelmean.density.sparse_copy import DensityEstimate, SparseCopy
 from kernelmean.engines import Engine
+from kernelmean.fitting.honesty import FitWarning
 from kernelmean.mean.certificate import Certificate
 from kernelmean.mean.expansion import KernelMean
 from kernelmean.mean.value import SparseKernelMean
@@ -216,6 +218,15 @@ class GaussianValues(BandwidthFactor):
         return self._sparse_or_full(bool(self.error) and 1.0 * self.n * size * self.d > EXACT_WORK)
 
     def _sparse_or_full(self, large: bool) -> KernelMean:
+        first = "copy" not in vars(self._current)
         copy = self._current.copy if large else None
+        if large and copy is None and first:
+            warnings.warn(
+                f"no sparse density is within error={self.error:g}, as is common in three "
+                "dimensions or more, so every point is summed, which takes longer; a larger error= "
+                "may be within reach, and error=None sums without asking.",
+                FitWarning,
+                stacklevel=4,
+            )
         self._method = "exact" if copy is None else "sparse"
         return self._current.full if copy is None else copy.mean.expansion
