@@ -27,6 +27,7 @@ EVIDENCE = [
     "proportions",
     "difference",
     "monitor",
+    "questions",
     "speed",
     "performance",
     "gpu",

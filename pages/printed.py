@@ -1,6 +1,7 @@
 """Bring what pages show as printed up to date.
 
-Their Python blocks are run, and the output is written into the text block below each.
+Their Python and shell blocks are run, and what a Python block printed is written into the text
+block below it.
 
     python -m pages.printed docs/quickstart.md docs/guides/streaming.md
 
@@ -17,6 +18,7 @@ import tempfile
 from pathlib import Path
 
 from pages.blocks import FENCE
+from pages.running import shell
 
 
 def refreshed(text: str) -> str:
@@ -33,6 +35,8 @@ def refreshed(text: str) -> str:
             with contextlib.redirect_stdout(output):
                 exec(compile(body, "page", "exec", dont_inherit=True), space)
             printed = output.getvalue()
+        elif language == "shell":
+            shell(body)
         elif language == "text" and printed:
             parts += [text[last : match.start(3)], printed]
             last, printed = match.end(3), ""

@@ -206,6 +206,13 @@ def test_outputs_can_be_brought_up_to_date():
     assert printed.refreshed(page) == page.replace("old", "3")
 
 
+def test_outputs_may_need_what_a_command_has_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    read = 'import pathlib\nprint(pathlib.Path("x").read_text())'
+    page = f"```shell\necho 4 > x\n```\n```python\n{read}\n```\n```text\nold\n```\n"
+    assert "```text\n4\n" in printed.refreshed(page)
+
+
 def test_numbers_in_printed_text_may_round_but_not_change():
     assert same_words_close_numbers("error 1.23e-03 of 20\n", "error 1.24e-03 of 20")
     assert not same_words_close_numbers("error 1.23e-03 of 20", "error 2.23e-03 of 20")

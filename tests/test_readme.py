@@ -55,6 +55,7 @@ def test_its_commands_run_one_after_another(tmp_path, monkeypatch, capsys):
     assert {words[0] for words in found} == {
         "fit",
         "score",
+        "query",
         "compare",
         "monitor",
         "embed",
