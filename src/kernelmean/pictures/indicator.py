@@ -44,8 +44,8 @@ def indicator_curve(mean: KernelMean | SparseKernelMean) -> IndicatorCurve:
     E = mean.indicator
     if E is None:
         raise TypeError(
-            "a density that was fitted by likelihood has no indicator: it is near to no kernel "
-            "mean; fit with target='kde'."
+            "a density that was fitted by likelihood, or is a part of another, has no indicator: "
+            "no kernel mean is known that it would be near to; fit with target='kde'."
         )
     left_over = np.full(len(E), np.nan)
     gained = E[0] - E[-1]

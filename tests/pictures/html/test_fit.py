@@ -89,6 +89,16 @@ def test_a_density_by_likelihood_has_no_errors_and_whole_atoms(plotly_page, d):
     assert "One standard deviation of an atom is drawn" in words
 
 
+@pytest.mark.parametrize("target", ["kde", "likelihood"])
+def test_a_part_of_a_density_has_a_page(plotly_page, target):
+    X = np.random.default_rng(3).normal(size=(200, 3))
+    density = km.SparseKDE(k=10, target=target, random_state=0).fit(X)
+    words = Reader(plotly_page(density.conditional({0: 0.5}).mean_, X[:, 1:])).words
+    assert "it is a part of another density" in words
+    assert ("that were fitted by likelihood" in words) == (target == "likelihood")
+    assert "How many centres" not in words
+
+
 def test_along_a_line_bars_end_with_the_picture(plotly_page):
     """Atoms that stand for what no row has shown are wider than all of it."""
     X = np.random.default_rng(0).normal(size=(300, 1))

@@ -24,6 +24,7 @@ REASONS = {
     "fixed": "the number asked for",
     "error": "the estimated error is small enough (error)",
     "likelihood": "held-out rows ask for no more atoms (likelihood)",
+    "derived": "it is a part of another density (derived)",
 }
 # what a page says of the spread of centres
 SPREADS = {

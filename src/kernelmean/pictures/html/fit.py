@@ -105,7 +105,7 @@ def fit_page(
 
 def _indicator(mean: SparseKernelMean) -> tuple[list[str], list[Chart]]:
     """The section of the error against the number of centres and its chart, where there is one."""
-    if is_by_likelihood(mean):
+    if mean.indicator is None:
         return [], []
     curve = indicator_curve(mean)
     figure = indicator_figure("indicator", curve)

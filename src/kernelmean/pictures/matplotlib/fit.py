@@ -8,7 +8,6 @@ from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.figure import Figure
 
 from kernelmean._types import Points
-from kernelmean.density.likelihood import is_by_likelihood
 from kernelmean.files import atomic_write
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.pictures.density import counted_as
@@ -24,7 +23,7 @@ def draw_fit(mean: SparseKernelMean, X: Points, path: Path) -> None:
     """Two panels in one file: the density in the first two coordinates with its centres, and the
     indicator against k, which a density by likelihood has not.
     """
-    widths = WIDTHS[:1] if is_by_likelihood(mean) else WIDTHS
+    widths = WIDTHS[:1] if mean.indicator is None else WIDTHS
     figure = Figure(figsize=(sum(widths), HEIGHT), layout="constrained")
     left, *right = figure.subplots(1, len(widths), width_ratios=widths, squeeze=False)[0]
     DensityDisplay.from_mean(mean, X, features=list(range(min(mean.dimension, 2))), ax=left)
