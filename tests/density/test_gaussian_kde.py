@@ -210,6 +210,7 @@ def test_integrals_by_the_sparse_density(no_exact_calls):
     for first, second in ((kde, other), (other, kde)):
         assert abs(first.integrate_kde(second) - expected) <= 1e-3 * norms
         assert first.method == "sparse"
+        assert 0.0 < first.relative_error <= 1e-3
     low, high = [9.0, 8.0], [12.0, 10.0]
     expected = exact.integrate_box(low, high)
     assert kde.integrate_box(low, high, rng=0) == pytest.approx(expected, abs=2e-3)
@@ -228,11 +229,25 @@ def test_another_bandwidth_discards_the_sparse_density(no_exact_calls):
     first = kde.sparse_
     kde(X)
     assert kde.sparse_ is first
+    assert kde.method == "sparse"
     kde.set_bandwidth(0.4)
+    assert kde.method == "exact"
     assert kde.sparse_ is None
     assert (kde.method, kde.relative_error) == ("exact", 0.0)
     assert not np.allclose(kde(X), wide, rtol=0.1)
     assert kde.sparse_.kernel.length == 0.4
+
+
+@pytest.mark.parametrize(
+    "call", [lambda kde: kde.integrate_gaussian(0.0, 1.0), lambda kde: kde.integrate_box_1d(0, 1)]
+)
+def test_what_is_always_exact_says_so_after_a_sparse_call(no_exact_calls, call):
+    X, _ = data(1, 3000)
+    kde = km.gaussian_kde(X)
+    kde(X)
+    assert kde.method == "sparse"
+    call(kde)
+    assert (kde.method, kde.relative_error) == ("exact", 0.0)
 
 
 def test_another_data_set_discards_it_too(no_exact_calls):

@@ -59,6 +59,7 @@ class GaussianIntegrals(GaussianValues):
         if added.shape != (self.d, self.d):
             raise ValueError(f"covariance does not have dimension {self.d}")
         wider = blurred(self._current.full, self.covariance + added)
+        self._note("exact")
         return wider(center[None].astype(np.float64))[0]
 
     def integrate_kde(self, other: Any) -> Any:
@@ -95,7 +96,7 @@ class GaussianIntegrals(GaussianValues):
             raise ValueError("KDEs are not the same dimensionality")
         if isinstance(other, GaussianIntegrals) and other.n > self.n:
             found = other.integrate_kde(self)
-            self._method = other.method
+            self._note(other.method, other.relative_error)
             return found
         density = self._for_calls_of(other.n)
         wider = blurred(density, self.covariance + other.covariance)
@@ -134,6 +135,7 @@ class GaussianIntegrals(GaussianValues):
         """
         if self.d != 1:
             raise ValueError("integrate_box_1d() only handles 1D pdfs")
+        self._note("exact")
         width = np.sqrt(self.covariance[0, 0])
         points = self.dataset[0]
         # Σ_j w_j [Φ((high − x_j)/s) − Φ((low − x_j)/s)]
@@ -197,7 +199,7 @@ class GaussianIntegrals(GaussianValues):
     def _box_by_scipy(self, low: Vector, high: Vector, maxpts: int | None, rng: Any) -> Any:
         from scipy.stats import multivariate_normal  # slow to import, and seldom needed
 
-        self._method = "exact"
+        self._note("exact")
         ends = low - self.dataset.T, high - self.dataset.T
         inside = multivariate_normal.cdf(
             ends[1], lower_limit=ends[0], cov=self.covariance, maxpts=maxpts, rng=rng

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,14 @@ from kernelmean.mean.value import SparseKernelMean
 EXACT_WORK = 8e9  # n·q·d of a call up to which every point is summed: a second on two cores
 
 
+class Summed(NamedTuple):
+    """What a call has summed."""
+
+    method: Literal["exact", "sparse"]
+    relative_error: float
+    made_of: tuple[Any, ...]  # the estimate in question
+
+
 class GaussianValues(BandwidthFactor):
     """A Gaussian density estimate that is evaluated; see :class:`gaussian_kde`."""
 
@@ -30,7 +39,7 @@ class GaussianValues(BandwidthFactor):
     _streams = Streams(0)
     _estimate: DensityEstimate | None = None
     _read: tuple[Any, ...] = ()  # what the estimate was made of
-    _method: Literal["exact", "sparse"] = "exact"
+    _summed = Summed("exact", 0.0, ())
 
     @property
     def method(self) -> Literal["exact", "sparse"]:
@@ -39,9 +48,9 @@ class GaussianValues(BandwidthFactor):
         Returns
         -------
         {'exact', 'sparse'}
-            "exact" before the first call.
+            "exact" before the first call, and before the first with another bandwidth.
         """
-        return self._method
+        return self._last_call.method
 
     @property
     def relative_error(self) -> float:
@@ -53,8 +62,7 @@ class GaussianValues(BandwidthFactor):
             0.0 where that was exact; else that of :attr:`certificate_`, which has its standard
             error too.
         """
-        found = self.certificate_
-        return 0.0 if self._method == "exact" or found is None else found.relative_error
+        return self._last_call.relative_error
 
     @property
     def sparse_(self) -> SparseKernelMean | None:
@@ -193,14 +201,29 @@ class GaussianValues(BandwidthFactor):
     @property
     def _current(self) -> DensityEstimate:
         """The estimate of these points at this bandwidth; a new one where either has changed."""
-        read = (self.dataset, self.weights, self.cho_cov)
-        known = len(self._read) == len(read)
-        if not known or any(old is not new for old, new in zip(self._read, read, strict=True)):
+        if self._estimate is None or self._changed_since(self._read):
             self._estimate = self._estimated()
-            self._read = read
-            self._method = "exact"
-        assert self._estimate is not None
+            self._read = self._made_of
         return self._estimate
+
+    @property
+    def _made_of(self) -> tuple[Any, ...]:
+        """What an estimate is made of."""
+        return self.dataset, self.weights, self.cho_cov
+
+    def _changed_since(self, made_of: tuple[Any, ...]) -> bool:
+        """Whether points or bandwidth are others than those."""
+        return not made_of or any(map(operator.is_not, made_of, self._made_of))
+
+    @property
+    def _last_call(self) -> Summed:
+        """What the last call has summed, if it was of these points at this bandwidth."""
+        last = self._summed
+        return Summed("exact", 0.0, ()) if self._changed_since(last.made_of) else last
+
+    def _note(self, method: Literal["exact", "sparse"], relative_error: float = 0.0) -> None:
+        """Keep what a call sums."""
+        self._summed = Summed(method, relative_error, self._made_of)
 
     def _estimated(self) -> DensityEstimate:
         return DensityEstimate(
@@ -228,5 +251,8 @@ class GaussianValues(BandwidthFactor):
                 FitWarning,
                 stacklevel=4,
             )
-        self._method = "exact" if copy is None else "sparse"
-        return self._current.full if copy is None else copy.mean.expansion
+        if copy is None:
+            self._note("exact")
+            return self._current.full
+        self._note("sparse", copy.certificate.relative_error)
+        return copy.mean.expansion
