@@ -597,9 +597,7 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
         fitted.n_features_in_ = mean.dimension
         if names is not None:
             fitted.feature_names_in_ = np.array(names, dtype=object)
-        fitted._become(part, None)
-        fitted.target_ = self.target_
-        return fitted
+        return fitted._become(part, None)
 
     def _go_on(self, stream: MeanStream, by_likelihood: bool) -> Self:
         assert self._reservoir is not None

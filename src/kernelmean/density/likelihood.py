@@ -56,8 +56,10 @@ def fit_by_likelihood(
 
 
 def is_by_likelihood(density: AnyMean) -> bool:
-    """Whether a density was fitted by likelihood, and is near to no kernel mean."""
-    return isinstance(density, SparseKernelMean) and density.kappa is None
+    """Whether a density was fitted by likelihood, or is a part of one that was."""
+    if not isinstance(density, SparseKernelMean) or density.kappa is not None:
+        return False
+    return density.stop_reason != "derived" or density.selection == SELECTION
 
 
 @dataclass(frozen=True, eq=False)

@@ -707,7 +707,11 @@ class SparseKernelMean(DensityQuestions):
         return Asked(self.expansion, Columns(self.dimension, self.columns))
 
     def _again(self, mean: KernelMean, names: tuple[str, ...] | None) -> SparseKernelMean:
-        """A part of this density: nothing of what is known of the fit holds for it."""
+        """A part of this density: nothing of what is known of the fit holds for it.
+
+        It says that it comes from a fit by likelihood, even where such fits were merged.
+        """
+        by_likelihood = self.kappa is None and self.stop_reason != "derived"
         return replace(
             self,
             centers=mean.centers,
@@ -721,6 +725,7 @@ class SparseKernelMean(DensityQuestions):
             incoherence=math.nan,
             kappa=None,
             indicator=None,
+            selection="likelihood" if by_likelihood else self.selection,
             stop_reason="derived",
             center_mass=None,
             nearest_bound=None,

@@ -53,6 +53,33 @@ def test_names_and_positions_mean_the_same(fitted):
     assert named == fitted.probability({0: 0.0}, {2: 1.0}, random_state=0)
 
 
+def test_frames_and_series_go_by_name(fitted, frame):
+    turned = ["z", "x", "y"]
+    rows = frame.head(3)
+    np.testing.assert_array_equal(fitted.cdf(rows), fitted.cdf(rows.to_numpy()))
+    region = fitted.hdr(0.5, random_state=0)
+    np.testing.assert_array_equal(region.contains(rows), region.contains(rows.to_numpy()))
+    for other in (rows[turned], pl.from_pandas(rows[turned])):
+        for question in (fitted.cdf, region.contains, fitted.probability):
+            with pytest.raises(ValueError, match="order"):
+                question(other)
+    low = frame.quantile(0.3)
+    expected = fitted.probability(low.to_dict(), random_state=0)
+    assert fitted.probability(low, random_state=0) == expected
+    assert fitted.probability(low[turned], random_state=0) == expected
+    assert fitted.probability(low.to_numpy(), random_state=0) == expected
+    np.testing.assert_array_equal(
+        fitted.conditional(low[["z", "x"]]).expectation(),
+        fitted.conditional(low[["x", "z"]].to_dict()).expectation(),
+    )
+
+
+def test_frames_go_by_position_where_columns_have_no_names(frame):
+    mean = density("points", None)
+    np.testing.assert_array_equal(mean.cdf(frame), mean.cdf(frame.to_numpy()))
+    assert mean.probability(frame.mean()) == mean.probability(frame.mean().to_numpy())
+
+
 def test_a_part_can_be_cloned_copied_and_fitted_anew(frame, fitted):
     from sklearn.base import clone
 
@@ -82,6 +109,28 @@ def test_a_saved_density_answers_the_same(frame, tmp_path):
     loaded = km.load(tmp_path / "part.km")
     assert loaded.columns == ("y", "z")
     np.testing.assert_array_equal(loaded.log([[1.0, 0.5]]), part.log([[1.0, 0.5]]))
+
+
+@pytest.mark.parametrize("target", ["kde", "likelihood"])
+@pytest.mark.parametrize("batches", [1, 2])
+def test_a_saved_part_has_the_target_of_the_whole(frame, tmp_path, target, batches):
+    fitted = km.SparseKDE(k=20, target=target, spread="scalar", random_state=0).fit(frame)
+    if batches == 2:
+        fitted.partial_fit(frame)
+    assert fitted.target_ == target
+    part = fitted.marginal(["x", "y"]).conditional({"x": 0.5})
+    assert part.target_ == target
+    part.save(tmp_path / "part.km")
+    loaded = km.SparseKDE.load(tmp_path / "part.km")
+    assert (loaded.target, loaded.target_) == (target, target)
+    assert loaded.partial_fit(frame[["y"]]).target_ == target
+
+
+def test_a_part_of_points_can_be_loaded_and_go_on(frame, tmp_path):
+    fitted = km.SparseKDE(k=20, spread=None, random_state=0).fit(frame)
+    fitted.marginal(["x", "y"]).save(tmp_path / "part.km")
+    loaded = km.SparseKDE.load(tmp_path / "part.km")
+    assert loaded.partial_fit(frame[["x", "y"]]).mean_.n_points == 2 * len(frame)
 
 
 @pytest.mark.parametrize("method", ["certificate", "refit"])
@@ -124,6 +173,8 @@ def test_an_unfitted_estimator_says_so():
         (lambda f: f.marginal(3), "no column 3"),
         (lambda f: f.marginal([]), "at least one"),
         (lambda f: f.marginal(["x", 0]), "twice"),
+        (lambda f: f.probability({"x": 0.0, 0: 1.0}), "twice"),
+        (lambda f: f.probability({"x": 1.0}, {"x": 0.0}), "column 'x' exceeds"),
         (lambda f: f.conditional({"x": 0.0, "y": 0.0, "z": 0.0}), "left free"),
         (lambda f: f.conditional({"x": np.nan}), "finite"),
         (lambda f: f.quantile(1.2), "between 0 and 1"),
@@ -143,6 +194,7 @@ def test_what_cannot_be_answered_is_said(fitted, call, message):
     [
         lambda f: f.marginal(True),
         lambda f: f.marginal(1.5),
+        lambda f: f.marginal(None),
         lambda f: f.conditional([0.1]),
         lambda f: f.conditional({}),
         lambda f: f.conditional({"x": "big"}),
@@ -187,12 +239,22 @@ def test_weights_that_do_not_sum_to_one_say_so():
         half.cdf(0.0, 0)
 
 
+@pytest.mark.parametrize("kernel", [km.Gaussian(1.0), km.Laplacian(1.0)])
+@pytest.mark.parametrize("question", ["entropy", "hdr"])
+def test_what_is_asked_of_drawn_points_needs_an_integral_of_one(kernel, question):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    half = km.KernelMean(X, np.full(20, 0.025), kernel, "l2", None, 20)
+    with pytest.raises(ValueError, match=r"sum to 0\.5"):
+        getattr(half, question)()
+
+
 def test_an_estimate_is_a_float_with_an_error():
     found = km.Estimate(0.123456, 0.0012)
     assert isinstance(found, float)
     assert found == 0.123456
     assert repr(found) == "0.1235 ± 0.0012"
     assert repr(km.Estimate(0.5)) == "0.5"
+    assert repr(km.Estimate(0.5, float("nan"))) == "0.5 ± nan"
     assert f"{found:.2f}" == "0.12"
     assert json.loads(json.dumps(found)) == 0.123456
     again = pickle.loads(pickle.dumps(found))

@@ -75,6 +75,35 @@ def test_intervals_hold_the_level_and_end_at_the_threshold(kind, scale):
     assert not region.contains([[high.max() + 1e-6], [low.min() - 1e-6]]).any()
 
 
+@pytest.mark.parametrize("level", [1e-12, 1e-6, 1e-4, 1e-3, 0.01, 1.0 - 1e-12])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_smallest_and_the_largest_regions_are_found_too(kind, level):
+    mean = density(kind, None, d=1)
+    region = mean.hdr(level)
+    low, high = region.intervals.T
+    # At the very top f does not change by an ulp over 1e-8 of its width.
+    assert float((mean.cdf(high) - mean.cdf(low)).sum()) == pytest.approx(level, abs=1e-7)
+    inside = low[0] <= mean.modes().points[0, 0] <= high[0]
+    assert inside or level < 1e-6
+
+
+def test_a_small_region_is_at_the_higher_of_two_peaks():
+    # The peaks are between nodes of the grid, and the lower one is wider.
+    mean = km.KernelMean(
+        np.array([[0.0], [7.013]]),
+        np.array([0.7, 0.3]),
+        km.Gaussian(0.5),
+        "l2",
+        None,
+        2,
+        "naive",
+        np.array([3.0, 0.0]),
+    )
+    region = mean.hdr(1e-4)
+    assert len(region.intervals) == 1
+    assert region.contains([[7.013], [0.0]]).tolist() == [True, False]
+
+
 def test_a_region_holds_its_level_of_new_points():
     mean = density("full", "turned")
     region = mean.hdr(0.9, random_state=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +36,8 @@ class Columns(NamedTuple):
 
     def positions(self, columns: Any) -> IntVector:
         """The positions of one column or several, no two of them the same."""
+        if not isinstance(columns, str | numbers.Integral | Iterable):
+            raise TypeError(f"columns are one name or position or several, got {columns!r}.")
         several = [columns] if isinstance(columns, str | numbers.Integral) else list(columns)
         if not several:
             raise ValueError("at least one column is needed.")
@@ -46,6 +48,7 @@ class Columns(NamedTuple):
 
     def values(self, given: Mapping[Any, float]) -> tuple[IntVector, Vector]:
         """The positions of the columns that are given, and their values."""
+        given = _by_name(given)
         if not isinstance(given, Mapping) or not given:
             raise TypeError(f"given= maps columns to values, as {{'x': 1.2}}, got {given!r}.")
         columns = self.positions(list(given))
@@ -61,9 +64,12 @@ class Columns(NamedTuple):
         found = np.full(self.dimension, absent)
         if given is None:
             return found
+        self.refuse_other_order(given, "the bounds")
+        given = given if self.names is None else _by_name(given)
         if isinstance(given, Mapping):
-            for column, bound in given.items():
-                found[self.position(column)] = absent if bound is None else _number(bound, column)
+            values = [absent if b is None else _number(b, column) for column, b in given.items()]
+            if values:
+                found[self.positions(given)] = values
         else:
             several = np.ravel(np.asarray(given, dtype=object))
             if len(several) != self.dimension:
@@ -77,9 +83,33 @@ class Columns(NamedTuple):
             raise ValueError("a bound is NaN; use None where there is none.")
         return found
 
+    def refuse_other_order(self, table: Any, what: str) -> None:
+        """A ValueError for a frame whose columns have other names, or stand in another order."""
+        labels = getattr(table, "columns", None)
+        if self.names is None or labels is None:
+            return
+        found = [label for label in labels if isinstance(label, str)]
+        if found and found != list(self.names):
+            raise ValueError(
+                f"the columns of {what} are {found}, those of the density {list(self.names)}: give "
+                "them in this order."
+            )
+
+    def label(self, position: int) -> str:
+        """What a message calls a column."""
+        return str(position) if self.names is None else repr(self.names[position])
+
     def named(self, positions: Sequence[int] | IntVector) -> tuple[str, ...] | None:
         """The names of some columns."""
         return None if self.names is None else tuple(self.names[t] for t in positions)
+
+
+def _by_name(given: Any) -> Any:
+    """A mapping for a series whose index holds names, such as a row of a frame; else as it is."""
+    index = getattr(given, "index", None)
+    if not hasattr(given, "to_dict") or getattr(given, "ndim", 0) != 1 or index is None:
+        return given
+    return given.to_dict() if all(isinstance(label, str) for label in index) else given
 
 
 def _number(value: Any, column: Any) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from kernelmean.mean.questions import boxes, levels, parts
 from kernelmean.mean.questions.asking import Columns
 from kernelmean.mean.questions.asking import levels as checked_levels
 from kernelmean.mean.questions.asking import places as checked_places
-from kernelmean.mean.questions.mixture import Mixture
+from kernelmean.mean.questions.mixture import Mixture, refuse_other_sums
 from kernelmean.mean.questions.values import DensityModes, Estimate, HighestDensityRegion
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ class DensityQuestions:
         mean, columns = self._asked()
         mixture = Mixture.of(mean, "cdf")
         if column is None and columns.dimension > 1:
+            columns.refuse_other_order(x, "x")
             each = enumerate(checked_places(x, columns.dimension, "x").T)
             return np.column_stack([levels.column_of(mixture, t).cdf(some) for t, some in each])
         one = columns.position(0 if column is None else column)
@@ -147,7 +149,8 @@ class DensityQuestions:
         Parameters
         ----------
         lower : array-like of shape (d,), mapping or None, default=None
-            The lower bounds, or those of some columns by name or position; None for no bound.
+            The lower bounds, or those of some columns by name or position; None for no bound. A
+            pandas series goes by its names.
         upper : array-like of shape (d,), mapping or None, default=None
             The upper bounds, likewise.
         error : float, default=1e-5
@@ -189,7 +192,8 @@ class DensityQuestions:
         if len(crossed):
             t = int(crossed[0])
             raise ValueError(
-                f"the lower bound {low[t]:g} of column {t} exceeds its upper bound {high[t]:g}."
+                f"the lower bound {low[t]:g} of column {columns.label(t)} exceeds its upper bound "
+                f"{high[t]:g}."
             )
         rng = _checks.streams(random_state).of("box points")
         goal = _checks.number(error, "error", above=0.0)
@@ -236,7 +240,7 @@ class DensityQuestions:
 
         Parameters
         ----------
-        given : mapping
+        given : mapping or pandas series
             Values by the name or the position of their column.
 
         Returns
@@ -298,6 +302,11 @@ class DensityQuestions:
     def covariance(self) -> Matrix:
         """The covariance of the distribution; a kernel density is wider than its sample by σ².
 
+        A density by likelihood, the default of :class:`SparseKDE`, keeps the weight of one row for
+        what was never seen, in components 8, 64, … times as wide as the data: its covariance is
+        larger than that of the rows, the more so the fewer they are. Fit with ``target="kde"`` or
+        a number as ``k`` where that matters.
+
         Returns
         -------
         ndarray of shape (d, d)
@@ -337,7 +346,7 @@ class DensityQuestions:
         Raises
         ------
         ValueError
-            If the mean is no density.
+            If the mean is no density, or its weights do not sum to one.
 
         See Also
         --------
@@ -351,6 +360,7 @@ class DensityQuestions:
         1.4
         """
         mean = self._density("entropy")
+        refuse_other_sums(mean, "entropy")
         return levels.entropy(mean, _checks.streams(random_state).of("entropy points"))
 
     def hdr(self, level: float = 0.95, *, random_state: RandomState = None) -> HighestDensityRegion:
@@ -372,7 +382,8 @@ class DensityQuestions:
         Raises
         ------
         ValueError
-            If the mean is no density, or the level is not between 0 and 1.
+            If the mean is no density, its weights do not sum to one, or the level is not between
+            0 and 1.
 
         See Also
         --------
@@ -387,10 +398,12 @@ class DensityQuestions:
         np.float64(0.9)
         """
         mean = self._density("hdr")
+        refuse_other_sums(mean, "hdr")
         wanted = _checks.number(level, "level", above=0.0)
         if wanted >= 1.0:
             raise ValueError(f"level must lie between 0 and 1, got {level!r}.")
-        return levels.region(mean, wanted, _checks.streams(random_state).of("region points"))
+        found = levels.region(mean, wanted, _checks.streams(random_state).of("region points"))
+        return replace(found, columns=self._asked().columns.names)
 
     def modes(self) -> DensityModes:
         """The peaks of the density, found by mean shift from every centre.

@@ -100,6 +100,11 @@ def refuse_others(mean: KernelMean, question: str) -> None:
             f"{question} needs a density, with nonnegative weights: fit with space='l2' and "
             "constraint='simplex', or use SparseKDE."
         )
+    refuse_other_sums(mean, question)
+
+
+def refuse_other_sums(mean: KernelMean, question: str) -> None:
+    """A ValueError for a mean whose integral is not one."""
     if abs(float(mean.weights.sum()) - 1.0) > SUM_SLACK:
         raise ValueError(
             f"{question} needs weights that sum to one, and these sum to "

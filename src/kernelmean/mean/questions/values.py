@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelmean._types import ArrayLike, Points, Vector
+from kernelmean.mean.questions.asking import Columns
 
 if TYPE_CHECKING:
     from kernelmean.mean.expansion import KernelMean
@@ -51,6 +52,8 @@ class Estimate(float):
     def __repr__(self) -> str:
         if self.standard_error == 0.0:
             return float.__repr__(self)
+        if not math.isfinite(self.standard_error):
+            return f"{float(self)!r} ± {self.standard_error}"
         # As many digits as the error leaves.
         digits = max(1 - math.floor(math.log10(self.standard_error)), 0)
         return f"{round(float(self), digits)!r} ± {self.standard_error:.2g}"
@@ -96,11 +99,14 @@ class HighestDensityRegion:
         The log-density at its boundary.
     standard_error : float
         What chance may do to ``level``: the standard error of the probability of the region with
-        this threshold. 0 in one dimension, where the threshold comes from quantiles.
+        this threshold. 0 where there are ``intervals``.
     density : KernelMean
         The density itself.
     intervals : ndarray of shape (m, 2) or None
-        In one dimension the intervals that make up the region, from the lowest; else None.
+        The intervals that make up the region, from the lowest, for a Gaussian kernel in one
+        dimension; else None.
+    columns : tuple of str or None
+        The names of the columns, where the density has them.
 
     See Also
     --------
@@ -123,6 +129,7 @@ class HighestDensityRegion:
     standard_error: float
     density: KernelMean
     intervals: Points | None = None
+    columns: tuple[str, ...] | None = None
 
     @property
     def threshold(self) -> float:
@@ -143,6 +150,11 @@ class HighestDensityRegion:
         ndarray of bool of shape (q,)
             True where the density is at least the threshold. Time O(q·k·d).
 
+        Raises
+        ------
+        ValueError
+            If X is a frame whose columns have other names, or stand in another order.
+
         See Also
         --------
         SparseKDE.score_samples : The log-density itself.
@@ -155,6 +167,7 @@ class HighestDensityRegion:
         >>> region.contains([[0.0, 0.0], [9.0, 9.0]])
         array([ True, False])
         """
+        Columns(self.density.dimension, self.columns).refuse_other_order(X, "X")
         inside: NDArray[np.bool_] = self.density.log(X) >= self.log_threshold
         return inside
 
