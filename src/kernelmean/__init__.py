@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from kernelmean.density.gaussian_kde import gaussian_kde
     from kernelmean.density.kernel_density import KernelDensity
     from kernelmean.density.outliers import SparseKDEOutlierDetector
+    from kernelmean.domains.kinds import Categorical, Periodic, Sphere
     from kernelmean.embedding.estimator import DistributionEmbedding
     from kernelmean.embedding.procrustes import Procrustes, procrustes
     from kernelmean.files import Source, read
@@ -77,6 +78,9 @@ _HOMES = {
     "DriftMonitor": "kernelmean.monitoring.monitor",
     "DistributionEmbedding": "kernelmean.embedding.estimator",
     "ClassProportions": "kernelmean.proportions.estimator",
+    "Categorical": "kernelmean.domains.kinds",
+    "Periodic": "kernelmean.domains.kinds",
+    "Sphere": "kernelmean.domains.kinds",
     "Source": "kernelmean.files",
     "read": "kernelmean.files",
     "Cauchy": "kernelmean.kernels",
@@ -117,6 +121,7 @@ _HOMES = {
 
 __all__ = [
     "Alarm",
+    "Categorical",
     "Cauchy",
     "Centers",
     "Certificate",
@@ -143,6 +148,7 @@ __all__ = [
     "Procrustes",
     "Radial",
     "Region",
+    "Periodic",
     "Regions",
     "Segmentation",
     "Source",
@@ -150,6 +156,7 @@ __all__ = [
     "SparseKDEClassifier",
     "SparseKDEOutlierDetector",
     "SparseKernelMean",
+    "Sphere",
     "Student",
     "TwoSampleTest",
     "TypicalRows",

@@ -1,0 +1,20 @@
+"""Where the values of columns can lie: bounds, periods, spheres and categories."""
+
+from kernelmean.domains.asked import DomainAsked, outside_error
+from kernelmean.domains.domain import Domain, Embedded
+from kernelmean.domains.images import Group, Images
+from kernelmean.domains.kinds import Bounds, Categorical, Kind, Periodic, Sphere
+
+__all__ = [
+    "Bounds",
+    "Categorical",
+    "Domain",
+    "DomainAsked",
+    "Embedded",
+    "Group",
+    "Images",
+    "Kind",
+    "Periodic",
+    "Sphere",
+    "outside_error",
+]

@@ -1,0 +1,148 @@
+"""Tables with names in some columns, as coded rows and back."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelmean import _checks
+from kernelmean._types import Points
+
+MISSING = float("nan")  # the code of a value that is missing
+UNKNOWN = -1.0  # the code of a value that is none of the levels
+
+Levels = tuple[tuple[Any, ...], ...]
+
+
+class Coded(NamedTuple):
+    """Rows with numbers in every column, and what the codes mean."""
+
+    rows: Points  # (n, d)
+    levels: Levels  # of each column of categories, in the order of the columns
+    names: tuple[str, ...] | None  # of the columns
+
+
+def column_names(X: Any) -> tuple[str, ...] | None:
+    """The names of the columns, where X has any and all are words."""
+    names = getattr(X, "columns", None)
+    if names is None or not all(isinstance(name, str) for name in names):
+        return None
+    return tuple(names)
+
+
+def width(X: Any) -> int:
+    """The number of columns of a table."""
+    shape = np.shape(X) if getattr(X, "shape", None) is None else X.shape
+    _checks.table_shape(shape, "X")
+    return int(shape[1])
+
+
+def code(
+    X: Any, categories: tuple[int, ...], given: tuple[tuple[Any, ...] | None, ...], what: str = "X"
+) -> Coded:
+    """Rows of a table, frame or array as numbers.
+
+    ``given`` has the levels of each column of categories, or None where they are to be learned:
+    then they are the values that occur, in order.
+    """
+    names = column_names(X)
+    read_levels = getattr(X, "levels", {})  # a file whose names were coded as it was read
+    rows = np.empty((len(X), width(X)))
+    numeric = [t for t in range(rows.shape[1]) if t not in categories]
+    if numeric:
+        rows[:, numeric] = _numbers(X, numeric, names, what)
+    levels = []
+    for t, known in zip(categories, given, strict=True):
+        values = _column(X, t)
+        if names is not None and names[t] in read_levels:
+            values = decoded(values, tuple(read_levels[names[t]]))
+        found = _levels(values) if known is None else known
+        label = t if names is None else names[t]
+        if not found:
+            raise ValueError(f"column {label!r} of {what} holds no category at all.")
+        rows[:, t] = _codes(values, found)
+        levels.append(found)
+    return Coded(rows, tuple(levels), names)
+
+
+def decoded(codes: NDArray[np.float64], levels: tuple[Any, ...]) -> NDArray[Any]:
+    """The values that codes mean; None where one means nothing."""
+    table = np.empty(len(levels) + 1, dtype=object)
+    table[: len(levels)] = levels
+    table[-1] = None
+    known = np.isfinite(codes) & (codes >= 0)
+    found: NDArray[Any] = table[np.where(known, codes, -1).astype(np.intp)]
+    return found
+
+
+def written(rows: Points, categories: Any, levels: Levels) -> NDArray[Any]:
+    """Coded rows as users have them: an array of floats where all levels are numbers."""
+    if all(isinstance(v, numbers.Real) for some in levels for v in some):
+        found = np.array(rows)
+        for t, some in zip(categories, levels, strict=True):
+            found[:, t] = np.array(some, dtype=np.float64)[rows[:, t].astype(np.intp)]
+        return found
+    mixed = rows.astype(object)
+    for t, some in zip(categories, levels, strict=True):
+        mixed[:, t] = decoded(rows[:, t], some)
+    return mixed
+
+
+def _column(X: Any, t: int) -> NDArray[Any]:
+    """One column of a table as an array."""
+    names = getattr(X, "columns", None)
+    if _checks.is_batched(X) or names is None:
+        return np.asarray(X)[:, t]
+    if hasattr(X, "iloc"):
+        return np.asarray(X.iloc[:, t])
+    return np.asarray(X[list(names)[t]])
+
+
+def _numbers(X: Any, columns: list[int], names: tuple[str, ...] | None, what: str) -> Points:
+    """Some columns as finite float64 numbers."""
+    if _checks.is_batched(X) or getattr(X, "columns", None) is None:
+        return _checks.points(np.asarray(X)[:, columns], what)
+    some = X.iloc[:, columns] if hasattr(X, "iloc") else X[[list(X.columns)[t] for t in columns]]
+    return _checks.points(some, what)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, numbers.Real) and math.isnan(value))
+
+
+def _plain(value: Any) -> Any:
+    """A value of Python in the place of one of NumPy; whole numbers without a point."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _distinct(values: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
+    """The distinct values, and which of them each is."""
+    if values.dtype.kind in "biufUS":
+        distinct, which = np.unique(values, return_inverse=True)
+        return [_plain(v) for v in distinct], which.reshape(-1)
+    known: dict[Any, int] = {}
+    which = np.empty(len(values), dtype=np.intp)
+    for i, value in enumerate(values):
+        key = None if _is_missing(value) else _plain(value)
+        which[i] = known.setdefault(key, len(known))
+    return list(known), which
+
+
+def _levels(values: NDArray[Any]) -> tuple[Any, ...]:
+    found = [value for value in _distinct(values)[0] if not _is_missing(value)]
+    try:
+        return tuple(sorted(found))
+    except TypeError:  # numbers among names
+        return tuple(sorted(found, key=lambda value: (str(type(value)), str(value))))
+
+
+def _codes(values: NDArray[Any], levels: tuple[Any, ...]) -> Points:
+    place = {_plain(level): float(i) for i, level in enumerate(levels)}
+    distinct, which = _distinct(values)
+    codes = [MISSING if _is_missing(v) else place.get(v, UNKNOWN) for v in distinct]
+    return np.array(codes)[which]
