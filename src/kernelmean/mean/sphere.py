@@ -1,0 +1,52 @@
+"""What a Gaussian in space leaves on the unit sphere.
+
+At unit vectors u, N(u; c, vI) is a constant times exp(κ·u·c/|c|) with κ = |c|/v: the distribution
+of von Mises and Fisher, once it is divided by its integral over the sphere,
+
+    ∫ N(u; c, vI) du = (2πv)^{−3/2} · exp(−(1 − |c|)²/2v) · 2π(1 − e^{−2κ})/κ.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernelmean._types import Points, Vector
+from kernelmean.domains import Domain
+from kernelmean.mean.expansion import KernelMean
+
+LOG_2PI = float(np.log(2.0 * np.pi))
+
+
+def log_masses(mean: KernelMean, domain: Domain) -> Vector:
+    """(k,): the logarithm of the mass that each centre of a mean has on all spheres together."""
+    found = np.zeros(mean.k)
+    for i in range(len(domain.spheres)):
+        centers, variances = sphere_part(mean, domain, i)
+        found += log_mass(np.linalg.norm(centers, axis=1), variances)
+    return found
+
+
+def sphere_part(mean: KernelMean, domain: Domain, i: int) -> tuple[Points, Vector]:
+    """(k, 3) and (k,): the centres and the variances v of the i-th sphere's coordinates."""
+    first = len(domain.lines) + 3 * i
+    stretch = 1.0 if mean.scale is None else float(mean.scale[first, first])
+    spreads: Vector | float = 0.0
+    if mean.spreads is not None:
+        spreads = mean.spreads if mean.spreads.ndim == 1 else mean.spreads[:, first, first]
+    variances = np.broadcast_to((spreads + mean.kernel.length**2) / stretch**2, (mean.k,))
+    return mean.centers[:, first : first + 3], np.asarray(variances)
+
+
+def log_mass(lengths: Vector, variances: Vector) -> Vector:
+    """log ∫ N(u; c, vI) du over the unit sphere, for |c| and v."""
+    kappa = lengths / variances
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # 2π(1 − e^{−2κ})/κ, which is 4π for κ → 0
+        area = np.where(kappa > 1e-8, -np.expm1(-2.0 * kappa) / kappa, 2.0)
+    found: Vector = (
+        np.log(area)
+        + LOG_2PI
+        - 1.5 * (LOG_2PI + np.log(variances))
+        - 0.5 * (1.0 - lengths) ** 2 / variances
+    )
+    return found
