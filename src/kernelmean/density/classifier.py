@@ -7,13 +7,15 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from kernelmean import _checks
-from kernelmean._types import ArrayLike, Matrix, RandomState, Vector
+from kernelmean._types import ArrayLike, IntVector, Matrix, RandomState, Vector
 from kernelmean.density.bayes import fit_classes, log_joint, log_posteriors
-from kernelmean.density.fitting import fit_settings, memory_of
-from kernelmean.samples import WeightedSample, estimators
+from kernelmean.density.fitting import density_settings, fit_settings, memory_of
+from kernelmean.density.on_domain import fit_classes_on_domain
+from kernelmean.mean.on_domain import DomainMean
+from kernelmean.samples import Queries, WeightedSample, coded, estimators
 
 
 class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -58,6 +60,8 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     sparse : bool, default=True
         False keeps every point as a centre: the exact kernel density estimate, by the same fast
         sums.
+    domain : mapping or None, default=None
+        What columns can hold, as in :class:`SparseKDE`: bounds, periods, categories, spheres.
     engine : {'cpu', 'gpu', 'cluster', 'auto', 'naive'} or Engine, default='cpu'
         What computes; threads are the engine's. Mapped files, :func:`read` and Dask collections are
         fitted where they are, with any engine.
@@ -123,6 +127,7 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         spread: str | None = "auto",
         target: str = "auto",
         sparse: bool = True,
+        domain: Any = None,
         engine: Any = "cpu",
         random_state: RandomState = None,
         memory: Any = None,
@@ -140,6 +145,7 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.spread = spread
         self.target = target
         self.sparse = sparse
+        self.domain = domain
         self.engine = engine
         self.random_state = random_state
         self.memory = memory
@@ -174,18 +180,41 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ['a', 'b']
         """
         least = estimators.fewest(self.bandwidth)
+        if self.domain is not None:
+            return self._fit_on_domain(X, y, sample_weight, least)
         points, labels = estimators.sample_and_labels(self, X, y, least)
-        check_classification_targets(labels)
         sample = WeightedSample.of(points, estimators.weights(sample_weight, len(points)))
-        present = labels if sample.present is None else labels[sample.present]
-        self.classes_, numbers = np.unique(present, return_inverse=True)
-        self.class_prior_ = self._class_priors(numbers, sample.weights)
+        numbers = self._class_numbers(sample, labels)
         settings = fit_settings(self, sample, labels)
         chance = _checks.streams(self.random_state)
         self.means_ = fit_classes(
             sample, numbers, settings, chance, sparse=self.sparse, memory=memory_of(self)
         )
         return self
+
+    def _fit_on_domain(self, X: Any, y: Any, sample_weight: Any, least: int) -> Self:
+        """The same where columns are bounded, periodic, categories or on a sphere."""
+        rows = coded.weighted_sample(self, X, sample_weight, least)
+        labels = column_or_1d(y, warn=True)
+        check_consistent_length(X, labels)
+        numbers = self._class_numbers(rows.sample, labels)
+        self.means_ = fit_classes_on_domain(
+            rows,
+            numbers,
+            density_settings(self),
+            _checks.streams(self.random_state),
+            sparse=self.sparse,
+            memory=memory_of(self),
+        )
+        return self
+
+    def _class_numbers(self, sample: WeightedSample, labels: Any) -> IntVector:
+        """The class of each row that counts; the classes and their priors are recorded."""
+        check_classification_targets(labels)
+        present = labels if sample.present is None else labels[sample.present]
+        self.classes_, numbers = np.unique(present, return_inverse=True)
+        self.class_prior_ = self._class_priors(numbers, sample.weights)
+        return np.asarray(numbers, dtype=np.intp)
 
     def predict_log_proba(self, X: ArrayLike) -> Matrix:
         """The logarithms of the probabilities of the classes at each row of X.
@@ -217,7 +246,7 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         with np.errstate(divide="ignore"):  # a prior of zero
             log_priors = np.log(self.class_prior_)
-        joint = log_joint(self.means_, log_priors, estimators.queries(self, X))
+        joint = log_joint(self.means_, log_priors, self._queries(X))
         return log_posteriors(joint)
 
     def predict_proba(self, X: ArrayLike) -> Matrix:
@@ -274,6 +303,13 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         most_probable = np.argmax(self.predict_log_proba(X), axis=1)
         return self.classes_[most_probable]
+
+    def _queries(self, X: Any) -> Queries:
+        """Rows to evaluate at, as the densities of the classes take them."""
+        first = self.means_[0]
+        if isinstance(first, DomainMean):
+            return coded.queries(self, X, first.domain)
+        return estimators.queries(self, X)
 
     def _class_priors(self, numbers: Any, weights: Vector | None) -> Vector:
         classes = len(self.classes_)

@@ -23,6 +23,7 @@ from kernelmean.density.fitting import (
 )
 from kernelmean.density.likelihood import is_by_likelihood
 from kernelmean.density.mixture import gaussian_mixture, mean_log_density
+from kernelmean.density.on_domain import fit_on_domain
 from kernelmean.density.quantiles import evenly_spread_rows, log_quantiles
 from kernelmean.fitting.full import full_mean
 from kernelmean.fitting.settings import FEWEST_DENSITY_CENTERS
@@ -30,10 +31,12 @@ from kernelmean.fitting.stream import MeanStream
 from kernelmean.mean import sampling
 from kernelmean.mean.expansion import KernelMean
 from kernelmean.mean.loading import load_mean
+from kernelmean.mean.on_domain import DomainMean
 from kernelmean.mean.questions.asking import Columns
 from kernelmean.mean.questions.methods import Asked, DensityQuestions
 from kernelmean.mean.value import SparseKernelMean
-from kernelmean.samples import ArraySample, Sample, WeightedSample, estimators
+from kernelmean.samples import ArraySample, Sample, WeightedSample, coded, estimators
+from kernelmean.samples.coded import CodedSample
 
 if TYPE_CHECKING:
     from sklearn.mixture import GaussianMixture
@@ -99,6 +102,12 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
     sparse : bool, default=True
         False keeps every point as a centre: the exact kernel density estimate, by the same fast
         sums.
+    domain : mapping or None, default=None
+        What columns can hold, by name or position: a pair ``(lower, upper)`` of bounds, None where
+        there is none, :class:`Periodic`, :class:`Categorical`, or for two columns that are
+        longitude and latitude :class:`Sphere`. The density is zero beyond bounds and loses nothing
+        there, and rows beyond them are refused. Columns of categories may hold words. Only for a
+        Gaussian kernel and rows in memory.
     engine : {'cpu', 'gpu', 'cluster', 'auto', 'naive'} or Engine, default='cpu'
         What computes; threads are the engine's. Mapped files, :func:`read` and Dask collections are
         fitted where they are, with any engine.
@@ -179,6 +188,7 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
         spread: str | None = "auto",
         target: str = "auto",
         sparse: bool = True,
+        domain: Any = None,
         engine: Any = "cpu",
         random_state: RandomState = None,
         memory: Any = None,
@@ -196,6 +206,7 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
         self.spread = spread
         self.target = target
         self.sparse = sparse
+        self.domain = domain
         self.engine = engine
         self.random_state = random_state
         self.memory = memory
@@ -235,6 +246,8 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
         40
         """
         least = estimators.fewest(self.bandwidth)
+        if self.domain is not None:
+            return self.fit_coded(coded.weighted_sample(self, X, sample_weight, least))
         sample = estimators.weighted_sample(self, X, sample_weight, least=least)
         self._stream: MeanStream | None = None
         self._reservoir: Points | None = None
@@ -245,6 +258,13 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
         else:
             fitted = full_mean(sample, settings)
         return self._become(fitted, log_quantiles(fitted, sample))
+
+    def fit_coded(self, rows: CodedSample) -> Self:
+        """:meth:`fit` for rows of a domain that are checked, and numbers, already."""
+        settings = density_settings(self, self.error)
+        chance = _checks.streams(self.random_state)
+        fitted = fit_on_domain(rows, settings, chance, memory_of(self), sparse=self.sparse)
+        return self._become(fitted, log_quantiles(fitted, rows.sample))
 
     @available_if(_is_sparse)  # type: ignore[untyped-decorator]
     def partial_fit(
@@ -383,7 +403,11 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
         True
         """
         check_is_fitted(self)
-        if _checks.choice(missing, "missing", ("error", "marginal")) == "marginal":
+        incomplete = _checks.choice(missing, "missing", ("error", "marginal")) == "marginal"
+        if isinstance(self.mean_, DomainMean):
+            rows = coded.queries(self, X, self.mean_.domain, incomplete=incomplete)
+            return self.mean_.log(rows, missing=missing)
+        if incomplete:
             return self.mean_.log(estimators.incomplete(self, X), missing="marginal")
         return self.mean_.log(estimators.queries(self, X))
 
@@ -442,6 +466,8 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
         (3, 2)
         """
         check_is_fitted(self)
+        if isinstance(self.mean_, DomainMean):
+            return self.mean_.log_gradient(coded.queries(self, X, self.mean_.domain))
         return self.mean_.log_gradient(estimators.queries(self, X))
 
     def to_gaussian_mixture(self) -> GaussianMixture:

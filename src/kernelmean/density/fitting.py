@@ -28,10 +28,11 @@ from kernelmean.kernels import Atoms
 from kernelmean.mean import scaling
 from kernelmean.mean.expansion import KernelMean
 from kernelmean.mean.gauge import Candidate, Gauge
+from kernelmean.mean.on_domain import DomainMean
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.samples import WeightedSample
 
-Density = SparseKernelMean | KernelMean
+Density = SparseKernelMean | KernelMean | DomainMean
 
 # What the density estimators have in common with :class:`FitSettings`.
 PARAMETERS = (

@@ -18,7 +18,8 @@ from kernelmean.bandwidth import RANKING_RULE
 from kernelmean.bandwidth.resolve import DEFAULT_RULE
 from kernelmean.density.estimator import SparseKDE
 from kernelmean.density.training import LEAST_LOG, TrainingScores
-from kernelmean.samples import WeightedSample, estimators
+from kernelmean.mean.on_domain import DomainMean
+from kernelmean.samples import WeightedSample, coded, estimators
 
 
 class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
@@ -64,6 +65,8 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
     sparse : bool, default=True
         False keeps every point as a centre: the exact kernel density estimate, by the same fast
         sums.
+    domain : mapping or None, default=None
+        What columns can hold, as in :class:`SparseKDE`: bounds, periods, categories, spheres.
     engine : {'cpu', 'gpu', 'cluster', 'auto', 'naive'} or Engine, default='cpu'
         What computes; threads are the engine's. Mapped files, :func:`read` and Dask collections are
         fitted where they are, with any engine.
@@ -136,6 +139,7 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         refine: int = 0,
         spread: str | None = "auto",
         sparse: bool = True,
+        domain: Any = None,
         engine: Any = "cpu",
         random_state: RandomState = None,
         memory: Any = None,
@@ -152,6 +156,7 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         self.refine = refine
         self.spread = spread
         self.sparse = sparse
+        self.domain = domain
         self.engine = engine
         self.random_state = random_state
         self.memory = memory
@@ -197,11 +202,16 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         if share > 0.5:
             raise ValueError(f"contamination must be at most 0.5, got {self.contamination!r}.")
         least = estimators.fewest(self.bandwidth)
-        sample = estimators.sample(self, X, least=least)
-        weights = estimators.weights(sample_weight, len(sample))
         density = SparseKDE(**self._density_parameters())
-        self.density_ = density.fit(sample, sample_weight=weights)
-        present = WeightedSample.of(sample, weights)
+        if self.domain is not None:
+            rows = coded.weighted_sample(self, X, sample_weight, least)
+            self.density_ = density.fit_coded(rows)
+            sample, present = rows.given, rows.sample
+        else:
+            sample = estimators.sample(self, X, least=least)
+            weights = estimators.weights(sample_weight, len(sample))
+            self.density_ = density.fit(sample, sample_weight=weights)
+            present = WeightedSample.of(sample, weights)
         scores = TrainingScores.of(self.density_.mean_, present)
         self.training_scores_ = scores.of_given_rows(self.density_.mean_, sample, present)
         self.log_quantiles_ = scores.log_quantiles()
@@ -292,7 +302,10 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         True
         """
         check_is_fitted(self)
-        scores: Vector = self.density_.mean_.log(estimators.queries(self, X))
+        mean = self.density_.mean_
+        on_domain = isinstance(mean, DomainMean)
+        X = coded.queries(self, X, mean.domain) if on_domain else estimators.queries(self, X)
+        scores: Vector = mean.log(X)
         return scores
 
     def decision_function(self, X: ArrayLike) -> Vector:

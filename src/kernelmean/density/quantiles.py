@@ -27,7 +27,7 @@ def log_quantiles(density: Density, sample: WeightedSample) -> Vector:
             points = ArraySample(points.rows(np.arange(len(points))))
         return weighted_quantiles(density.log(points), sample.weights, LEVELS)
     rows = evenly_spread_rows(sample, most)
-    return weighted_quantiles(density.log(sample.sample.rows(rows)), None, LEVELS)
+    return weighted_quantiles(density.log(ArraySample(sample.sample.rows(rows))), None, LEVELS)
 
 
 def most_scored_rows(density: Density) -> int:

@@ -9,13 +9,15 @@ import numpy as np
 from kernelmean._types import Vector
 from kernelmean.density.fitting import Density
 from kernelmean.density.left_out import ScoredRows, left_out_logs
+from kernelmean.density.left_out_on_domain import left_out_logs_on_domain
 from kernelmean.density.quantiles import (
     evenly_spread_rows,
     most_scored_rows,
     weighted_quantiles,
 )
 from kernelmean.mean import LEVELS
-from kernelmean.samples import Sample, WeightedSample
+from kernelmean.mean.on_domain import DomainMean
+from kernelmean.samples import ArraySample, Sample, WeightedSample
 
 # Stands for the logarithm of zero in quantiles, which are interpolated.
 LEAST_LOG = -1e300
@@ -37,6 +39,9 @@ class TrainingScores:
         Those are spread evenly over the cumulative weight.
         """
         most = most_scored_rows(density)
+        if isinstance(density, DomainMean):
+            values = left_out_logs_on_domain(density, ScoredRows.of(sample))
+            return cls(values, sample.weights, sample.summary.size, complete=True)
         if sample.sample.resident or len(sample) <= most:
             values = left_out_logs(density, ScoredRows.of(sample))
             return cls(values, sample.weights, sample.summary.size, complete=True)
@@ -55,7 +60,7 @@ class TrainingScores:
         found = np.empty(len(given))
         found[sample.present] = self.values
         absent = np.setdiff1d(np.arange(len(given)), sample.present)
-        found[absent] = density.log(given.rows(absent))
+        found[absent] = density.log(ArraySample(given.rows(absent)))
         return found
 
     def log_quantiles(self) -> Vector:

@@ -150,7 +150,8 @@ class Group:
         parts = [(every, np.ones(len(c)), np.zeros(len(c)))]
         if np.isinf(self.widths[t]):
             bound = low if np.isfinite(low) else high
-            near = np.flatnonzero(np.abs(c - bound) <= reach * s)
+            beyond = c - low if np.isfinite(low) else high - c  # of the image, outside of D
+            near = np.flatnonzero(beyond <= reach * s)
             parts.append((near, np.full(len(near), -1.0), np.full(len(near), 2.0 * bound)))
         elif self.periodic[t]:
             parts.append(_shifted(c, s, low, high, high - low, reach, skip_zero=True))

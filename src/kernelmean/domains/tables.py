@@ -42,19 +42,25 @@ def width(X: Any) -> int:
 
 
 def code(
-    X: Any, categories: tuple[int, ...], given: tuple[tuple[Any, ...] | None, ...], what: str = "X"
+    X: Any,
+    categories: tuple[int, ...],
+    given: tuple[tuple[Any, ...] | None, ...],
+    what: str = "X",
+    *,
+    incomplete: bool = False,
 ) -> Coded:
     """Rows of a table, frame or array as numbers.
 
     ``given`` has the levels of each column of categories, or None where they are to be learned:
-    then they are the values that occur, in order.
+    then they are the values that occur, in order. Missing values are NaN, in columns of numbers
+    only where rows may be incomplete.
     """
     names = column_names(X)
     read_levels = getattr(X, "levels", {})  # a file whose names were coded as it was read
     rows = np.empty((len(X), width(X)))
     numeric = [t for t in range(rows.shape[1]) if t not in categories]
     if numeric:
-        rows[:, numeric] = _numbers(X, numeric, names, what)
+        rows[:, numeric] = _numbers(X, numeric, what, incomplete=incomplete)
     levels = []
     for t, known in zip(categories, given, strict=True):
         values = _column(X, t)
@@ -102,11 +108,16 @@ def _column(X: Any, t: int) -> NDArray[Any]:
     return np.asarray(X[list(names)[t]])
 
 
-def _numbers(X: Any, columns: list[int], names: tuple[str, ...] | None, what: str) -> Points:
-    """Some columns as finite float64 numbers."""
+def _numbers(X: Any, columns: list[int], what: str, *, incomplete: bool) -> Points:
+    """Some columns as finite float64 numbers, or with NaN where rows may be incomplete."""
+    some: Any
     if _checks.is_batched(X) or getattr(X, "columns", None) is None:
-        return _checks.points(np.asarray(X)[:, columns], what)
-    some = X.iloc[:, columns] if hasattr(X, "iloc") else X[[list(X.columns)[t] for t in columns]]
+        some = np.asarray(X)[:, columns]
+    else:
+        labels = [list(X.columns)[t] for t in columns]
+        some = X.iloc[:, columns] if hasattr(X, "iloc") else X[labels]
+    if incomplete:
+        return _checks.incomplete_points(np.asarray(some), what, len(columns))
     return _checks.points(some, what)
 
 

@@ -29,6 +29,7 @@ from kernelmean.mean.expansion import KernelMean
 from kernelmean.mean.questions.mixture import Mixture
 from kernelmean.mean.sums import density_sum
 from kernelmean.mean.value import SparseKernelMean
+from kernelmean.samples import Sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +89,9 @@ class DomainMean:
         return self.values_coded(self.coded(Q))
 
     def coded(self, Q: Any) -> Points:
-        """Rows as users have them, checked, as numbers."""
+        """Rows as users have them, checked, as numbers; a sample is coded already."""
+        if isinstance(Q, Sample):
+            return Q.array()
         return tables.code(Q, tuple(self.domain.categories.tolist()), self.domain.levels, "Q").rows
 
     def log_coded(self, rows: Points) -> Vector:

@@ -1,0 +1,78 @@
+"""Densities on a domain: the likeliest, or a copy of a kernel density estimate."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from joblib import Memory
+
+from kernelmean._random import Streams
+from kernelmean._types import IntVector
+from kernelmean.bandwidth.resolve import DEFAULT_RULE
+from kernelmean.density.fitting import fit_density
+from kernelmean.density.likelihood_on_domain import fit_by_likelihood
+from kernelmean.fitting.full import full_mean
+from kernelmean.fitting.on_domain import Copy, Rows, require_gaussian, scale_on
+from kernelmean.fitting.prepare import prepare
+from kernelmean.fitting.settings import FitSettings
+from kernelmean.mean.on_domain import DomainMean
+from kernelmean.samples import WeightedSample
+from kernelmean.samples.coded import CodedSample
+
+
+def fit_on_domain(
+    coded: CodedSample,
+    settings: FitSettings,
+    streams: Streams,
+    memory: Memory | None = None,
+    *,
+    sparse: bool = True,
+) -> DomainMean:
+    """A density that is zero outside of the domain and has the integral one."""
+    require_gaussian(settings)
+    if not sparse:
+        return Copy.of(coded, settings).mean(full_mean)
+    if settings.target == "likelihood":
+        return fit_by_likelihood(coded, settings, streams)
+    return Copy.of(coded, settings).mean(partial(fit_density, streams=streams, memory=memory))
+
+
+def fit_classes_on_domain(
+    coded: CodedSample,
+    labels: IntVector,
+    settings: FitSettings,
+    streams: Streams,
+    *,
+    sparse: bool,
+    memory: Memory | None = None,
+) -> list[DomainMean]:
+    """One density per class 0, 1, …: a common scale and a common domain."""
+    sample, domain, _ = coded
+    together = replace(settings, scale=scale_on(domain, settings, Rows.of(coded).coordinates))
+    densities = []
+    for c in range(int(labels.max()) + 1):
+        rows = np.flatnonzero(labels == c)
+        weights = None if sample.weights is None else sample.weights[rows]
+        restricted = sample.sample.restrict(rows)
+        members = coded._replace(sample=WeightedSample.of(restricted, weights))
+        own = _class_settings(together, coded, members)
+        chance = streams.within("class", c)
+        densities.append(fit_on_domain(members, own, chance, memory, sparse=sparse))
+    return densities
+
+
+def _class_settings(settings: FitSettings, coded: CodedSample, members: CodedSample) -> FitSettings:
+    """A rule is read on the class; on all classes together where the numbers of the class are one.
+
+    Without numbers there is nothing to read.
+    """
+    points = Rows.of(members).coordinates.sample.array()
+    if not (points == points[0]).all() or len(members.sample) == len(coded.sample):
+        return settings
+    together = Rows.of(coded).coordinates
+    if (together.sample.array() == points[0]).all():
+        return settings
+    kernel = prepare(together, settings).kernel
+    return replace(settings, kernel=kernel, bandwidth=DEFAULT_RULE)

@@ -1,0 +1,235 @@
+"""A kernel density estimate on a domain, in the coordinates that engines see, and a copy of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from kernelmean._types import IntVector, Matrix, Vector
+from kernelmean.bandwidth.resolve import DEFAULT_RULE
+from kernelmean.domains import Categorical, Domain
+from kernelmean.engines.arrays import ArraySummary, WeightedPoints
+from kernelmean.fitting.prepare import prepare
+from kernelmean.fitting.settings import FitSettings
+from kernelmean.kernels import Gaussian, Kernel
+from kernelmean.kernels.registry import is_gaussian
+from kernelmean.mean import scaling
+from kernelmean.mean.expansion import KernelMean
+from kernelmean.mean.on_domain import DomainMean
+from kernelmean.mean.value import SparseKernelMean
+from kernelmean.samples import ArraySample, WeightedSample
+from kernelmean.samples.coded import CodedSample
+
+LEAST_SMOOTHING = 1e-9  # the share of a row that other categories get at least
+LEAST_FACTOR = 1e-3  # by which the levels of a column are apart, in bandwidths
+# A coordinate that is always 0 has the density 1 under this kernel, and so no part in anything.
+WITHOUT_COORDINATES = Gaussian(float(1.0 / np.sqrt(2.0 * np.pi)))
+
+Fit = Callable[[WeightedSample, FitSettings], SparseKernelMean | KernelMean]
+
+
+def require_gaussian(settings: FitSettings) -> None:
+    """A ValueError for other kernels."""
+    if not is_gaussian(settings.kernel):
+        raise ValueError(
+            f"domain= needs a Gaussian kernel, whose reflections and periods are known, not "
+            f"{settings.kernel}."
+        )
+
+
+class Rows(NamedTuple):
+    """Rows that count, as engines see them."""
+
+    coordinates: WeightedSample
+    codes: IntVector
+
+    @classmethod
+    def of(cls, coded: CodedSample) -> Rows:
+        """The embedded rows of a sample."""
+        sample = coded.sample
+        found = coded.domain.embed(sample.sample.array())
+        embedded = replace(sample, sample=ArraySample(found.coordinates))
+        return cls(embedded, found.codes)
+
+
+def scale_on(domain: Domain, settings: FitSettings, sample: WeightedSample) -> Matrix | None:
+    """The linear map of the coordinates: each number by itself where it is bounded or periodic.
+
+    The coordinates of a sphere have a factor in common, so that turning the sphere changes nothing.
+    """
+    scale = settings.scale
+    m = len(domain.lines)
+    D = domain.coordinates
+    if scale is None or not (m or domain.spheres):
+        return None
+    if not isinstance(scale, str) and np.shape(scale) == (D, D) and m < D:
+        return np.asarray(scale)  # found before, for all classes
+    found = np.eye(D)
+    if m:
+        points = sample.sample.array()[:, :m]
+        summary = ArraySummary(WeightedPoints(points, sample.weights))
+        part = scaling.resolve(scale, summary)
+        assert part is not None
+        _require_own_scale(part, domain)
+        found[:m, :m] = part
+    if isinstance(scale, str):
+        spread = sample.summary.std[m:].reshape(-1, 3)
+        widths = np.sqrt((spread**2).mean(axis=1))
+        found[range(m, D), range(m, D)] = np.repeat(1.0 / np.where(widths > 0, widths, 1.0), 3)
+    return found
+
+
+def _require_own_scale(scale: Matrix, domain: Domain) -> None:
+    """A ValueError where a map would turn a bound or a period into several columns."""
+    moves = domain.group.moves
+    beside = scale - np.diag(np.diag(scale))
+    mixed = (beside[moves] != 0.0).any() or (beside[:, moves] != 0.0).any()
+    if mixed or (np.diag(scale)[moves] <= 0.0).any():
+        raise ValueError(
+            "scale= mixes a bounded or periodic column with others, or turns it round; use "
+            "scale='std', or a matrix with a positive number and zeros in its row and column."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Copy:
+    """A kernel density estimate on a domain, to be copied.
+
+    A category is a coordinate for each level, 1 at the category of a row and 0 elsewhere, times
+    the factor δ with exp(−δ²/σ²) = λ/((L − 1)(1 − λ)): the Gaussian kernel of these coordinates is
+    proportional to that of Aitchison and Aitken with the smoothing λ.
+    """
+
+    rows: Rows
+    domain: Domain
+    settings: FitSettings  # with the kernel as a value, and the scale as a matrix
+    smoothings: Vector  # (c,) λ of each column of categories
+
+    @classmethod
+    def of(cls, coded: CodedSample, settings: FitSettings) -> Copy:
+        """Find the scale, the kernel and the smoothing."""
+        require_gaussian(settings)
+        rows = Rows.of(coded)
+        domain = coded.domain
+        scale = scale_on(domain, settings, rows.coordinates)
+        scaled = replace(settings, scale=scale)
+        if not domain.is_flat:
+            kernel: Kernel = WITHOUT_COORDINATES
+            if len(domain.lines) or domain.spheres:
+                kernel = prepare(rows.coordinates, scaled).kernel
+            scaled = replace(scaled, kernel=kernel, bandwidth=DEFAULT_RULE, spread=None)
+        weights = coded.sample.weights
+        smoothings = [_smoothing(domain, j, rows, weights) for j in range(len(domain.sizes))]
+        return cls(rows, domain, scaled, np.array(smoothings))
+
+    def mean(self, fit: Fit) -> DomainMean:
+        """What ``fit`` makes of the coordinates, on the domain."""
+        sample = self._with_categories() if len(self.domain.categories) else self.rows.coordinates
+        return self._split(fit(sample, replace(self.settings, scale=self._scale)))
+
+    @property
+    def _levels(self) -> int:
+        return sum(self.domain.sizes)
+
+    @property
+    def _scale(self) -> Matrix | None:
+        scale = self.settings.scale
+        if scale is None or not self._levels:
+            return None if scale is None else np.asarray(scale)
+        D = self.domain.coordinates
+        found = np.eye(D + self._levels)
+        found[:D, :D] = np.asarray(scale)
+        return found
+
+    def _deltas(self, kernel: Kernel) -> Vector:
+        """(ΣL,) δ of each level."""
+        sizes = self.domain.sizes
+        factors = [_factor(share, size) for share, size in zip(self.smoothings, sizes, strict=True)]
+        return np.repeat(np.array(factors) * kernel.length, sizes)
+
+    def _with_categories(self) -> WeightedSample:
+        """Rows with a coordinate for each level of each column of categories."""
+        kernel = self.settings.kernel
+        assert isinstance(kernel, Kernel)
+        sizes = self.domain.sizes
+        units = [np.eye(size)[self.rows.codes[:, j]] for j, size in enumerate(sizes)]
+        sample = self.rows.coordinates
+        wide = np.concatenate([sample.sample.array(), np.hstack(units) * self._deltas(kernel)], 1)
+        return replace(sample, sample=ArraySample(wide))
+
+    def _split(self, fitted: SparseKernelMean | KernelMean) -> DomainMean:
+        """Categories apart from the other coordinates: p = (1 − λ)w + λ/(L − 1)·(1 − w).
+
+        A centre that is a row has all of its weight w at one level; a centroid has the shares of
+        its rows, and so the mean of their kernels.
+        """
+        if not self._levels:
+            return DomainMean(fitted, self.domain)
+        D = self.domain.coordinates
+        coordinates = fitted.centers[:, D:] / self._deltas(fitted.kernel)
+        ends = np.cumsum(self.domain.sizes)[:-1]
+        log_shares = [
+            _log_shares(part, smoothing)
+            for part, smoothing in zip(
+                np.split(coordinates, ends, axis=1), self.smoothings, strict=True
+            )
+        ]
+        scale = None if fitted.scale is None else fitted.scale[:D, :D]
+        inner = replace(fitted, centers=fitted.centers[:, :D], scale=scale)
+        return DomainMean(inner, self.domain, np.hstack(log_shares))
+
+
+def _log_shares(coordinates: Matrix, smoothing: float) -> Matrix:
+    """(k, L) log p of one column of categories, from the coordinates of its levels."""
+    w = np.maximum(coordinates, 0.0)
+    w /= w.sum(axis=1, keepdims=True)
+    size = w.shape[1]
+    if size == 1:
+        return np.zeros_like(w)
+    return np.log((1.0 - smoothing) * w + smoothing / (size - 1) * (1.0 - w))
+
+
+def _factor(smoothing: float, size: int) -> float:
+    """δ/σ, by which levels are apart: exp(−(δ/σ)²) = λ/((L − 1)(1 − λ)).
+
+    Where categories are smoothed so much that all are alike, levels are still told apart.
+    """
+    if size < 2:
+        return 1.0
+    ratio = smoothing / ((size - 1) * (1.0 - smoothing))
+    return max(float(np.sqrt(max(-np.log(ratio), 0.0))), LEAST_FACTOR)
+
+
+def _smoothing(domain: Domain, j: int, rows: Rows, weights: Vector | None) -> float:
+    """λ of a column of categories: as given, or the likeliest when each row is left out."""
+    kind = domain.kinds[domain.categories[j]]
+    size = domain.sizes[j]
+    assert isinstance(kind, Categorical)
+    if kind.smoothing is not None:
+        return min(max(float(kind.smoothing), LEAST_SMOOTHING), 1.0 - LEAST_SMOOTHING)
+    if size < 2:
+        return LEAST_SMOOTHING
+    total = rows.coordinates.summary.size
+    shares = np.bincount(rows.codes[:, j], weights, minlength=size)
+    counts = shares / shares.sum() * total
+    return _left_out_smoothing(counts[counts > 0.0], size)
+
+
+def _left_out_smoothing(counts: Vector, size: int) -> float:
+    """The λ of the largest Σ_l n_l log((1 − λ)(n_l − 1)/(n − 1) + λ/(L − 1)·(n − n_l)/(n − 1))."""
+    n = float(counts.sum())
+    if n <= 1.0 or len(counts) < 2:
+        return LEAST_SMOOTHING
+    own = np.maximum(counts - 1.0, 0.0) / (n - 1.0)
+    others = (n - counts) / ((n - 1.0) * (size - 1))
+
+    def loss(log_share: float) -> float:
+        share = np.exp(log_share)
+        return -float(counts @ np.log((1.0 - share) * own + share * others))
+
+    ends = (np.log(LEAST_SMOOTHING), np.log((size - 1) / size))
+    return float(np.exp(minimize_scalar(loss, bounds=ends, method="bounded").x))
