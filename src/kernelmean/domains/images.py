@@ -106,6 +106,19 @@ class Group:
             found[:, t] = y
         return found
 
+    def home(self, means: Points) -> Images:
+        """The image of each component whose mean lies in D: all images have one density in D."""
+        signs = np.ones(means.shape)
+        low, high = self.lower, self.upper
+        for t in np.flatnonzero(self.moves & ~self.periodic):
+            c = means[:, t]
+            if np.isfinite(self.widths[t]):
+                turned = np.mod(c - low[t], 2.0 * self.widths[t]) > self.widths[t]
+            else:
+                turned = (c < low[t]) | (c > high[t])
+            signs[turned, t] = -1.0
+        return Images(np.arange(len(means)), signs, self.folded(means) - signs * means)
+
     def images(
         self,
         means: Points,

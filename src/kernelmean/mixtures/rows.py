@@ -40,11 +40,20 @@ class Rows:
         """The same rows with another origin."""
         return Rows(self.points - origin, self.masses)
 
-    def folds(self, rng: np.random.Generator) -> list[tuple[IntVector, IntVector]]:
-        """Pairs of rows to fit on and rows to judge by; equal rows have to do both."""
+    def folds(
+        self, rng: np.random.Generator, continuous: int | None = None
+    ) -> list[tuple[IntVector, IntVector]]:
+        """Pairs of rows to fit on and rows to judge by; equal rows have to do both.
+
+        Only the first so many columns are ``continuous``, and tell which rows are copies.
+        """
         # Copies of a row stay together: one that judges its own copies would praise what is narrow.
-        values, of_row = np.unique(self.points, axis=0, return_inverse=True)
-        distinct = len(values)
+        # A level of categories is no narrower than its probability, which its copies do judge.
+        if continuous == 0:
+            of_row = np.arange(len(self))
+        else:
+            of_row = np.unique(self.points[:, :continuous], axis=0, return_inverse=True)[1]
+        distinct = int(of_row.max()) + 1
         if distinct == 1:
             everything = np.arange(len(self))
             return [(everything, everything)]
