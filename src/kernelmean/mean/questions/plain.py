@@ -55,7 +55,8 @@ class PlainAnswers(Answers):
         """The probability of a box."""
         low = self.columns.bounds(lower, -np.inf)
         high = self.columns.bounds(upper, np.inf)
-        refuse_crossed(low, high, self.columns)
+        for t in np.flatnonzero(low > high)[:1]:
+            raise crossed_error(low[t], high[t], self.columns.label(int(t)))
         mixture = Mixture.of(self.mean, "probability")
         return boxes.probability(mixture, boxes.Box.of(low, high), error, rng)
 
@@ -112,12 +113,8 @@ class PlainAnswers(Answers):
         return parts.completed(rows, positions, values, self.mean.dimension)
 
 
-def refuse_crossed(low: Vector, high: Vector, columns: Columns) -> None:
-    """A ValueError where a lower bound exceeds an upper one."""
-    crossed = np.flatnonzero(low > high)
-    if len(crossed):
-        t = int(crossed[0])
-        raise ValueError(
-            f"the lower bound {low[t]:g} of column {columns.label(t)} exceeds its upper bound "
-            f"{high[t]:g}."
-        )
+def crossed_error(low: float, high: float, label: str) -> ValueError:
+    """What to raise where a lower bound exceeds an upper one."""
+    return ValueError(
+        f"the lower bound {low:g} of column {label} exceeds its upper bound {high:g}."
+    )
