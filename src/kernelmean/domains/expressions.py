@@ -87,7 +87,7 @@ def _columns(found: DomainByPosition) -> Iterator[int]:
 def _kind(option: str, label: str, part: re.Match[str]) -> Kind:
     """What a part says of its column, but for bounds."""
     if part["sphere"]:
-        return Sphere(part["unit"] or "degrees")
+        return Sphere("radians" if part["unit"] == "radians" else "degrees")
     if part["category"]:
         levels = None if part["levels"] is None else _levels(part["levels"])
         return _checked(option, label, Categorical, levels)
