@@ -47,25 +47,23 @@ def refuse_beside(**options: object) -> None:
             raise ValueError(f"--{name} {reason}: leave one of the two out.")
 
 
-def load_either(path: Path) -> Any:
+def load_either(path: Path | str) -> Any:
     """A SparseKernelMean or a DomainMean; a ValueError that says what else the file holds."""
-    import kernelmean as km
     from kernelmean.mean.loading import load_mean
 
-    found = km.load(path)
-    return found if is_on_domain(found) else load_mean(path)
+    return load_mean(path)
 
 
 def load_without(path: str, command: str) -> SparseKernelMean:
     """A SparseKernelMean, for a command that knows no domains."""
-    from kernelmean.mean.loading import load_mean
-
-    if is_on_domain(load_either(Path(path))):
+    mean = load_either(path)
+    if is_on_domain(mean):
         raise ValueError(
             f"{path} holds a density on a domain, which {command} cannot use: give models that "
             "were fitted without --domain, or files of rows."
         )
-    return load_mean(path)
+    found: SparseKernelMean = mean
+    return found
 
 
 def is_on_domain(mean: object) -> bool:
