@@ -196,13 +196,15 @@ class AskedDensity:
         equal = {self._place("--probability", t): value for t, value in event.equal.items()}
         places = {one: self._place("--probability", one.column) for one in event.bounds}
         share, density = self._given_categories(equal)
-        found, error = share, 0.0
+        found = share
+        error = 0.0
         if event.bounds and share > 0.0:
             shift = {place: place - sum(t < place for t in equal) for place in places.values()}
             lower = {shift[place]: self._bound(one.lower) for one, place in places.items()}
             upper = {shift[place]: self._bound(one.upper) for one, place in places.items()}
             rest = density.probability(lower, upper, random_state=self.seed)
-            found, error = share * float(rest), share * rest.standard_error
+            found = share * float(rest)
+            error = share * rest.standard_error
         return {"condition": text.strip(), "probability": found, "standard_error": error}
 
     def _given_categories(self, equal: dict[int, Any]) -> tuple[float, Any]:
