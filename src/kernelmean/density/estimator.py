@@ -359,10 +359,10 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
         X : array-like of shape (q, d)
             The points, one per row.
         missing : {'error', 'marginal'}, default='error'
-            What to do with NaN: refuse it, or take the marginal density of the columns that a row
-            has, which is log f = 0 where it has none. The latter needs a Gaussian kernel, and is a
-            density in as many dimensions as the row has values: compare such rows with others that
-            miss the same columns.
+            What to do with NaN, None or NA, and with nothing in a file: refuse it, or take the
+            marginal density of the columns that a row has, which is log f = 0 where it has none.
+            The latter needs a Gaussian kernel, and is a density in as many dimensions as the row
+            has values: compare such rows with others that miss the same columns.
 
         Returns
         -------

@@ -254,8 +254,13 @@ class SparseKernelMean(DensityQuestions):
         -------
         ndarray of shape (q,)
             z(q_1), …, z(q_q). Time O(q·k·d).
+
+        Raises
+        ------
+        ValueError
+            If Q is a frame whose columns have other names, or stand in another order.
         """
-        return self.expansion(Q)
+        return self._named(Q)(Q)
 
     def log(self, Q: ArrayLike | Queries, *, missing: str = "error") -> Vector:
         """The logarithm of z at the query points, without underflow.
@@ -265,8 +270,9 @@ class SparseKernelMean(DensityQuestions):
         Q : array-like of shape (q, d)
             The query points, one per row.
         missing : {'error', 'marginal'}, default='error'
-            What to do with NaN: refuse it, or take the marginal of the columns that a row has,
-            which is 0 where it has none. The latter needs a Gaussian density.
+            What to do with NaN, None or NA, and with nothing in a file: refuse it, or take the
+            marginal of the columns that a row has, which is 0 where it has none. The latter needs a
+            Gaussian density.
 
         Returns
         -------
@@ -276,7 +282,8 @@ class SparseKernelMean(DensityQuestions):
         Raises
         ------
         ValueError
-            If a weight is negative: fit or refit with ``constraint="simplex"``.
+            If a weight is negative: fit or refit with ``constraint="simplex"``. If Q is a frame
+            whose columns have other names, or stand in another order.
 
         See Also
         --------
@@ -290,7 +297,7 @@ class SparseKernelMean(DensityQuestions):
         >>> mean.log([[100.0]]).round(1)
         array([-4901.2])
         """
-        return self.expansion.log(Q, missing=missing)
+        return self._named(Q).log(Q, missing=missing)
 
     def gradient(self, Q: ArrayLike | Queries) -> Points:
         """The gradient ∇z at the query points; a centre adds nothing at its own kink.
@@ -305,6 +312,11 @@ class SparseKernelMean(DensityQuestions):
         ndarray of shape (q, d)
             ∇z(q_1), …, ∇z(q_q). Time O(q·k·d).
 
+        Raises
+        ------
+        ValueError
+            If Q is a frame whose columns have other names, or stand in another order.
+
         See Also
         --------
         log_gradient : The gradient of the logarithm.
@@ -316,7 +328,7 @@ class SparseKernelMean(DensityQuestions):
         >>> abs(mean.gradient([[1.0]])).round(6)
         array([[0.]])
         """
-        return self.expansion.gradient(Q)
+        return self._named(Q).gradient(Q)
 
     def log_gradient(self, Q: ArrayLike | Queries) -> Points:
         """The gradient ∇ log z at the query points, also where z underflows.
@@ -334,7 +346,8 @@ class SparseKernelMean(DensityQuestions):
         Raises
         ------
         ValueError
-            If a weight is negative: fit or refit with ``constraint="simplex"``.
+            If a weight is negative: fit or refit with ``constraint="simplex"``. If Q is a frame
+            whose columns have other names, or stand in another order.
 
         See Also
         --------
@@ -348,7 +361,7 @@ class SparseKernelMean(DensityQuestions):
         >>> mean.log_gradient([[100.0]]).round(1)
         array([[-99.]])
         """
-        return self.expansion.log_gradient(Q)
+        return self._named(Q).log_gradient(Q)
 
     def inner(self, other: AnyMean) -> float:
         """The inner product ⟨z, z′⟩ in the space of both means.
@@ -703,6 +716,11 @@ class SparseKernelMean(DensityQuestions):
 
     # The rest is how the value works inside.
 
+    def _named(self, Q: Any) -> KernelMean:
+        """The expansion, or a ValueError where Q has other columns or another order of them."""
+        self._asked().columns.refuse_other_order(Q, "Q")
+        return self.expansion
+
     def _asked(self) -> Asked:
         return Asked(self.expansion, Columns(self.dimension, self.columns))
 
@@ -815,6 +833,7 @@ class SparseKernelMean(DensityQuestions):
 
     def _load(self, X: ArrayLike | Sample, sample_weight: ArrayLike | None) -> LoadedSample:
         """The data in the coordinates of the kernel."""
+        self._asked().columns.refuse_other_order(X, "X")
         checked = samples.check(X, self.engine, "X", self.dimension)
         weighted = WeightedSample.of(checked, _checks.weights(sample_weight, len(checked)))
         count = float(len(weighted)) * self.k

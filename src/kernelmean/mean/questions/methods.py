@@ -51,7 +51,8 @@ class DensityQuestions:
         Parameters
         ----------
         x : float, array-like of shape (q,) or (q, d)
-            The places: numbers for one column, rows for all of them.
+            The places: numbers for one column, rows for all of them. A pandas series for all of
+            them is one row, and goes by its labels.
         column : str, int or None, default=None
             The name or the position of one column; None for every column, or for the only one.
 
@@ -83,8 +84,7 @@ class DensityQuestions:
         mean, columns = self._asked()
         mixture = Mixture.of(mean, "cdf")
         if column is None and columns.dimension > 1:
-            columns.refuse_other_order(x, "x")
-            each = enumerate(checked_places(x, columns.dimension, "x").T)
+            each = enumerate(columns.rows(x, "x").T)
             return np.column_stack([levels.column_of(mixture, t).cdf(some) for t, some in each])
         one = columns.position(0 if column is None else column)
         return levels.column_of(mixture, one).cdf(checked_places(x, 1, "x")[:, 0])
@@ -150,7 +150,7 @@ class DensityQuestions:
         ----------
         lower : array-like of shape (d,), mapping or None, default=None
             The lower bounds, or those of some columns by name or position; None for no bound. A
-            pandas series goes by its names.
+            pandas series goes by its labels.
         upper : array-like of shape (d,), mapping or None, default=None
             The upper bounds, likewise.
         error : float, default=1e-5
@@ -241,7 +241,7 @@ class DensityQuestions:
         Parameters
         ----------
         given : mapping or pandas series
-            Values by the name or the position of their column.
+            Values by the name or the position of their column, which a series has as labels.
 
         Returns
         -------
