@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.base import BaseEstimator, DensityMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,7 +21,6 @@ from kernelmean.density.fitting import (
     like,
     memory_of,
 )
-from kernelmean.density.likelihood import is_by_likelihood
 from kernelmean.density.mixture import gaussian_mixture, mean_log_density
 from kernelmean.density.quantiles import evenly_spread_rows, log_quantiles
 from kernelmean.fitting.full import full_mean
@@ -32,7 +31,7 @@ from kernelmean.mean.expansion import KernelMean
 from kernelmean.mean.loading import load_mean
 from kernelmean.mean.questions.asking import Columns
 from kernelmean.mean.questions.methods import Asked, DensityQuestions
-from kernelmean.mean.value import SparseKernelMean
+from kernelmean.mean.value import SparseKernelMean, is_by_likelihood
 from kernelmean.samples import ArraySample, Sample, WeightedSample, estimators
 
 if TYPE_CHECKING:
@@ -584,7 +583,8 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
         if isinstance(self.mean_, SparseKernelMean):
             part = self.mean_._again(mean, names)
         by_likelihood = self.target_ == "likelihood"
-        fitted = type(self)(
+        fitted: Self = clone(self)  # of which a subclass may have parameters of its own
+        settings = SparseKDE(
             kernel=mean.kernel,
             scale=mean.scale,
             k="auto" if by_likelihood or not self.sparse else part.k,
@@ -594,6 +594,7 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
             engine=self.engine,
             random_state=self.random_state,
         )
+        fitted.__dict__.update(settings.__dict__)
         fitted.n_features_in_ = mean.dimension
         if names is not None:
             fitted.feature_names_in_ = np.array(names, dtype=object)

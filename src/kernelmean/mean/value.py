@@ -55,6 +55,7 @@ ARRAYS = (
 NUMBERS = ("cover", "incoherence", "jitter", "n_points", "nearest_bound")
 LEVELS = np.linspace(0.0, 1.0, 1001)  # of ``log_quantiles``
 PLAIN = ("nested", "merging_error", "estimated_error")  # in headers of later releases alone
+LIKELIHOOD = "likelihood"  # ``selection`` of fits by likelihood
 WORDS = ("space", "selection", "stop_reason", "constraint", "solver")
 
 
@@ -100,7 +101,7 @@ class SparseKernelMean(DensityQuestions):
         Why no further centre was taken; "error": the estimated relative error is at most what was
         asked for, 1 % where centres may have spreads and nothing was;
         "likelihood": rows that were held out asked for no more; "derived": it is a marginal or a
-        conditional of another mean.
+        conditional of another mean, or several merged.
     n_points : float
         The number n of points; for a weighted sample the sum of its weights, or Kish's effective
         size.
@@ -729,7 +730,6 @@ class SparseKernelMean(DensityQuestions):
 
         It says that it comes from a fit by likelihood, even where such fits were merged.
         """
-        by_likelihood = self.kappa is None and self.stop_reason != "derived"
         return replace(
             self,
             centers=mean.centers,
@@ -743,7 +743,7 @@ class SparseKernelMean(DensityQuestions):
             incoherence=math.nan,
             kappa=None,
             indicator=None,
-            selection="likelihood" if by_likelihood else self.selection,
+            selection=LIKELIHOOD if is_by_likelihood(self) else self.selection,
             stop_reason="derived",
             center_mass=None,
             nearest_bound=None,
@@ -871,6 +871,13 @@ class SparseKernelMean(DensityQuestions):
             merging_error=None,
             estimated_error=None,
         )
+
+
+def is_by_likelihood(density: AnyMean) -> bool:
+    """Whether a density was fitted by likelihood, or is a part of one that was."""
+    if not isinstance(density, SparseKernelMean) or density.kappa is not None:
+        return False
+    return density.stop_reason != "derived" or density.selection == LIKELIHOOD
 
 
 def _is_farthest_first(cloud: PointCloud, rows: IntVector) -> bool:

@@ -175,11 +175,39 @@ def test_a_saved_part_has_the_target_of_the_whole(frame, tmp_path, target, batch
     assert loaded.partial_fit(frame[["y"]]).target_ == target
 
 
+class Calm(km.SparseKDE):
+    """A subclass with a parameter of its own, and without those of its parent."""
+
+    def __init__(self, calm=1.0):
+        super().__init__(k=20, random_state=0)
+        self.calm = calm
+
+
+def test_a_part_of_a_subclass_is_of_the_subclass(frame):
+    fitted = Calm(2.0).fit(frame)
+    for part in (fitted.marginal("x"), fitted.conditional({"y": 0.0, "z": 1.0})):
+        assert isinstance(part, Calm)
+        assert part.calm == 2.0
+        assert part.quantile(0.5, "x") == part.mean_.quantile(0.5, "x")
+        assert part.fit(frame[["x"]]).n_features_in_ == 1
+
+
 def test_a_part_of_points_can_be_loaded_and_go_on(frame, tmp_path):
     fitted = km.SparseKDE(k=20, spread=None, random_state=0).fit(frame)
     fitted.marginal(["x", "y"]).save(tmp_path / "part.km")
     loaded = km.SparseKDE.load(tmp_path / "part.km")
     assert loaded.partial_fit(frame[["x", "y"]]).mean_.n_points == 2 * len(frame)
+
+
+@pytest.mark.parametrize("target", ["kde", "likelihood"])
+@pytest.mark.parametrize("k", [None, 10])
+def test_merged_parts_have_the_target_of_the_whole(frame, tmp_path, target, k):
+    fitted = km.SparseKDE(k=30, target=target, bandwidth=0.5, random_state=0).fit(frame)
+    part = fitted.mean_.marginal(["x", "y"])
+    merged = km.merge([part, part], k=k)
+    assert merged.stop_reason == ("likelihood" if target == "likelihood" else "derived")
+    merged.save(tmp_path / "merged.km")
+    assert km.SparseKDE.load(tmp_path / "merged.km").target_ == target
 
 
 @pytest.mark.parametrize("method", ["certificate", "refit"])
