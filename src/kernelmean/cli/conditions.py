@@ -112,7 +112,7 @@ def _parts(
     option: str, text: str, labels: Sequence[str], form: Form
 ) -> Iterator[tuple[int, re.Match[str]]]:
     """The column of each part between commas, and the part; a ValueError where one has no sense."""
-    spellings = _spellings(labels)
+    spellings = _spellings(labels, form)
     names = "|".join(map(re.escape, sorted(spellings, key=len, reverse=True)))
     pattern = re.compile(rf"\s*{form.before}(?P<column>{names}){form.behind}\s*(?P<end>,|\Z)")
     start = 0
@@ -127,14 +127,22 @@ def _parts(
         start = part.end()
 
 
-def _spellings(labels: Sequence[str]) -> dict[str, int]:
-    """How columns may be written: by name, by name in quotes, or by position."""
+def _spellings(labels: Sequence[str], form: Form) -> dict[str, int]:
+    """How columns may be written: by name, by name in quotes, or by position.
+
+    Between signs of comparison, 1<2 would be a position for none but him who knows it: there
+    positions are for columns without names.
+    """
     found: dict[str, int] = {}
     for t, label in enumerate(labels):
         for spelling in filter(None, (label.strip(), f'"{label}"')):
             found.setdefault(spelling, t)
+    unnamed = list(labels) == [str(t) for t in range(len(labels))]
     for t in range(len(labels)):  # a name counts before a position
-        found.setdefault(str(t), t)
+        if unnamed:
+            found[f"x{t}"] = t  # as in the rows of --sample
+        elif form is not RANGE:
+            found.setdefault(str(t), t)
     return found
 
 
