@@ -15,7 +15,11 @@ from kernelmean.mean.questions import boxes, levels, parts
 from kernelmean.mean.questions.asking import Columns
 from kernelmean.mean.questions.asking import levels as checked_levels
 from kernelmean.mean.questions.asking import places as checked_places
-from kernelmean.mean.questions.mixture import Mixture, refuse_other_sums
+from kernelmean.mean.questions.mixture import (
+    Mixture,
+    refuse_other_sums,
+    refuse_others_than_densities,
+)
 from kernelmean.mean.questions.values import DensityModes, Estimate, HighestDensityRegion
 
 if TYPE_CHECKING:
@@ -486,7 +490,7 @@ class DensityQuestions:
         array([1.5, 1.5])
         """
         mean = self._density("sample")
-        count = _checks.count(n_samples, "n_samples")
+        count = _checks.count(n_samples, "n_samples", least=0)
         rng = _checks.streams(random_state).of("sample")
         if given is None:
             return sampling.draw(mean, count, rng)
@@ -497,9 +501,5 @@ class DensityQuestions:
     def _density(self, question: str) -> KernelMean:
         """The mean, or a ValueError where it is no density."""
         mean = self._asked().mean
-        if not mean.is_density:
-            raise ValueError(
-                f"{question} needs a density, with nonnegative weights: fit with space='l2' and "
-                "constraint='simplex', or use SparseKDE."
-            )
+        refuse_others_than_densities(mean, question)
         return mean
