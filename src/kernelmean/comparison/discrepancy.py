@@ -131,7 +131,10 @@ def _like(mean: KernelMean | None, X: Any, how: _How) -> KernelMean:
     if not how.sparse:
         return kernel_mean(checked, **shared)
     seed = how.random_state
-    return sparse_kernel_mean(checked, spread=how.spread, random_state=seed, **shared).expansion
+    found: SparseKernelMean = sparse_kernel_mean(
+        checked, spread=how.spread, random_state=seed, **shared
+    )
+    return found.expansion
 
 
 def _given(kernel: Any, bandwidth: Any, scale: Any, space: Any) -> list[str]:
