@@ -17,6 +17,7 @@ NAMES = [  # what this release promises (API.md)
     "Certificate",
     "DistributionEmbedding",
     "Divergence",
+    "DomainMean",
     "Effect",
     "Estimate",
     "ClassProportions",
