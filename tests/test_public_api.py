@@ -12,6 +12,7 @@ import pytest
 import kernelmean as km
 
 NAMES = [  # what this release promises (API.md)
+    "Categorical",
     "Cauchy",
     "Centers",
     "Certificate",
@@ -36,6 +37,7 @@ NAMES = [  # what this release promises (API.md)
     "MeanStream",
     "MergeTree",
     "Peaks",
+    "Periodic",
     "Procrustes",
     "Radial",
     "Region",
@@ -45,6 +47,7 @@ NAMES = [  # what this release promises (API.md)
     "SparseKDEOutlierDetector",
     "Segmentation",
     "SparseKernelMean",
+    "Sphere",
     "Student",
     "TwoSampleTest",
     "TypicalRows",
