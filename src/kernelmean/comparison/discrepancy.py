@@ -12,6 +12,7 @@ from kernelmean.fitting.full import kernel_mean
 from kernelmean.fitting.recipe import RULE, Recipe, common, mean_in, two_samples
 from kernelmean.kernels import Kernel
 from kernelmean.mean.expansion import AnyMean, KernelMean, expansion_of
+from kernelmean.mean.value import SparseKernelMean
 
 
 def mmd(
