@@ -9,9 +9,10 @@ import numpy as np
 from kernelmean._types import IntVector, Vector
 from kernelmean.density.likelihood import is_by_likelihood
 from kernelmean.mean.value import SparseKernelMean
-from kernelmean.pictures.density import PRINCIPAL_AXES, DensityView
+from kernelmean.pictures.density import PRINCIPAL_AXES
 from kernelmean.pictures.html import facts, page
 from kernelmean.pictures.html.charts import Chart, legend_place, numbers, style, titled
+from kernelmean.pictures.view import DensityView
 
 MAX_CENTERS = 300  # centres that are drawn in a picture, the heaviest
 MAX_CENTERS_SMALL = 120  # the same in each of several pictures

@@ -16,7 +16,6 @@ from kernelmean.pictures.density import (
     column_names,
     counted_as,
     density_views,
-    heaviest_first,
 )
 from kernelmean.pictures.html import facts, page
 from kernelmean.pictures.html.charts import Chart
@@ -24,6 +23,7 @@ from kernelmean.pictures.html.density import density_charts, density_section
 from kernelmean.pictures.html.indicator import indicator_chart, indicator_figure
 from kernelmean.pictures.indicator import indicator_curve
 from kernelmean.pictures.ranges import drawn_blur
+from kernelmean.pictures.view import heaviest_first
 
 MAX_LISTED = 20  # centres in the table, the heaviest
 MAX_TABULATED = 12  # coordinates of a centre in the table
