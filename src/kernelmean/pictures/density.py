@@ -12,7 +12,7 @@ from kernelmean.mean.covariances import covariances, seen_from_kernel
 from kernelmean.mean.on_domain import DomainMean
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.pictures.marginals import marginal
-from kernelmean.pictures.on_domain import panels_of, sample_on_domain, views_on_domain
+from kernelmean.pictures.on_domain import inner_of, panels_of, sample_on_domain, views_on_domain
 from kernelmean.pictures.ranges import Mean, drawn_blur, grid_along, sample_rows
 from kernelmean.pictures.view import LINE_POINTS, SIDE_POINTS, DensityView
 
@@ -63,8 +63,7 @@ def column_names(mean: Mean | DomainMean, columns: Sequence[str] | None) -> list
 
 def counted_as(mean: Mean | DomainMean) -> str:
     """What is counted by k: centres, scalar atoms or full atoms; one of them where k is 1."""
-    inner = mean.inner if isinstance(mean, DomainMean) else mean
-    kind = inner.expansion.atoms.kind
+    kind = inner_of(mean).expansion.atoms.kind
     one = "centre" if kind is None else f"{kind} atom"
     return one if mean.k == 1 else f"{one}s"
 

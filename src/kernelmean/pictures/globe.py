@@ -19,7 +19,7 @@ GLOBE = 0.5  # of all longitudes: places that take up more show the whole globe
 POLAR = 0.9  # of a right angle: places beyond show the pole, and so the whole globe
 REACH = 3.0  # standard deviations about a place that are shown
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 45.0, 60.0, 90.0)
-LABELS = 6  # along a side at most
+LABELS = 4  # steps between labels along a side at most
 TURN = np.linspace(0.0, 2.0 * np.pi, 97)
 
 
@@ -102,7 +102,7 @@ class Globe(NamedTuple):
             return _radians(low, high)
         step = next((s for s in STEPS if (high - low) / s <= LABELS), STEPS[-1])
         places = step * np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1)
-        return tuple((float(place), f"{_turned(place):.6g}°") for place in places)
+        return tuple((float(place), f"{_turned(place):.6g}°".replace("-", "−")) for place in places)
 
 
 def with_gaps(paths: NDArray[np.float64], axis: int, period: float) -> NDArray[np.float64]:

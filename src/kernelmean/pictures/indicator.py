@@ -10,6 +10,7 @@ from kernelmean._types import IntVector, Vector
 from kernelmean.mean.expansion import KernelMean
 from kernelmean.mean.on_domain import DomainMean
 from kernelmean.mean.value import SparseKernelMean
+from kernelmean.pictures.on_domain import inner_of
 
 HORIZONTAL = "centres m"  # title of the axis along which centres are counted
 
@@ -38,8 +39,7 @@ def indicator_curve(mean: KernelMean | SparseKernelMean | DomainMean) -> Indicat
     On a domain it is that of the mean inside, by which centres were chosen. A TypeError for a mean
     whose centres were not chosen one by one: all points, or cells.
     """
-    if isinstance(mean, DomainMean):
-        mean = mean.inner
+    mean = inner_of(mean)
     if not isinstance(mean, SparseKernelMean):
         raise TypeError(
             "this mean has no indicator, because every point is a centre or centres are cells, as "

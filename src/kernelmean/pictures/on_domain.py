@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from kernelmean._types import Points
 from kernelmean.domains import Periodic
 from kernelmean.mean.covariances import covariances, seen_from_kernel
+from kernelmean.mean.expansion import KernelMean
 from kernelmean.mean.on_domain import DomainMean
+from kernelmean.mean.value import SparseKernelMean
 from kernelmean.pictures.globe import TURN, Globe, with_gaps
 from kernelmean.pictures.ranges import RANGE_ROWS, drawn_blur
 from kernelmean.pictures.sides import Seen, side_of
@@ -31,6 +33,11 @@ from kernelmean.pictures.view import (
 MAX_ALONE = 24  # columns of a wide density that are drawn, each by itself
 BAR_POINTS = 65  # of the outline of a spread along a line
 CIRCLE = np.column_stack([np.cos(TURN), np.sin(TURN)])
+
+
+def inner_of(mean: SparseKernelMean | KernelMean | DomainMean) -> SparseKernelMean | KernelMean:
+    """A mean itself, or the sum over centres inside of one on a domain."""
+    return mean.inner if isinstance(mean, DomainMean) else mean
 
 
 def sample_on_domain(mean: DomainMean, sample: object | None) -> Points | None:

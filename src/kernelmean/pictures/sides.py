@@ -56,7 +56,7 @@ def period_ticks(kind: Periodic) -> tuple[tuple[float, str], ...]:
         step = kind.period / pieces
         if float(f"{step:.2g}") == step:
             places = kind.start + step * np.arange(pieces + 1)
-            return tuple((float(place), f"{place:.6g}") for place in places)
+            return tuple((float(place), f"{place:.6g}".replace("-", "−")) for place in places)
     return ()
 
 

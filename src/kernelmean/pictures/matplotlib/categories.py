@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 WIDTH = 0.8  # of the bars of a category, of the way to the next one
 MAX_TOLD = 64  # cells whose probabilities are written
 NAME = 16  # letters of a category beside an axis
-LEVEL_LETTERS = 28  # letters of all names together that stand beside one another
+PER_INCH = 7.0  # letters below an axis, by the width of its panel with all around it
+BELOW = 3  # names of curves that stand below one another, more in two columns
+HEADROOM = 0.12  # above the curves for each line of their names, as a share of the highest
 SHADING = 0.25  # opacity of the area below a curve
 DARK = 0.55  # of the range of colours: from here on letters are white
 
@@ -56,7 +59,11 @@ def curves(
             shaded: dict[str, Any] = {"alpha": SHADING, "linewidth": 0}
             shaded["color"] = found[-1].get_color()
             (axes.fill_betweenx if view.upright else axes.fill_between)(*across, **shaded)
-    axes.legend(title=plain(view.axes[1]), frameon=False)
+    beside = 1 if len(found) <= BELOW else 2
+    axes.legend(title=plain(view.axes[1]), frameon=False, fontsize="small", ncols=beside)
+    lines = 1 + -(-len(found) // beside)
+    end = (1.0 + HEADROOM * lines) * float(view.values.max())
+    (axes.set_xlim if view.upright else axes.set_ylim)(0.0, end)
     return found
 
 
@@ -89,7 +96,7 @@ def mark_sides(view: DensityView, axes: Axes) -> None:
             axis.set_ticks(list(places), labels=list(labels))
         if side.ends != (None, None):
             (axes.set_ylim if upright else axes.set_xlim)(*side.ends)
-    if lines and view.sides and not view.signed:
+    if view.shape == "curve" and view.sides and not view.signed:
         (axes.set_xlim if view.upright else axes.set_ylim)(0.0, None)
 
 
@@ -100,6 +107,16 @@ def _names(side: Side, axes: Axes, upright: bool) -> None:
     if upright:
         axes.set_yticks(places, labels=names)
         return
-    wide = sum(map(len, names)) > LEVEL_LETTERS
     turned: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
-    axes.set_xticks(places, labels=names, **(turned if wide else {}))
+    axes.set_xticks(places, labels=names, **(turned if _collide(names, axes) else {}))
+
+
+def _collide(names: list[str], axes: Axes) -> bool:
+    """Whether names that stand beside one another need more room than there is."""
+    place = axes.get_subplotspec()
+    panels = 1 if place is None else place.get_geometry()[1]
+    figure = axes.get_figure(root=True)
+    room = PER_INCH * (0.0 if figure is None else figure.get_figwidth()) / panels / len(names)
+    lengths = [len(name) for name in names]
+    beside = pairwise(lengths)
+    return max((0.5 * (a + b) for a, b in beside), default=0.0) > room

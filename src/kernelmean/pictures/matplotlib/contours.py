@@ -137,6 +137,10 @@ def legend(axes: Axes, groups: Groups, views: Sequence[DensityView], fill: bool 
     looks: dict[str, Any] = {"title": plain(groups.title), "frameon": False}
     if len(handles) > CYCLE:
         return axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.0, 1.0), **looks)
+    if views[0].shape == "bars":
+        return axes.legend(
+            handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, **looks
+        )
     place: Corner | Literal["best"] = "best" if lines else _emptiest_corner(axes, views)
     return axes.legend(handles=handles, loc=place, **looks)
 
