@@ -19,7 +19,7 @@ GLOBE = 0.5  # of all longitudes: places that take up more show the whole globe
 POLAR = 0.9  # of a right angle: places beyond show the pole, and so the whole globe
 REACH = 3.0  # standard deviations about a place that are shown
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 45.0, 60.0, 90.0)
-LABELS = 4  # steps between labels along a side at most
+LABELS = 5  # steps between labels along a side at most
 TURN = np.linspace(0.0, 2.0 * np.pi, 97)
 
 

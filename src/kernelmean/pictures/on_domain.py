@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelmean._types import Points
-from kernelmean.domains import Periodic
+from kernelmean.domains import Periodic, tables
 from kernelmean.mean.covariances import covariances, seen_from_kernel
 from kernelmean.mean.expansion import KernelMean
 from kernelmean.mean.on_domain import DomainMean
@@ -44,9 +44,10 @@ def sample_on_domain(mean: DomainMean, sample: object | None) -> Points | None:
     """Some rows of the sample, coded, evenly spread over it."""
     if sample is None:
         return None
+    width = tables.width(sample)
+    if width != mean.dimension:
+        raise ValueError(f"sample has {width} columns, but the mean has {mean.dimension}.")
     rows = mean.coded(sample)
-    if rows.shape[1] != mean.dimension:
-        raise ValueError(f"sample has {rows.shape[1]} columns, but the mean has {mean.dimension}.")
     return rows[:: max(1, len(rows) // RANGE_ROWS)]
 
 

@@ -50,8 +50,8 @@ def side_of(mean: DomainMean, column: int, rows: Points | None, size: int) -> Se
 def period_ticks(kind: Periodic) -> tuple[tuple[float, str], ...]:
     """Labels that divide a period evenly, at numbers of two digits; none where there are none."""
     if np.isclose(kind.period, 2.0 * np.pi) and kind.start == 0.0:
-        places = np.linspace(0.0, kind.period, len(QUARTERS))
-        return tuple(zip(places.tolist(), QUARTERS, strict=True))
+        quarters = np.linspace(0.0, kind.period, len(QUARTERS))
+        return tuple(zip(quarters.tolist(), QUARTERS, strict=True))
     for pieces in PIECES:
         step = kind.period / pieces
         if float(f"{step:.2g}") == step:

@@ -15,9 +15,9 @@ def side_layout(name: str, side: Side) -> Chart:
     """An axis with what a domain says of it: where it ends, its labels, or names."""
     axis = titled(name)
     if side.categories:
-        places = list(range(len(side.categories)))
+        at = list(range(len(side.categories)))
         names = [page.label(shortened(category)) for category in side.categories]
-        return {**axis, "tickvals": places, "ticktext": names, "showgrid": False}
+        return {**axis, "tickvals": at, "ticktext": names, "showgrid": False}
     if side.ticks:
         places, labels = zip(*side.ticks, strict=True)
         axis |= {"tickvals": list(places), "ticktext": list(labels)}

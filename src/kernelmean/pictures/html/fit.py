@@ -111,7 +111,7 @@ def _domain(mean: SparseKernelMean | DomainMean, names: Sequence[str]) -> dict[s
     """What the columns can hold, in words."""
     if not isinstance(mean, DomainMean):
         return {}
-    return {"domain": words.described(mean.domain, tuple(names))}
+    return {"domain": words.sentence(mean.domain, names)}
 
 
 def _domain_line(said: str) -> str:

@@ -69,8 +69,8 @@ def curves(
 
 def cells(view: DensityView, axes: Axes, options: dict[str, Any]) -> QuadMesh:
     """A cell for each pair of categories, or a strip for each beside a column of numbers."""
-    looks = {"cmap": "Blues", "vmin": 0.0} | options
-    drawn = axes.pcolormesh(*view.grids, view.values, shading="nearest", **looks)
+    looks: dict[str, Any] = {"cmap": "Blues", "vmin": 0.0, "shading": "nearest"} | options
+    drawn = axes.pcolormesh(*view.grids, view.values, **looks)
     named = all(side.categories for side in view.each_side)
     if named and view.values.size <= MAX_TOLD:
         top = float(view.values.max())
