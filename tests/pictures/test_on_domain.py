@@ -210,6 +210,21 @@ def test_outlines_come_in_again_where_a_period_is_over(fitted_on):
     assert view.outlines(np.array([0])).shape[0] == 1
 
 
+def test_components_that_stand_for_what_no_row_has_shown():
+    """By likelihood one is as wide as all: it neither sets a range nor has an outline."""
+    rng = np.random.default_rng(0)
+    east = np.mod(rng.normal(179.0, 3.0, 400) + 180.0, 360.0) - 180.0
+    X = np.column_stack([east, rng.normal(-17.0, 2.0, 400), np.mod(rng.normal(0, 1, 400), 24)])
+    mean = (
+        km.SparseKDE(domain={(0, 1): km.Sphere(), 2: km.Periodic(24)}, random_state=0).fit(X).mean_
+    )
+    places, hours = density_views(mean)
+    assert 160.0 < places.grids[0][0] < places.grids[0][-1] < 200.0
+    wide = np.isnan(hours.outlines()).all(axis=(1, 2))
+    assert 1 <= wide.sum() < mean.k
+    assert mean.weights[wide].sum() < 0.05
+
+
 def test_the_indicator_is_that_of_the_mean_inside(fitted_on):
     mean, _ = fitted_on("size", "species")
     np.testing.assert_array_equal(indicator_curve(mean).values, mean.inner.indicator)

@@ -17,6 +17,8 @@ from kernelmean.pictures.view import Side
 
 GLOBE = 0.5  # of all longitudes: places that take up more show the whole globe
 POLAR = 0.9  # of a right angle: places beyond show the pole, and so the whole globe
+WIDE = 0.5  # of a right angle: components beyond stand for what no row has shown, far from all
+FEW = 0.1  # of all mass: wider components of no more mass do not set the range
 REACH = 3.0  # standard deviations about a place that are shown
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 45.0, 60.0, 90.0)
 LABELS = 5  # steps between labels along a side at most
@@ -59,7 +61,7 @@ class Globe(NamedTuple):
 
     def outlines(self, first: float) -> NDArray[np.float64]:
         """(k, points, 2): the circle of one standard deviation about each centre, on a map whose
-        longitudes begin at ``first``.
+        longitudes begin at ``first``; nothing for those that are spread over the whole globe.
         """
         pole = np.array([0.0, 0.0, 1.0])
         east = np.cross(pole, self.vectors)
@@ -72,15 +74,20 @@ class Globe(NamedTuple):
         circles = np.cos(radians) * self.vectors[:, None] + np.sin(radians) * about
         found = _places(circles) * self.quarter / (0.5 * np.pi)
         found[..., 0] = first + np.mod(found[..., 0] - first, 4.0 * self.quarter)
+        found[self.angles > WIDE * self.quarter] = np.nan
         return with_gaps(found, 0, 4.0 * self.quarter)
 
     def _window(self, rows: Points | None) -> tuple[tuple[float, float], tuple[float, float]]:
         """The longitudes and the latitudes that are shown."""
-        weights = self.weights / self.weights.sum()
-        places, reach = self.places, REACH * self.angles
+        narrow = self.angles <= WIDE * self.quarter
+        if self.weights[narrow].sum() < (1.0 - FEW) * self.weights.sum():
+            narrow[:] = True
+        weights = self.weights[narrow] / self.weights[narrow].sum()
+        angles = self.angles[narrow]
+        places, reach = self.places[narrow], REACH * angles
         if rows is not None:
             places = rows
-            reach = np.full(len(rows), REACH * float(weights @ self.angles))
+            reach = np.full(len(rows), REACH * float(weights @ angles))
             weights = np.full(len(rows), 1.0 / len(rows))
         south, north = _ends(places[:, 1], reach, weights)
         wide = 2.0 * self.quarter

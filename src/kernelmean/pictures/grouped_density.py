@@ -166,7 +166,10 @@ def _fitted(prototype: Any, table: _Rows, part: _Part) -> Mean | DomainMean:
     try:
         fitted = own.fit(table.X[part.rows], **options)
     except ValueError as error:
-        raise ValueError(f"{_who(table, part)}: {error}") from error
+        said = str(error)
+        for i, name in enumerate(table.columns):  # rows are fitted without names
+            said = said.replace(f"column {i} has", f"column {name!r} has")
+        raise ValueError(f"{_who(table, part)}: {said}") from error
     mean = getattr(fitted, "mean_", None)
     if isinstance(mean, DomainMean):
         return mean if table.domain is None else table.domain.named(mean)

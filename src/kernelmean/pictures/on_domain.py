@@ -31,6 +31,7 @@ from kernelmean.pictures.view import (
 )
 
 MAX_ALONE = 24  # columns of a wide density that are drawn, each by itself
+ROUND = 0.4  # of a period: wider spreads go all round it
 BAR_POINTS = 65  # of the outline of a spread along a line
 CIRCLE = np.column_stack([np.cos(TURN), np.sin(TURN)])
 
@@ -169,7 +170,10 @@ def _on_map(view: DensityView, mean: DomainMean, globe: Globe) -> DensityView:
 def _paths(
     view: DensityView, seen: NDArray[np.float64], kinds: Sequence[object]
 ) -> NDArray[np.float64] | None:
-    """Outlines that come in again where a period is over; None where there is no period."""
+    """Outlines that come in again where a period is over; None where there is no period.
+
+    Of spreads that go round a whole period nothing is drawn.
+    """
     if not any(isinstance(kind, Periodic) for kind in kinds):
         return None
     if len(kinds) == 2:
@@ -184,4 +188,5 @@ def _paths(
             folded = kind.start + np.mod(paths[..., axis] - kind.start, kind.period)
             paths[..., axis] = folded
             paths = with_gaps(paths, axis, kind.period)
+            paths[np.sqrt(seen[:, axis, axis]) > ROUND * kind.period] = np.nan
     return paths

@@ -23,7 +23,7 @@ MAX_TOLD = 64  # cells whose probabilities are written
 NAME = 16  # letters of a category beside an axis
 PER_INCH = 7.0  # letters below an axis, by the width of its panel with all around it
 BELOW = 3  # names of curves that stand below one another, more in two columns
-HEADROOM = 0.12  # above the curves for each line of their names, as a share of the highest
+HEADROOM = 0.16  # above the curves for each line of their names, as a share of the highest
 SHADING = 0.25  # opacity of the area below a curve
 DARK = 0.55  # of the range of colours: from here on letters are white
 
