@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from kernelmean._types import IntVector, Vector
-from kernelmean.density.likelihood import is_by_likelihood
 from kernelmean.mean.on_domain import DomainMean
-from kernelmean.mean.value import SparseKernelMean
+from kernelmean.mean.value import SparseKernelMean, is_by_likelihood
 from kernelmean.pictures.density import PRINCIPAL_AXES
 from kernelmean.pictures.html import facts, page
 from kernelmean.pictures.html.categories import categories_chart, side_layout

@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from kernelmean._types import ArrayLike
-from kernelmean.density.likelihood import is_by_likelihood
 from kernelmean.density.mixture import mean_log_density
 from kernelmean.domains import words
 from kernelmean.mean.certificate import Certificate
 from kernelmean.mean.on_domain import DomainMean
-from kernelmean.mean.value import SparseKernelMean
+from kernelmean.mean.value import SparseKernelMean, is_by_likelihood
 from kernelmean.pictures.density import (
     column_names,
     counted_as,
