@@ -13,7 +13,7 @@ from kernelmean import bandwidth
 from kernelmean._types import IntVector, Matrix, Vector
 from kernelmean.bandwidth.leave_one_out import Folding
 from kernelmean.bandwidth.resolve import DEFAULT_RULE, resolve_kernel
-from kernelmean.domains import Categorical, Domain
+from kernelmean.domains import Categorical, Domain, Group
 from kernelmean.engines.arrays import ArraySummary, WeightedPoints
 from kernelmean.fitting.prepare import loaded, prepare
 from kernelmean.fitting.settings import FitSettings
@@ -226,15 +226,21 @@ def _kernel(rows: EmbeddedRows, domain: Domain, settings: FitSettings) -> Kernel
     return Gaussian(found)
 
 
+def mapped_group(domain: Domain, data: LoadedSample) -> Group:
+    """The bounds and periods of the numbers in the coordinates of the kernel."""
+    group = domain.group
+    if data.scale is None:
+        return group
+    m = len(group)
+    return group.mapped(np.where(group.moves, np.diag(data.scale)[:m], 1.0), data.origin[:m])
+
+
 def _folding(domain: Domain, data: LoadedSample) -> Folding:
     """The rows with those of their images that a kernel might reach from."""
     m = len(domain.lines)
     dimension = m + 2 * len(domain.spheres)
     points = data.map(data.sample.sample.array())
-    group = domain.group
-    if data.scale is not None:
-        factors = np.where(group.moves, np.diag(data.scale)[:m], 1.0)
-        group = group.mapped(factors, data.origin[:m])
+    group = mapped_group(domain, data)
     width = bandwidth.by_summary(DEFAULT_RULE, data.cloud.summary)
     images = group.images(points[:, :m], np.full((len(points), m), width))
     every = points[images.owner]
