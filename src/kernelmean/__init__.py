@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from kernelmean.mean.compare import distance_matrix
     from kernelmean.mean.expansion import KernelMean
     from kernelmean.mean.loading import load
+    from kernelmean.mean.on_domain import DomainMean
     from kernelmean.mean.questions.values import DensityModes, Estimate, HighestDensityRegion
     from kernelmean.mean.value import SparseKernelMean
     from kernelmean.meanshift.agreement import clustering_hausdorff, discrepancy_index
@@ -65,6 +66,7 @@ _HOMES = {
     "segment_image": "kernelmean.meanshift.images",
     "Certificate": "kernelmean.mean.certificate",
     "DensityModes": "kernelmean.mean.questions.values",
+    "DomainMean": "kernelmean.mean.on_domain",
     "Estimate": "kernelmean.mean.questions.values",
     "HighestDensityRegion": "kernelmean.mean.questions.values",
     "KernelDensity": "kernelmean.density.kernel_density",
@@ -130,6 +132,7 @@ __all__ = [
     "Difference",
     "DistributionEmbedding",
     "Divergence",
+    "DomainMean",
     "DriftMonitor",
     "Effect",
     "Estimate",

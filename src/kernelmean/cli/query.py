@@ -156,7 +156,7 @@ def _levels(quantiles: str | None, by_default: bool) -> list[float]:
 def _density(model: Path) -> SparseKernelMean:
     from kernelmean.mean.loading import load_mean
 
-    mean = load_mean(model)
+    mean: SparseKernelMean = load_mean(model)
     if not mean.is_density:
         raise ValueError(
             f"{model} holds a kernel mean that is no density, which answers no questions; fit "

@@ -51,7 +51,7 @@ def fit_by_likelihood(
     if settings.k_max is None:
         limited = replace(settings, k_max=density_limit(size))
     rule = limited.stopping(size)
-    kind = _kind(limited, sample.sample.dimension, rule.limit)
+    kind = spread_kind(limited, sample.sample.dimension, rule.limit)
     return LikelihoodFit(data, limited, Limits(rule.k, rule.k_max, kind)).mean(streams)
 
 
@@ -74,14 +74,17 @@ class LikelihoodFit:
         """Draw the rows, find the mixture, and write it as a mean."""
         rng = streams.of("likelihood rows")
         some = self._drawn(MAX_SEARCH_ROWS, rng)
-        every = some if len(some) < MAX_SEARCH_ROWS else self._drawn(self._most_rows, rng)
+        every = some
+        if len(some) == MAX_SEARCH_ROWS:
+            features = feature_count(some.dimension, self.limits.kind)
+            every = self._drawn(most_rows(features, self.limits), rng)
         # Medians, because moments about a mean that a gross outlier has moved lose their digits.
         origin: Vector = np.median(some.points, axis=0)
         some = some.about(origin)
         every = every.about(origin)
-        widths = _widths(some)
+        widths = widths_of(some)
         kernel = self._given_kernel()
-        least = LEAST_WIDTH * _scott(some, widths) if kernel is None else kernel.length
+        least = LEAST_WIDTH * scott(some, widths) if kernel is None else kernel.length
         floor = np.maximum(least**2, resolution.rounding_variances(some.points))
         found = self._found(some, every, widths, floor, streams)
         if kernel is None:
@@ -107,13 +110,6 @@ class LikelihoodFit:
 
     def _drawn(self, most: int, rng: np.random.Generator) -> Rows:
         return drawn(self.data.cloud, self.data.sample.weights, most, rng)
-
-    @property
-    def _most_rows(self) -> int:
-        d = self.data.sample.sample.dimension
-        atoms = self.limits.k or self.limits.k_max
-        width = atoms * feature_count(d, self.limits.kind)
-        return max(MAX_SEARCH_ROWS, int(MAX_LAST_WORK / width))
 
     def _given_kernel(self) -> Kernel | None:
         """The kernel whose bandwidth the user has given, by a number, a rule or a kernel."""
@@ -155,19 +151,24 @@ class LikelihoodFit:
         )
 
 
-def _kind(settings: FitSettings, d: int, k: int) -> SpreadKind:
+def most_rows(features: int, limits: Limits) -> int:
+    """Rows of which EM takes so many features on all of them."""
+    return max(MAX_SEARCH_ROWS, int(MAX_LAST_WORK / ((limits.k or limits.k_max) * features)))
+
+
+def spread_kind(settings: FitSettings, d: int, k: int) -> SpreadKind:
     """Whether covariances are matrices; numbers in many dimensions, or where they are asked for."""
     able = kinds(settings, Gaussian(1.0), d, k)
     few = d <= MAX_FULL_DIMENSION or settings.spread == "full"
     return "full" if "full" in able and few else "scalar"
 
 
-def _widths(rows: Rows) -> Vector:
+def widths_of(rows: Rows) -> Vector:
     """(d,) the widths of the columns by quantiles: neither outliers nor units change them."""
     return scaling.robust_widths(ArraySummary(WeightedPoints(rows.points, rows.masses)))
 
 
-def _scott(rows: Rows, widths: Vector) -> Vector:
+def scott(rows: Rows, widths: Vector) -> Vector:
     """(d,) Scott's bandwidth of each column, with a robust width in the place of its deviation."""
-    scott: Vector = rows.size ** (-1.0 / (rows.dimension + 4)) * widths
-    return scott
+    found: Vector = rows.size ** (-1.0 / (rows.dimension + 4)) * widths
+    return found

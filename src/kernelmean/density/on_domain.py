@@ -14,7 +14,7 @@ from kernelmean.bandwidth.resolve import DEFAULT_RULE
 from kernelmean.density.fitting import fit_density
 from kernelmean.density.likelihood_on_domain import fit_by_likelihood
 from kernelmean.fitting.full import full_mean
-from kernelmean.fitting.on_domain import Copy, Rows, require_gaussian, scale_on
+from kernelmean.fitting.on_domain import Copy, EmbeddedRows, require_gaussian, scale_on
 from kernelmean.fitting.prepare import prepare
 from kernelmean.fitting.settings import FitSettings
 from kernelmean.mean.on_domain import DomainMean
@@ -50,7 +50,9 @@ def fit_classes_on_domain(
 ) -> list[DomainMean]:
     """One density per class 0, 1, …: a common scale and a common domain."""
     sample, domain, _ = coded
-    together = replace(settings, scale=scale_on(domain, settings, Rows.of(coded).coordinates))
+    together = replace(
+        settings, scale=scale_on(domain, settings, EmbeddedRows.of(coded).coordinates)
+    )
     densities = []
     for c in range(int(labels.max()) + 1):
         rows = np.flatnonzero(labels == c)
@@ -68,10 +70,10 @@ def _class_settings(settings: FitSettings, coded: CodedSample, members: CodedSam
 
     Without numbers there is nothing to read.
     """
-    points = Rows.of(members).coordinates.sample.array()
+    points = EmbeddedRows.of(members).coordinates.sample.array()
     if not (points == points[0]).all() or len(members.sample) == len(coded.sample):
         return settings
-    together = Rows.of(coded).coordinates
+    together = EmbeddedRows.of(coded).coordinates
     if (together.sample.array() == points[0]).all():
         return settings
     kernel = prepare(together, settings).kernel

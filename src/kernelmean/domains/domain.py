@@ -124,7 +124,7 @@ class Domain:
             low, high = group.lower[t], group.upper[t]
             wrapped = low + np.mod(numbers[:, t] - low, high - low)
             numbers[:, t] = np.where(wrapped >= high, low, wrapped)
-        parts = [numbers, *(self._vectors(rows, sphere) for sphere in self.spheres)]
+        parts = [numbers, *self.vectors(rows)]
         if not len(self.lines) and not self.spheres:
             parts = [np.zeros((len(rows), 1))]
         codes = rows[:, self.categories].astype(np.intp)
@@ -204,6 +204,10 @@ class Domain:
         kind = self.kinds[column]
         assert isinstance(kind, Sphere)
         return kind
+
+    def vectors(self, rows: Points) -> list[Matrix]:
+        """The unit vectors (n, 3) of the places on each sphere."""
+        return [self._vectors(rows, sphere) for sphere in self.spheres]
 
     def _vectors(self, rows: Points, sphere: tuple[int, int]) -> Matrix:
         """(n, 3): the unit vectors of longitudes and latitudes."""

@@ -106,19 +106,36 @@ class Group:
             found[:, t] = y
         return found
 
+    def home(self, means: Points) -> Images:
+        """The image of each component whose mean lies in D: all images have one density in D."""
+        signs = np.ones(means.shape)
+        low, high = self.lower, self.upper
+        for t in np.flatnonzero(self.moves & ~self.periodic):
+            c = means[:, t]
+            if np.isfinite(self.widths[t]):
+                turned = np.mod(c - low[t], 2.0 * self.widths[t]) > self.widths[t]
+            else:
+                turned = (c < low[t]) | (c > high[t])
+            signs[turned, t] = -1.0
+        return Images(np.arange(len(means)), signs, self.folded(means) - signs * means)
+
     def images(
         self,
         means: Points,
         deviations: Points,
         reach: float = REACH,
         least: float = NEGLIGIBLE,
+        onto: tuple[Vector, Vector] | None = None,
     ) -> Images:
         """The images that reach into D of components with these means and standard deviations.
+
+        ``onto`` has the lower and the upper ends of another box that they are to reach into.
 
         ``least`` is the share of a component in D, by its coordinates as if they were independent,
         below which an image is left out; the components themselves stay.
         """
         k, m = means.shape
+        first, last = (self.lower, self.upper) if onto is None else onto
         owner = np.arange(k)
         signs = np.ones((k, m))
         shifts = np.zeros((k, m))
@@ -126,9 +143,9 @@ class Group:
         for t in np.flatnonzero(self.moves):
             c = means[owner, t]
             s = deviations[owner, t]
-            rows, sign, shift = self._of_coordinate(int(t), c, s, reach)
+            rows, sign, shift = self._of_coordinate(int(t), c, reach * s, (first[t], last[t]))
             place = sign * c[rows] + shift
-            away = np.maximum(np.maximum(self.lower[t] - place, place - self.upper[t]), 0.0)
+            away = np.maximum(np.maximum(first[t] - place, place - last[t]), 0.0)
             log_share = logs[rows] + np.where(away > 0.0, log_ndtr(-away / s[rows]), 0.0)
             identity = (sign == 1.0) & (shift == 0.0)
             kept = (log_share > np.log(least)) | identity
@@ -142,23 +159,26 @@ class Group:
         return Images(owner, signs, shifts)
 
     def _of_coordinate(
-        self, t: int, c: Vector, s: Vector, reach: float
+        self, t: int, c: Vector, far: Vector, onto: tuple[float, float]
     ) -> tuple[IntVector, Vector, Vector]:
-        """Rows of c with the sign and the shift of each image within reach, the identity first."""
+        """Rows of c with the sign and the shift of each image that is not too far from ``onto``.
+
+        The identity comes first, wherever it leads.
+        """
         low, high = self.lower[t], self.upper[t]
         every = np.arange(len(c))
         parts = [(every, np.ones(len(c)), np.zeros(len(c)))]
         if np.isinf(self.widths[t]):
             bound = low if np.isfinite(low) else high
-            beyond = c - low if np.isfinite(low) else high - c  # of the image, outside of D
-            near = np.flatnonzero(beyond <= reach * s)
+            place = 2.0 * bound - c
+            near = np.flatnonzero((place + far >= onto[0]) & (place - far <= onto[1]))
             parts.append((near, np.full(len(near), -1.0), np.full(len(near), 2.0 * bound)))
         elif self.periodic[t]:
-            parts.append(_shifted(c, s, low, high, high - low, reach, skip_zero=True))
+            parts.append(_shifted(c, far, onto, high - low, skip_zero=True))
         else:
             step = 2.0 * (high - low)
-            parts.append(_shifted(c, s, low, high, step, reach, skip_zero=True))
-            rows, _, shift = _shifted(2.0 * low - c, s, low, high, step, reach, skip_zero=False)
+            parts.append(_shifted(c, far, onto, step, skip_zero=True))
+            rows, _, shift = _shifted(2.0 * low - c, far, onto, step, skip_zero=False)
             parts.append((rows, np.full(len(rows), -1.0), 2.0 * low + shift))
         rows, sign, shift = (np.concatenate(column) for column in zip(*parts, strict=True))
         order = np.argsort(rows, kind="stable")
@@ -166,11 +186,11 @@ class Group:
 
 
 def _shifted(
-    c: Vector, s: Vector, low: float, high: float, step: float, reach: float, *, skip_zero: bool
+    c: Vector, far: Vector, onto: tuple[float, float], step: float, *, skip_zero: bool
 ) -> tuple[IntVector, Vector, Vector]:
-    """All shifts by multiples of ``step`` that bring c within reach of [low, high]."""
-    first = np.ceil((low - reach * s - c) / step)
-    last = np.floor((high + reach * s - c) / step)
+    """All shifts by multiples of ``step`` that bring c within ``far`` of the interval ``onto``."""
+    first = np.ceil((onto[0] - far - c) / step)
+    last = np.floor((onto[1] + far - c) / step)
     counts = np.maximum(last - first + 1, 0).astype(np.intp)
     rows = np.repeat(np.arange(len(c)), counts)
     within = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)

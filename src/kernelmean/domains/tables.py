@@ -49,7 +49,7 @@ def code(
     *,
     incomplete: bool = False,
 ) -> Coded:
-    """Rows of a table, frame or array as numbers.
+    """Rows of a table, frame or array as numbers; NaN where one is missing, if they may be.
 
     ``given`` has the levels of each column of categories, or None where they are to be learned:
     then they are the values that occur, in order. Missing values are NaN, in columns of numbers
@@ -60,7 +60,7 @@ def code(
     rows = np.empty((len(X), width(X)))
     numeric = [t for t in range(rows.shape[1]) if t not in categories]
     if numeric:
-        rows[:, numeric] = _numbers(X, numeric, what, incomplete=incomplete)
+        rows[:, numeric] = _numbers(X, numeric, what, incomplete)
     levels = []
     for t, known in zip(categories, given, strict=True):
         values = _column(X, t)
@@ -108,17 +108,29 @@ def _column(X: Any, t: int) -> NDArray[Any]:
     return np.asarray(X[list(names)[t]])
 
 
-def _numbers(X: Any, columns: list[int], what: str, *, incomplete: bool) -> Points:
-    """Some columns as finite float64 numbers, or with NaN where rows may be incomplete."""
-    some: Any
+def _numbers(X: Any, columns: list[int], what: str, incomplete: bool) -> Points:
+    """Some columns as float64 numbers: finite ones, or NaN where they may be missing."""
     if _checks.is_batched(X) or getattr(X, "columns", None) is None:
         some = np.asarray(X)[:, columns]
+    elif hasattr(X, "iloc"):
+        some = X.iloc[:, columns]
     else:
-        labels = [list(X.columns)[t] for t in columns]
-        some = X.iloc[:, columns] if hasattr(X, "iloc") else X[labels]
-    if incomplete:
-        return _checks.incomplete_points(np.asarray(some), what, len(columns))
-    return _checks.points(some, what)
+        some = X[[list(X.columns)[t] for t in columns]]
+    if not incomplete:
+        return _checks.points(some, what)
+    known = np.asarray(some)
+    if known.dtype == object:
+        plain = [MISSING if value is None else value for value in known.ravel()]
+        known = np.array(plain, dtype=object).reshape(known.shape)
+    return _checks.incomplete_points(known, what, len(columns))
+
+
+def code_of(value: Any, levels: tuple[Any, ...]) -> int | None:
+    """The code of one value; None where it is none of the levels."""
+    one = np.empty(1, dtype=object)
+    one[0] = value
+    found = float(_codes(one, levels)[0])
+    return int(found) if found >= 0.0 else None
 
 
 def _is_missing(value: Any) -> bool:

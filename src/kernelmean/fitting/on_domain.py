@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -41,25 +41,33 @@ def require_gaussian(settings: FitSettings) -> None:
         )
 
 
-class Rows(NamedTuple):
+class EmbeddedRows(NamedTuple):
     """Rows that count, as engines see them."""
 
     coordinates: WeightedSample
     codes: IntVector
 
     @classmethod
-    def of(cls, coded: CodedSample) -> Rows:
+    def of(cls, coded: CodedSample) -> EmbeddedRows:
         """The embedded rows of a sample."""
         sample = coded.sample
         found = coded.domain.embed(sample.sample.array())
         embedded = replace(sample, sample=ArraySample(found.coordinates))
         return cls(embedded, found.codes)
 
+    def levels(self, rows: IntVector | slice, domain: Domain) -> list[Matrix]:
+        """For each column of categories (n, L): 1 at the category of a row, and 0 elsewhere."""
+        codes = self.codes[rows]
+        return [np.eye(size)[codes[:, j]] for j, size in enumerate(domain.sizes)]
 
-def scale_on(domain: Domain, settings: FitSettings, sample: WeightedSample) -> Matrix | None:
+
+def scale_on(
+    domain: Domain, settings: FitSettings, sample: WeightedSample, *, unit_spheres: bool = False
+) -> Matrix | None:
     """The linear map of the coordinates: each number by itself where it is bounded or periodic.
 
-    The coordinates of a sphere have a factor in common, so that turning the sphere changes nothing.
+    The coordinates of a sphere have a factor in common, so that turning the sphere changes nothing;
+    it is 1 for ``unit_spheres``.
     """
     scale = settings.scale
     m = len(domain.lines)
@@ -67,7 +75,18 @@ def scale_on(domain: Domain, settings: FitSettings, sample: WeightedSample) -> M
     if scale is None or not (m or domain.spheres):
         return None
     if not isinstance(scale, str) and np.shape(scale) == (D, D) and m < D:
-        return np.asarray(scale)  # found before, for all classes
+        found = np.array(scale)  # of all coordinates, as found before for all classes
+    else:
+        found = _own_scale(domain, scale, sample)
+    if unit_spheres:
+        found[range(m, D), range(m, D)] = 1.0
+    return found
+
+
+def _own_scale(domain: Domain, scale: Any, sample: WeightedSample) -> Matrix:
+    """(D, D): what a scale of the numbers means, with the spheres beside it."""
+    m = len(domain.lines)
+    D = domain.coordinates
     found = np.eye(D)
     if m:
         points = sample.sample.array()[:, :m]
@@ -104,7 +123,7 @@ class Copy:
     proportional to that of Aitchison and Aitken with the smoothing λ.
     """
 
-    rows: Rows
+    rows: EmbeddedRows
     domain: Domain
     settings: FitSettings  # with the kernel as a value, and the scale as a matrix
     smoothings: Vector  # (c,) λ of each column of categories
@@ -113,7 +132,7 @@ class Copy:
     def of(cls, coded: CodedSample, settings: FitSettings) -> Copy:
         """Find the scale, the kernel and the smoothing."""
         require_gaussian(settings)
-        rows = Rows.of(coded)
+        rows = EmbeddedRows.of(coded)
         domain = coded.domain
         scale = scale_on(domain, settings, rows.coordinates)
         scaled = replace(settings, scale=scale)
@@ -155,10 +174,9 @@ class Copy:
         """Rows with a coordinate for each level of each column of categories."""
         kernel = self.settings.kernel
         assert isinstance(kernel, Kernel)
-        sizes = self.domain.sizes
-        units = [np.eye(size)[self.rows.codes[:, j]] for j, size in enumerate(sizes)]
+        levels = np.hstack(self.rows.levels(slice(None), self.domain)) * self._deltas(kernel)
         sample = self.rows.coordinates
-        wide = np.concatenate([sample.sample.array(), np.hstack(units) * self._deltas(kernel)], 1)
+        wide = np.concatenate([sample.sample.array(), levels], axis=1)
         return replace(sample, sample=ArraySample(wide))
 
     def _split(self, fitted: SparseKernelMean | KernelMean) -> DomainMean:
@@ -204,7 +222,7 @@ def _factor(smoothing: float, size: int) -> float:
     return max(float(np.sqrt(max(-np.log(ratio), 0.0))), LEAST_FACTOR)
 
 
-def _smoothing(domain: Domain, j: int, rows: Rows, weights: Vector | None) -> float:
+def _smoothing(domain: Domain, j: int, rows: EmbeddedRows, weights: Vector | None) -> float:
     """λ of a column of categories: as given, or the likeliest when each row is left out."""
     kind = domain.kinds[domain.categories[j]]
     size = domain.sizes[j]

@@ -671,9 +671,14 @@ def freeze(value: Any, arrays: tuple[str, ...]) -> None:
     """Arrays that nobody can change, and a whole number of points where it is whole: for the
     dataclasses of this package.
     """
+    freeze_arrays(value, arrays)
+    if float(value.n_points).is_integer():
+        object.__setattr__(value, "n_points", int(value.n_points))
+
+
+def freeze_arrays(value: Any, arrays: tuple[str, ...]) -> None:
+    """Arrays of a dataclass that nobody can change, those that are None left out."""
     for name in arrays:
         array = getattr(value, name)
         if array is not None and not _immutable(array):
             object.__setattr__(value, name, _frozen(array))
-    if float(value.n_points).is_integer():
-        object.__setattr__(value, "n_points", int(value.n_points))

@@ -13,7 +13,8 @@ from kernelmean import coefficients, kernels
 from kernelmean._types import IntVector, Points
 from kernelmean.files import transforms
 from kernelmean.kernels import Kernel, Spreads
-from kernelmean.mean import storage
+from kernelmean.mean import domain_storage, storage
+from kernelmean.mean.on_domain import DomainMean
 from kernelmean.mean.value import ARRAYS, LEVELS, NUMBERS, WORDS, SparseKernelMean
 
 KNOWN_WORDS: dict[str, tuple[object, ...]] = {
@@ -37,15 +38,15 @@ def load(path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> Any:
     Parameters
     ----------
     path : str or os.PathLike
-        A file that :meth:`SparseKernelMean.save`, :meth:`Difference.save` or
-        :meth:`DriftMonitor.save` wrote.
+        A file that :meth:`SparseKernelMean.save`, :meth:`DomainMean.save`,
+        :meth:`Difference.save` or :meth:`DriftMonitor.save` wrote.
     kernel : Kernel or None, default=None
         The kernel, which is only needed for a mean that was fitted with one of the user's own
         (:class:`Radial`).
 
     Returns
     -------
-    SparseKernelMean, Difference, GroupDifferences or DriftMonitor
+    SparseKernelMean, DomainMean, Difference, GroupDifferences or DriftMonitor
         A value that equals the saved one bit for bit. Time and memory O(k·d) for a mean.
 
     Raises
@@ -72,7 +73,7 @@ def load(path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> Any:
     header, arrays = storage.read(path)
     kind = header.get("kind")
     if not (isinstance(kind, str) and kind in READERS):
-        return _mean_of(path, header, arrays, kernel)
+        return _any_mean_of(path, header, arrays, kernel)
     try:
         return import_module(READERS[kind]).unpacked(header, arrays)
     except (*MALFORMED, IndexError) as error:
@@ -81,13 +82,16 @@ def load(path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> Any:
         ) from error
 
 
-def load_mean(path: str | os.PathLike[str], kernel: Kernel | None = None) -> SparseKernelMean:
-    """Read a sparse kernel mean; a ValueError that says so where the file holds something else."""
+def load_mean(path: str | os.PathLike[str], kernel: Kernel | None = None) -> Any:
+    """Read a SparseKernelMean or a DomainMean.
+
+    A ValueError says so where the file holds something else.
+    """
     header, arrays = storage.read(path)
     kind = header.get("kind")
     if isinstance(kind, str) and kind in READERS:
         raise ValueError(f"{os.fspath(path)} holds {_said(kind)}, not a kernel mean.")
-    return _mean_of(path, header, arrays, kernel)
+    return _any_mean_of(path, header, arrays, kernel)
 
 
 def _said(kind: str) -> str:
@@ -96,6 +100,46 @@ def _said(kind: str) -> str:
         "difference": "a difference of samples",
         "group differences": "differences of groups",
     }.get(kind, f"a {kind}")
+
+
+def _any_mean_of(
+    path: str | os.PathLike[str],
+    header: dict[str, Any],
+    arrays: storage.Arrays,
+    kernel: Kernel | None,
+) -> SparseKernelMean | DomainMean:
+    """A mean of plain numbers, or one on a domain."""
+    if header.get("kind") != domain_storage.KIND:
+        return _mean_of(path, header, arrays, kernel)
+    try:
+        return _unpacked_on_domain(header, arrays)
+    except MALFORMED as error:
+        raise ValueError(
+            f"{os.fspath(path)} does not hold a {domain_storage.KIND} that can be read: {error}"
+        ) from error
+
+
+def _unpacked_on_domain(header: dict[str, Any], arrays: storage.Arrays) -> DomainMean:
+    """The mean on a domain of a header and arrays, whose parts agree with one another."""
+    own = {name: arrays.pop(domain_storage.PREFIX + name, None) for name in domain_storage.OWN}
+    if not isinstance(header["inner"], dict):
+        raise TypeError("there is no mean inside")
+    inner = unpacked(header["inner"], arrays)
+    domain = domain_storage.domain_of_json(header["domain"])
+    domain_storage.check_inner(inner, domain)
+    domain_storage.check_shares(own["log_shares"], inner.k, domain)
+    quantiles = own["log_quantiles"]
+    wanted = (LEVELS.shape, LEVELS.dtype)
+    if quantiles is not None and (quantiles.shape, quantiles.dtype) != wanted:
+        raise ValueError("array 'log_quantiles' has the wrong type or shape")
+    columns = _columns(header["columns"])
+    if columns is not None and len(columns) != domain.dimension:
+        raise ValueError("there is not one name per column")
+    transform = header["transform"]
+    if not (transform is None or isinstance(transform, str)):
+        raise ValueError("transform is not a word")
+    transforms.parse(transform)
+    return DomainMean(inner, domain, own["log_shares"], columns, transform, quantiles)
 
 
 def _mean_of(

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kernelmean._types import IntVector, Points
+from kernelmean._types import IntVector, Points, Vector
 from kernelmean.kernels import Spreads
 from kernelmean.mean import scaling
 
 if TYPE_CHECKING:
-    from kernelmean.mean.expansion import AnyMean
+    from kernelmean.mean.expansion import AnyMean, KernelMean
 
 
 def draw(
@@ -23,9 +23,23 @@ def draw(
     ``kernel_noise`` only the latter: points like those of the sample rather than of its density.
     """
     expansion = mean.expansion
-    cumulative = np.cumsum(expansion.weights)
+    rows = draw_components(expansion.weights, size, rng)
+    return draw_from(expansion, rows, rng, kernel_noise=kernel_noise)
+
+
+def draw_components(weights: Vector, size: int, rng: np.random.Generator) -> IntVector:
+    """(size,) components, each by its weight."""
+    cumulative = np.cumsum(weights)
     found = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
-    rows = np.minimum(found, expansion.k - 1)
+    components: IntVector = np.minimum(found, len(weights) - 1)
+    return components
+
+
+def draw_from(
+    expansion: KernelMean, rows: IntVector, rng: np.random.Generator, *, kernel_noise: bool = True
+) -> Points:
+    """One point of each of the components."""
+    size = len(rows)
     steps = np.zeros((size, expansion.dimension))
     if kernel_noise:
         steps = expansion.kernel.sample(size, expansion.dimension, rng)

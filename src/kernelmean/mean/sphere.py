@@ -50,3 +50,46 @@ def log_mass(lengths: Vector, variances: Vector) -> Vector:
         - 0.5 * (1.0 - lengths) ** 2 / variances
     )
     return found
+
+
+def log_density(mean: KernelMean, domain: Domain, i: int, u: Points) -> Vector:
+    """(k,): the log-density of every centre at a place of the i-th sphere, a unit vector (1, 3)."""
+    centers, variances = sphere_part(mean, domain, i)
+    squared = ((centers - u) ** 2).sum(axis=1)
+    # log N(u; c, vI) less the log of its mass
+    log_peak = -1.5 * (LOG_2PI + np.log(variances))
+    found: Vector = log_peak - 0.5 * squared / variances
+    return found - log_mass(np.linalg.norm(centers, axis=1), variances)
+
+
+def draw(centers: Points, variances: Vector, rng: np.random.Generator) -> Points:
+    """(n, 3) unit vectors, one of each von Mises and Fisher distribution: exactly.
+
+    The cosine w to the mean direction has the density κ·e^{κw}/(2 sinh κ), whose distribution
+    function is inverted; about that direction the angle is uniform.
+    """
+    lengths = np.linalg.norm(centers, axis=1)
+    kappa = lengths / variances
+    share = rng.random(len(kappa))
+    angle = 2.0 * np.pi * rng.random(len(kappa))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # w = 1 + log(s + (1 − s)e^{−2κ})/κ, which is 2s − 1 for κ → 0
+        curved = 1.0 + np.log(share + (1.0 - share) * np.exp(-2.0 * kappa)) / kappa
+        axes = centers / lengths[:, None]
+    w = np.clip(np.where(kappa > 1e-8, curved, 2.0 * share - 1.0), -1.0, 1.0)
+    axes = np.where(lengths[:, None] > 0.0, axes, np.array([0.0, 0.0, 1.0]))
+    first, second = _across(axes)
+    side = np.sqrt((1.0 - w) * (1.0 + w))
+    around = np.cos(angle)[:, None] * first + np.sin(angle)[:, None] * second
+    found: Points = w[:, None] * axes + side[:, None] * around
+    return found
+
+
+def _across(axes: Points) -> tuple[Points, Points]:
+    """Two unit vectors that are orthogonal to each axis, and to one another."""
+    least = np.abs(axes).argmin(axis=1)
+    helper = np.zeros_like(axes)
+    helper[np.arange(len(axes)), least] = 1.0
+    first = np.cross(axes, helper)
+    first /= np.linalg.norm(first, axis=1)[:, None]
+    return first, np.cross(axes, first)

@@ -716,6 +716,7 @@ class SparseKernelMean(DensityQuestions):
             self,
             centers=mean.centers,
             weights=mean.weights,
+            kernel=mean.kernel,
             scale=mean.scale,
             spreads=mean.spreads,
             columns=names,

@@ -6,7 +6,19 @@ few and narrow where they lie close.
 """
 
 from kernelmean.mixtures.gaussians import Gaussians
+from kernelmean.mixtures.layout import Layout
+from kernelmean.mixtures.product import ProductMixture
+from kernelmean.mixtures.product_family import ProductFamily
 from kernelmean.mixtures.rows import Rows
-from kernelmean.mixtures.search import Limits, likeliest
+from kernelmean.mixtures.search import Limits, likeliest, likeliest_of
 
-__all__ = ["Gaussians", "Limits", "Rows", "likeliest"]
+__all__ = [
+    "Gaussians",
+    "Layout",
+    "Limits",
+    "ProductFamily",
+    "ProductMixture",
+    "Rows",
+    "likeliest",
+    "likeliest_of",
+]

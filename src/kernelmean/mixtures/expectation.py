@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelmean._types import Matrix, Vector
+from kernelmean._types import Matrix, Points, Vector
 from kernelmean.kernels import SpreadKind
 from kernelmean.mixtures.gaussians import Gaussians, blocks, features, moments
+from kernelmean.mixtures.protocols import Family, Mixture
 from kernelmean.mixtures.rows import Rows
+
+M = TypeVar("M", bound=Mixture)
 
 LEAST_MASS = 0.5  # points; a component that stands for fewer is dropped
 LEAST_GAIN = 1e-4  # nats per point and step: with less, the climb is over
@@ -45,7 +50,7 @@ class Prior:
             return v + float(self.floor.mean())
         W = drawn_to_diagonal(pooled, size)
         V = (scatters + nu * W) / (masses + nu)[:, None, None] + np.diag(self.floor)
-        return _positive(V, float(self.floor.min()))
+        return _positive(V, float(self.floor.min(initial=np.inf)))
 
 
 def drawn_to_diagonal(covariance: Matrix, size: float) -> Matrix:
@@ -58,25 +63,30 @@ def drawn_to_diagonal(covariance: Matrix, size: float) -> Matrix:
     return drawn
 
 
-def climb(rows: Rows, start: Matrix, prior: Prior, kind: SpreadKind, steps: int) -> Gaussians:
+def climb(family: Family[M], rows: Rows, start: Matrix, strength: float, steps: int) -> M:
     """The mixture after so many steps of EM from (k, F) sums of features."""
     sums = start
     before = -np.inf
     for _ in range(steps):
-        found = fitted(sums, rows.dimension, prior, kind)
-        sums, value = shared_out(rows, found)
+        found = family.fitted(sums, strength)
+        sums, value = family.shared_out(rows, found)
         if value - before < LEAST_GAIN:
             break
         before = value
-    return fitted(sums, rows.dimension, prior, kind)
+    return family.fitted(sums, strength)
 
 
 def fitted(sums: Matrix, d: int, prior: Prior, kind: SpreadKind) -> Gaussians:
     """M step: each component has the mass, the mean and the covariance of its share."""
-    kept = sums[sums[:, -1] > min(LEAST_MASS, 0.5 * float(sums[:, -1].max()))]
-    masses, means, scatters = moments(kept, d, kind)
+    masses, means, scatters = moments(worth_keeping(sums), d, kind)
     covariances = prior.covariances(masses, scatters, float(masses.sum()))
     return Gaussians(masses / masses.sum(), means, covariances)
+
+
+def worth_keeping(sums: Matrix) -> Matrix:
+    """The sums of the components that stand for points enough; of one at least."""
+    masses = sums[:, -1]
+    return sums[masses > min(LEAST_MASS, 0.5 * float(masses.max()))]
 
 
 def shared_out(rows: Rows, mixture: Gaussians) -> tuple[Matrix, float]:
@@ -84,11 +94,17 @@ def shared_out(rows: Rows, mixture: Gaussians) -> tuple[Matrix, float]:
 
     r_ja = w_a N_a(x_j)/Σ_b w_b N_b(x_j) is the share of component a in row j.
     """
-    theta = mixture.coefficients()
+    return shared_among(rows, mixture.coefficients(), lambda some: features(some, mixture.kind))
+
+
+def shared_among(
+    rows: Rows, theta: Matrix, features: Callable[[Points], Matrix]
+) -> tuple[Matrix, float]:
+    """The E step of components that are exp Θ_a·ψ(x)."""
     sums = np.zeros(theta.shape)
     value = 0.0
     for some in blocks(len(rows), sum(theta.shape)):
-        psi = features(rows.points[some], mixture.kind)
+        psi = features(rows.points[some])
         masses = rows.masses[some]
         shares = theta @ psi
         top = shares.max(axis=0)

@@ -11,7 +11,7 @@ need only (‖x‖², x, 1).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -72,11 +72,7 @@ class Gaussians:
 
     def log_density(self, X: Points) -> Vector:
         """log Σ_a w_a N(x; c_a, V_a) at each row."""
-        theta = self.coefficients()
-        found = np.empty(len(X))
-        for some in blocks(len(X), sum(theta.shape)):
-            found[some] = logsumexp(theta @ features(X[some], self.kind), axis=0)
-        return found
+        return log_sums(self.coefficients(), X, lambda some: features(some, self.kind))
 
 
 class Moments(NamedTuple):
@@ -103,6 +99,14 @@ def features(X: Points, kind: SpreadKind) -> Matrix:
             first += d - s
     psi[-1] = 1.0
     return psi
+
+
+def log_sums(theta: Matrix, X: Points, features: Callable[[Points], Matrix]) -> Vector:
+    """(n,) log Σ_a exp Θ_a·ψ(x) at each row."""
+    found = np.empty(len(X))
+    for some in blocks(len(X), sum(theta.shape)):
+        found[some] = logsumexp(theta @ features(X[some]), axis=0)
+    return found
 
 
 def feature_count(d: int, kind: SpreadKind) -> int:

@@ -8,14 +8,19 @@ blown up by them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from kernelmean._types import Vector
 from kernelmean.kernels import SpreadKind
-from kernelmean.mixtures.gaussians import Gaussians, joined
+from kernelmean.mixtures.gaussians import Gaussians
+from kernelmean.mixtures.protocols import Mixture
 from kernelmean.mixtures.rows import Rows
+
+M = TypeVar("M", bound=Mixture)
 
 FIRST_WIDTH = 8.0  # of the narrowest wide component, in widths of the columns
 STEP = 8.0  # from one of them to the next
@@ -24,15 +29,15 @@ MOST_GROSS = 0.01  # of the points; with more, they are no accident
 
 
 @dataclass(frozen=True, eq=False)
-class Novelty:
+class Novelty(Generic[M]):
     """Wide components, and their share of the weight."""
 
-    mixture: Gaussians
+    mixture: M
     share: float
 
-    def beside(self, mixtures: list[Gaussians], shares: Vector) -> Gaussians:
-        """Mixtures by their shares, with these components beside them."""
-        return joined([*mixtures, self.mixture], np.append((1.0 - self.share) * shares, self.share))
+    def beside(self, mixtures: Sequence[M], shares: Vector) -> tuple[list[M], Vector]:
+        """Mixtures with these components beside them, and the shares of all."""
+        return [*mixtures, self.mixture], np.append((1.0 - self.share) * shares, self.share)
 
 
 def without_gross(rows: Rows, widths: Vector) -> Rows:
@@ -43,17 +48,29 @@ def without_gross(rows: Rows, widths: Vector) -> Rows:
     return rows[np.flatnonzero(~outside)]
 
 
-def novelty(rows: Rows, kept: Rows, widths: Vector, floor: Vector, kind: SpreadKind) -> Novelty:
+def novelty(
+    rows: Rows, kept: Rows, widths: Vector, floor: Vector, kind: SpreadKind
+) -> Novelty[Gaussians]:
     """Components about the origin, each eight times as wide as the one before.
 
     They reach beyond the outermost of all rows, and have the mass of those that were not kept and
     of one row more.
     """
-    farthest = float((np.abs(rows.points) / widths).max())
-    count = 2 + max(0, int(np.ceil(np.log(max(farthest, 1.0) / FIRST_WIDTH) / np.log(STEP))))
-    scales = FIRST_WIDTH * STEP ** np.arange(count)
+    scales = wide_scales(float((np.abs(rows.points) / widths).max()))
+    count = len(scales)
     variances = scales[:, None] ** 2 * widths**2 + floor
     d = rows.dimension
     covariances = variances.mean(axis=1) if kind == "scalar" else variances[:, None] * np.eye(d)
     wide = Gaussians(np.full(count, 1.0 / count), np.zeros((count, d)), covariances)
-    return Novelty(wide, (rows.size - kept.size + 1.0) / (rows.size + 1.0))
+    return Novelty(wide, share_of_novelty(rows, kept))
+
+
+def wide_scales(farthest: float) -> Vector:
+    """Their widths in widths of the columns, up to beyond the farthest row."""
+    count = 2 + max(0, int(np.ceil(np.log(max(farthest, 1.0) / FIRST_WIDTH) / np.log(STEP))))
+    return np.asarray(FIRST_WIDTH * STEP ** np.arange(count), dtype=np.float64)
+
+
+def share_of_novelty(rows: Rows, kept: Rows) -> float:
+    """Of the weight: that of the rows that were not kept, and of one row more."""
+    return (rows.size - kept.size + 1.0) / (rows.size + 1.0)

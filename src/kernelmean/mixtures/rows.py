@@ -40,11 +40,20 @@ class Rows:
         """The same rows with another origin."""
         return Rows(self.points - origin, self.masses)
 
-    def folds(self, rng: np.random.Generator) -> list[tuple[IntVector, IntVector]]:
-        """Pairs of rows to fit on and rows to judge by; equal rows have to do both."""
+    def folds(
+        self, rng: np.random.Generator, continuous: int | None = None
+    ) -> list[tuple[IntVector, IntVector]]:
+        """Pairs of rows to fit on and rows to judge by; equal rows have to do both.
+
+        Only the first so many columns are ``continuous``, and tell which rows are copies.
+        """
         # Copies of a row stay together: one that judges its own copies would praise what is narrow.
-        values, of_row = np.unique(self.points, axis=0, return_inverse=True)
-        distinct = len(values)
+        # A level of categories is no narrower than its probability, which its copies do judge.
+        if continuous == 0:
+            of_row = np.arange(len(self))
+        else:
+            of_row = np.unique(self.points[:, :continuous], axis=0, return_inverse=True)[1]
+        distinct = int(of_row.max()) + 1
         if distinct == 1:
             everything = np.arange(len(self))
             return [(everything, everything)]
@@ -57,16 +66,23 @@ class Rows:
 
 
 def drawn(cloud: PointCloud, weights: Vector | None, most: int, rng: np.random.Generator) -> Rows:
-    """Every row of a cloud, or ``most`` of them spread evenly over the weight.
+    """Every row of a cloud, or ``most`` of them, as :func:`evenly_spread` chooses."""
+    chosen, masses = evenly_spread(cloud, weights, most, rng)
+    return Rows(cloud.rows(chosen), masses)
+
+
+def evenly_spread(
+    cloud: PointCloud, weights: Vector | None, most: int, rng: np.random.Generator
+) -> tuple[IntVector, Vector]:
+    """Every row of a cloud, or ``most`` of them spread evenly over the weight, and their masses.
 
     Integer weights are repeated rows, to the last bit; other weights are masses. ``weights`` are
     those of the cloud's rows.
     """
     size = cloud.summary.size
     if weights is not None and not cloud.summary.counted and cloud.summary.count <= most:
-        points = cloud.rows(np.arange(cloud.summary.count))
-        return Rows(points, weights * (size / weights.sum()))
+        return np.arange(cloud.summary.count), weights * (size / weights.sum())
     count = int(size) if cloud.summary.counted and size <= most else most
     offsets = np.full(count, 0.5) if count == size else rng.random(count)
-    points = cloud.rows(cloud.locate((np.arange(count) + offsets) / count))
-    return Rows(points, np.full(count, size / count))
+    chosen = cloud.locate((np.arange(count) + offsets) / count)
+    return chosen, np.full(len(chosen), size / count)

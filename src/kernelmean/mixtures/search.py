@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -15,10 +15,11 @@ from kernelmean._random import Streams
 from kernelmean._types import Vector
 from kernelmean.engines import Engine, PointCloud, thread_count
 from kernelmean.kernels import SpreadKind
-from kernelmean.mixtures import starts
-from kernelmean.mixtures.expectation import Prior, climb, shared_out
-from kernelmean.mixtures.gaussians import Gaussians, feature_count, joined
+from kernelmean.mixtures.expectation import climb
+from kernelmean.mixtures.gaussian_family import GaussianFamily
+from kernelmean.mixtures.gaussians import Gaussians
 from kernelmean.mixtures.novelty import Novelty
+from kernelmean.mixtures.protocols import Family, Mixture
 from kernelmean.mixtures.rows import Rows
 from kernelmean.mixtures.stacking import DRAFT_ROUNDS, Stack
 
@@ -34,6 +35,8 @@ WITHOUT_GAIN = 2  # doublings in a row that end the search
 MOST_MEMBERS = 8  # of a stack
 MAX_ROWS_EACH = 600  # up to which a component for each row is tried
 MAX_STEP_WORK = 5e8  # rows × components × features in a step of EM
+
+M = TypeVar("M", bound=Mixture)
 
 
 class Trial(NamedTuple):
@@ -62,20 +65,19 @@ class Fold:
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class Search(Generic[M]):
     """Trials on the folds of some rows.
 
     Each is judged with the wide components beside it that it will have, if any.
     """
 
+    family: Family[M]
     folds: list[Fold]
-    floor: Vector
-    kind: SpreadKind
     streams: Streams
     threads: int
-    novelty: Novelty | None
+    novelty: Novelty[M] | None
     logs: dict[Trial, Vector] = field(default_factory=dict)  # of all judging rows
-    kept: dict[Trial, Gaussians] = field(default_factory=dict)  # on the first fold
+    kept: dict[Trial, M] = field(default_factory=dict)  # on the first fold
 
     def run(self, trials: list[Trial]) -> None:
         """Fit and judge, several at a time: each is a function of its own arguments."""
@@ -91,30 +93,29 @@ class Search:
             for trial, mixture in self.fit(fold, i, alike).items():
                 self.kept.setdefault(trial, mixture)
                 whole = self.whole([mixture], np.ones(1))
-                parts[trial].append(whole.log_density(fold.judges.points))
+                parts[trial].append(self.family.log_density(whole, fold.judges.points))
         return {trial: np.concatenate(logs) for trial, logs in parts.items()}
 
     def fit(
         self, fold: Fold, number: int, alike: list[Trial], steps: int = STEPS
-    ) -> dict[Trial, Gaussians]:
+    ) -> dict[Trial, M]:
         """The mixtures on the rows of a fold, which has a number, of trials that begin alike."""
         k, start, _ = alike[0]
         if k == 0:
-            return dict.fromkeys(alike, starts.each_row(fold.rows, self.floor))
+            return dict.fromkeys(alike, self.family.each_row(fold.rows))
         rng = self.streams.of("likelihood starts", number, k, start)
-        sums = starts.cells(fold.cloud, fold.rows.size, k, self.kind, rng)
+        sums = self.family.cells(fold.cloud, fold.rows, k, rng)
         return {
-            trial: climb(fold.rows, sums, Prior(self.floor, trial.strength), self.kind, steps)
-            for trial in alike
+            trial: climb(self.family, fold.rows, sums, trial.strength, steps) for trial in alike
         }
 
-    def on_every_row(self, rows: Rows, trials: list[Trial], engine: Engine) -> list[Gaussians]:
+    def on_every_row(self, rows: Rows, trials: list[Trial], engine: Engine) -> list[M]:
         """The trials fitted to every row."""
         whole = Fold(rows, engine.load(rows.points, rows.masses), rows)
         with _blas.one_thread(), ThreadPoolExecutor(self.threads) as pool:
             return list(pool.map(lambda trial: self._last(whole, trial), trials))
 
-    def _last(self, whole: Fold, trial: Trial) -> Gaussians:
+    def _last(self, whole: Fold, trial: Trial) -> M:
         """From the beginning, or from what the trial was on the first fold: the likelier one.
 
         A new start may end worse than the one that was judged. The old one may know nothing of
@@ -124,17 +125,17 @@ class Search:
         if trial not in self.kept or trial.k == 0:
             return fresh
         rows = whole.rows
-        sums, _ = shared_out(rows, self.kept[trial])
-        prior = Prior(self.floor, trial.strength)
-        further = climb(rows, sums, prior, self.kind, LAST_STEPS)
-        values = [mixture.log_density(rows.points) @ rows.masses for mixture in (fresh, further)]
+        family = self.family
+        sums, _ = family.shared_out(rows, self.kept[trial])
+        further = climb(family, rows, sums, trial.strength, LAST_STEPS)
+        values = [family.log_density(f, rows.points) @ rows.masses for f in (fresh, further)]
         return fresh if values[0] >= values[1] else further
 
-    def whole(self, mixtures: list[Gaussians], shares: Vector) -> Gaussians:
+    def whole(self, mixtures: list[M], shares: Vector) -> M:
         """Mixtures by their shares, with the wide components beside them."""
         if self.novelty is None:
-            return joined(mixtures, shares)
-        return self.novelty.beside(mixtures, shares)
+            return self.family.joined(mixtures, shares)
+        return self.family.joined(*self.novelty.beside(mixtures, shares))
 
     def stack(self) -> Stack:
         """All trials so far, as held-out rows see them."""
@@ -154,9 +155,26 @@ def likeliest(
     limits: Limits,
     engine: Engine,
     streams: Streams,
-    novelty: Novelty | None = None,
+    novelty: Novelty[Gaussians] | None = None,
 ) -> Gaussians:
-    """The mixture that is the likeliest at held-out rows.
+    """The mixture of Gaussians that is the likeliest at held-out rows.
+
+    ``floor`` are variances (d,) that are added to each covariance.
+    """
+    family = GaussianFamily(some.dimension, floor, limits.kind)
+    return likeliest_of(family, some, every, limits, engine, streams, novelty)
+
+
+def likeliest_of(
+    family: Family[M],
+    some: Rows,
+    every: Rows,
+    limits: Limits,
+    engine: Engine,
+    streams: Streams,
+    novelty: Novelty[M] | None = None,
+) -> M:
+    """The mixture of a family that is the likeliest at held-out rows.
 
     It is searched for on ``some`` rows, and fitted to ``every`` one that may be used. Numbers of
     components are doubled, each with free covariances and with covariances drawn towards the
@@ -166,11 +184,11 @@ def likeliest(
     """
     folds = [
         Fold(some[fit], engine.load(some[fit].points, some[fit].masses), some[judged])
-        for fit, judged in some.folds(streams.of("likelihood folds"))
+        for fit, judged in some.folds(streams.of("likelihood folds"), family.continuous)
     ]
-    search = Search(folds, floor, limits.kind, streams, thread_count(engine), novelty)
+    search = Search(family, folds, streams, thread_count(engine), novelty)
     if limits.k is not None:
-        best = _best_of_size(search, limits.k, some.dimension)
+        best = _best_of_size(search, limits.k)
         return search.on_every_row(every, [best], engine)[0]
     _doubled(search, limits, len(every))
     sizes = np.array([float(trial.k or len(every)) for trial in search.logs])
@@ -180,26 +198,27 @@ def likeliest(
     return search.whole(mixtures, shares[shares > 0.0])
 
 
-def _best_of_size(search: Search, k: int, d: int) -> Trial:
+def _best_of_size(search: Search[M], k: int) -> Trial:
     """The likeliest of the trials of k components; on folds with as many as they have rows."""
-    search.run(list(_trials(min(k, search.smallest), d, MANY_STRENGTHS)))
+    lines = search.family.lines
+    search.run(list(_trials(min(k, search.smallest), lines, MANY_STRENGTHS)))
     stack = search.stack()
     values = [stack.value(unit) for unit in np.eye(len(search.logs))]
     return list(search.logs)[int(np.argmax(values))]._replace(k=k)
 
 
-def _doubled(search: Search, limits: Limits, n: int) -> None:
+def _doubled(search: Search[M], limits: Limits, n: int) -> None:
     """1, 2, 4, … components, until the stack of all trials gains no more."""
-    d = search.folds[0].rows.dimension
-    if n <= min(MAX_ROWS_EACH, limits.k_max) and limits.kind == "full":
+    family = search.family
+    if n <= min(MAX_ROWS_EACH, limits.k_max) and family.fits_each_row:
         search.run([Trial(0, 0, 0.0)])
-    work = float(search.smallest * feature_count(d, limits.kind))
+    work = float(search.smallest * family.feature_count)
     most = min(search.smallest / LEAST_ROWS, limits.k_max, MAX_STEP_WORK / work)
     best = -np.inf
     idle = 0
     k = 1
     while k <= max(1.0, most) and idle < WITHOUT_GAIN:
-        search.run(list(_trials(k, d, STRENGTHS)))
+        search.run(list(_trials(k, family.lines, STRENGTHS)))
         stack = search.stack()
         value = stack.value(stack.shares(rounds=DRAFT_ROUNDS))
         idle = 0 if value > best + LEAST_GAIN else idle + 1
@@ -207,7 +226,7 @@ def _doubled(search: Search, limits: Limits, n: int) -> None:
         k *= 2
 
 
-def _trials(k: int, d: int, strengths: tuple[float, ...]) -> Iterator[Trial]:
+def _trials(k: int, lines: int, strengths: tuple[float, ...]) -> Iterator[Trial]:
     for start in range(STARTS if k > 1 else 1):
         for strength in strengths:
-            yield Trial(k, start, strength * (d + 1))
+            yield Trial(k, start, strength * (lines + 1))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
 
-from kernelmean._types import Matrix, Vector
+from kernelmean._types import Matrix, Points, Vector
 from kernelmean.engines import PointCloud
 from kernelmean.kernels import SpreadKind
 from kernelmean.mixtures.expectation import drawn_to_diagonal
-from kernelmean.mixtures.gaussians import Gaussians
+from kernelmean.mixtures.gaussians import Gaussians, blocks
 from kernelmean.mixtures.rows import Rows
 from kernelmean.selection.kmeans import lloyd
 from kernelmean.selection.listed import Listed, d2_batches
@@ -24,8 +26,7 @@ def cells(
     cloud: PointCloud, size: float, k: int, kind: SpreadKind, rng: np.random.Generator
 ) -> Matrix:
     """(k, F) sums of features over the cells of k centroids; ``size`` points in all."""
-    seeds = Listed("kmeans++", cloud, d2_batches(cloud, rng)).take(k).points
-    nearest = cloud.nearest(lloyd(cloud, seeds, LLOYD_ITERATIONS))
+    nearest = cloud.nearest(centroids(cloud, k, rng))
     shares = nearest.masses()
     kept = shares > 0.0
     masses = size * shares[kept]
@@ -41,6 +42,27 @@ def cells(
     ones = np.ones((len(means), 1))
     sums: Matrix = masses[:, None] * np.concatenate([squares, means, ones], axis=1)
     return sums
+
+
+def centroids(cloud: PointCloud, k: int, rng: np.random.Generator) -> Points:
+    """(k, d) or fewer, by Lloyd's iteration from a k-means++ start."""
+    seeds = Listed("kmeans++", cloud, d2_batches(cloud, rng)).take(k).points
+    return lloyd(cloud, seeds, LLOYD_ITERATIONS)
+
+
+def nearest_sums(
+    rows: Rows, centers: Points, width: int, features: Callable[[Points], Matrix]
+) -> Matrix:
+    """(k, F) sums of F = ``width`` features over the rows nearest to each centre that has any."""
+    sums = np.zeros((len(centers), width))
+    for some in blocks(len(rows), sum(sums.shape)):
+        points = rows.points[some]
+        owner = np.zeros((len(centers), len(points)))
+        nearest = cdist(points, centers, "sqeuclidean").argmin(axis=1)
+        owner[nearest, np.arange(len(points))] = rows.masses[some]
+        sums += owner @ features(points).T
+    found: Matrix = sums[sums[:, -1] > 0.0]
+    return found
 
 
 def each_row(rows: Rows, floor: Vector) -> Gaussians:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -48,38 +49,61 @@ class Columns(NamedTuple):
 
     def values(self, given: Mapping[Any, float]) -> tuple[IntVector, Vector]:
         """The positions of the columns that are given, and their values."""
+        columns, values = self.given(given)
+        return columns, np.array(
+            [self.finite(v, int(t)) for t, v in zip(columns, values, strict=True)]
+        )
+
+    def given(self, given: Mapping[Any, Any]) -> tuple[IntVector, list[Any]]:
+        """The positions of the columns that are given, and their values as they are."""
         given = _by_name(given)
         if not isinstance(given, Mapping) or not given:
             raise TypeError(f"given= maps columns to values, as {{'x': 1.2}}, got {given!r}.")
         columns = self.positions(list(given))
         if len(columns) == self.dimension:
             raise ValueError("every column is given: at least one must be left free.")
-        values = [_number(value, column) for column, value in given.items()]
-        if not np.isfinite(values).all():
-            raise ValueError(f"the given values must be finite, got {dict(given)}.")
-        return columns, np.array(values)
+        return columns, list(given.values())
+
+    def finite(self, value: Any, position: int) -> float:
+        """A given value of a column as a finite float."""
+        found = _number(value, position if self.names is None else self.names[position])
+        if not math.isfinite(found):
+            raise ValueError(
+                f"the given values must be finite, got {found} for column {self.label(position)}."
+            )
+        return found
 
     def bounds(self, given: ArrayLike | Mapping[Any, float] | None, absent: float) -> Vector:
         """(d,) bounds of a box, ``absent`` where there is none."""
         found = np.full(self.dimension, absent)
+        for t, bound in self.limits(given).items():
+            found[t] = self.bound(bound, t)
+        return found
+
+    def limits(self, given: ArrayLike | Mapping[Any, Any] | None) -> dict[int, Any]:
+        """The bounds of those columns that have any, as they are given, by their positions."""
         if given is None:
-            return found
+            return {}
         self.refuse_other_order(given, "the bounds")
         given = given if self.names is None else _by_name(given)
         if isinstance(given, Mapping):
-            values = [absent if b is None else _number(b, column) for column, b in given.items()]
-            if values:
-                found[self.positions(given)] = values
+            positions = self.positions(given).tolist() if given else []
+            several = list(given.values())
         else:
-            several = np.ravel(np.asarray(given, dtype=object))
+            several = list(np.ravel(np.asarray(given, dtype=object)))
+            positions = list(range(self.dimension))
             if len(several) != self.dimension:
                 raise ValueError(
                     f"a bound for each of {self.dimension} columns is needed, got {len(several)}; "
                     "name the columns that have any, as {'x': 0.0}."
                 )
-            for t, bound in enumerate(several):
-                found[t] = absent if bound is None else _number(bound, t)
-        if np.isnan(found).any():
+        found = zip(positions, several, strict=True)
+        return {t: bound for t, bound in found if bound is not None}
+
+    def bound(self, value: Any, position: int) -> float:
+        """A bound of a column as a number, which may be infinite."""
+        found = _number(value, position if self.names is None else self.names[position])
+        if math.isnan(found):
             raise ValueError("a bound is NaN; use None where there is none.")
         return found
 

@@ -7,7 +7,7 @@ are drawn from the density.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.optimize import brentq
@@ -30,6 +30,24 @@ BISECTIONS = 50  # of the cell in which it crosses
 THIRDS = 45  # taken off the two cells around a peak, which is then known to half of all digits
 
 
+class HasLog(Protocol):
+    """A density of one column."""
+
+    @property
+    def dimension(self) -> int:
+        """Number of columns."""
+
+    def log(self, Q: Any) -> Vector:
+        """Its logarithm."""
+
+
+class Distribution(Protocol):
+    """The distribution of one column."""
+
+    def cdf(self, x: Vector) -> Vector:
+        """P(column ≤ x)."""
+
+
 class Seen(NamedTuple):
     """A log-density at increasing places."""
 
@@ -46,7 +64,8 @@ def column_of(mixture: Mixture, column: int) -> Column:
 def entropy(mean: KernelMean, rng: np.random.Generator) -> Estimate:
     """−∫ f log f: by quadrature in one dimension, else by points drawn from f."""
     if mean.dimension == 1 and mean.kernel.traits.spreads:
-        x, w = _quadrature(column_of(Mixture.of(mean, "entropy"), 0))
+        column = column_of(Mixture.of(mean, "entropy"), 0)
+        x, w = quadrature(column.nodes(NODES_PER_DEVIATION, REACH))
         logs = mean.log(x[:, None])
         return Estimate(-float(w @ (np.exp(logs) * logs)))
     X = sampling.draw(mean, DRAWS, rng)
@@ -60,9 +79,7 @@ def region(mean: KernelMean, level: float, rng: np.random.Generator) -> HighestD
     """The threshold t with P(f(X) ≥ t) = level, X from f."""
     if mean.dimension == 1 and mean.kernel.traits.spreads:
         column = column_of(Mixture.of(mean, "hdr"), 0)
-        seen = _with_peaks(mean, column.nodes(CROSSING_NODES))
-        log_t = _threshold(mean, column, seen, level)
-        return HighestDensityRegion(level, log_t, 0.0, mean, _crossings(mean, seen, log_t))
+        return line_region(mean, column, column.nodes(CROSSING_NODES), level)
     logs = mean.log(sampling.draw(mean, DRAWS, rng))
     error = math.sqrt(level * (1.0 - level) / DRAWS)
     return HighestDensityRegion(level, float(np.quantile(logs, 1.0 - level)), error, mean)
@@ -78,16 +95,24 @@ def _controlled(terms: Vector, X: Points, mixture: Mixture) -> Vector:
     return reduced
 
 
-def _quadrature(column: Column) -> tuple[Vector, Vector]:
-    """Places and weights of Gauss and Legendre on every cell."""
-    nodes = column.nodes(NODES_PER_DEVIATION, REACH)
+def line_region(
+    mean: HasLog, column: Distribution, nodes: Vector, level: float
+) -> HighestDensityRegion:
+    """The region of one column, by its log-density at nodes that are dense for all components."""
+    seen = _with_peaks(mean, nodes)
+    log_t = _threshold(mean, column, seen, level)
+    return HighestDensityRegion(level, log_t, 0.0, mean, _crossings(mean, seen, log_t))
+
+
+def quadrature(nodes: Vector) -> tuple[Vector, Vector]:
+    """Places and weights of Gauss and Legendre on every cell between nodes."""
     t, w = np.polynomial.legendre.leggauss(GAUSS_POINTS)
     half = 0.5 * np.diff(nodes)
     places = 0.5 * (nodes[1:] + nodes[:-1])[:, None] + half[:, None] * t
     return places.ravel(), (half[:, None] * w).ravel()
 
 
-def _with_peaks(mean: KernelMean, x: Vector) -> Seen:
+def _with_peaks(mean: HasLog, x: Vector) -> Seen:
     """The log-density at nodes and at the peaks between them, so that no small region is missed."""
     logs = mean.log(x[:, None])
     top = 1 + np.flatnonzero((logs[1:-1] >= logs[:-2]) & (logs[1:-1] >= logs[2:]))
@@ -103,7 +128,7 @@ def _with_peaks(mean: KernelMean, x: Vector) -> Seen:
     return Seen(places, mean.log(places[:, None]))
 
 
-def _threshold(mean: KernelMean, column: Column, seen: Seen, level: float) -> float:
+def _threshold(mean: HasLog, column: Distribution, seen: Seen, level: float) -> float:
     """log t such that the intervals where f ≥ t hold the level."""
 
     def excess(log_t: float) -> float:
@@ -120,7 +145,7 @@ def _threshold(mean: KernelMean, column: Column, seen: Seen, level: float) -> fl
     return float(brentq(excess, low, high, xtol=1e-14, rtol=1e-14))
 
 
-def _crossings(mean: KernelMean, seen: Seen, log_t: float) -> Points:
+def _crossings(mean: HasLog, seen: Seen, log_t: float) -> Points:
     """(m, 2): the intervals where log f ≥ log t, found between neighbouring nodes by bisection."""
     above = seen.logs >= log_t
     change = np.flatnonzero(above[1:] != above[:-1])

@@ -4,42 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
-
-import numpy as np
+from typing import Any, Self
 
 from kernelmean import _checks
 from kernelmean._types import ArrayLike, Matrix, Points, RandomState, Vector
-from kernelmean.mean import sampling, scaling
-from kernelmean.mean.questions import boxes, levels, parts
-from kernelmean.mean.questions.asking import Columns
+from kernelmean.mean.questions.answers import Answers
 from kernelmean.mean.questions.asking import levels as checked_levels
-from kernelmean.mean.questions.asking import places as checked_places
-from kernelmean.mean.questions.mixture import Mixture, refuse_other_sums
+from kernelmean.mean.questions.plain import PlainAnswers
 from kernelmean.mean.questions.values import DensityModes, Estimate, HighestDensityRegion
 
-if TYPE_CHECKING:
-    from kernelmean.mean.expansion import KernelMean
-
-CLIMBING_STEP = 1e-3  # bandwidths: below it a climber has arrived, before peaks are refined
-CLIMBING_STEPS = 10_000
-
-
-class Asked(NamedTuple):
-    """A density and the names of its columns."""
-
-    mean: KernelMean
-    columns: Columns
+# What a mean without a domain is asked by.
+Asked = PlainAnswers
 
 
 class DensityQuestions:
-    """What a density can be asked; whoever has it says which density, and makes one again."""
+    """What a density can be asked; whoever has it says who answers, and makes one again."""
 
-    def _asked(self) -> Asked:
-        """The density in question."""
+    def _asked(self) -> Answers:
+        """Who answers for the density in question, and knows the names of its columns."""
         raise NotImplementedError
 
-    def _again(self, mean: KernelMean, names: tuple[str, ...] | None) -> Self:
+    def _again(self, mean: Any, names: tuple[str, ...] | None) -> Self:
         """Another density of the same kind, with other columns."""
         raise NotImplementedError
 
@@ -80,14 +65,10 @@ class DensityQuestions:
         >>> density.cdf([[0.0, 0.0]]).shape
         (1, 2)
         """
-        mean, columns = self._asked()
-        mixture = Mixture.of(mean, "cdf")
-        if column is None and columns.dimension > 1:
-            columns.refuse_other_order(x, "x")
-            each = enumerate(checked_places(x, columns.dimension, "x").T)
-            return np.column_stack([levels.column_of(mixture, t).cdf(some) for t, some in each])
-        one = columns.position(0 if column is None else column)
-        return levels.column_of(mixture, one).cdf(checked_places(x, 1, "x")[:, 0])
+        asked = self._asked()
+        if column is None and asked.columns.dimension > 1:
+            return asked.cdfs(x)
+        return asked.cdf(x, asked.columns.position(0 if column is None else column))
 
     def quantile(self, p: ArrayLike, column: str | int | None = None) -> Vector:
         """The quantiles of each column: the x with P(column ≤ x) = p.
@@ -123,14 +104,11 @@ class DensityQuestions:
         >>> density.quantile([0.025, 0.5, 0.975]).round(0) + 0.0
         array([-2.,  0.,  2.])
         """
-        mean, columns = self._asked()
-        mixture = Mixture.of(mean, "quantile")
+        asked = self._asked()
         wanted = checked_levels(p)
-        if column is None and columns.dimension > 1:
-            each = range(columns.dimension)
-            return np.column_stack([levels.column_of(mixture, t).quantile(wanted) for t in each])
-        one = columns.position(0 if column is None else column)
-        return levels.column_of(mixture, one).quantile(wanted)
+        if column is None and asked.columns.dimension > 1:
+            return asked.quantiles(wanted)
+        return asked.quantile(wanted, asked.columns.position(0 if column is None else column))
 
     def probability(
         self,
@@ -185,21 +163,9 @@ class DensityQuestions:
         >>> round(density.probability({0: 0.0}), 1)
         0.5
         """
-        mean, columns = self._asked()
-        low = columns.bounds(lower, -np.inf)
-        high = columns.bounds(upper, np.inf)
-        crossed = np.flatnonzero(low > high)
-        if len(crossed):
-            t = int(crossed[0])
-            raise ValueError(
-                f"the lower bound {low[t]:g} of column {columns.label(t)} exceeds its upper bound "
-                f"{high[t]:g}."
-            )
         rng = _checks.streams(random_state).of("box points")
         goal = _checks.number(error, "error", above=0.0)
-        return boxes.probability(
-            Mixture.of(mean, "probability"), boxes.Box.of(low, high), goal, rng
-        )
+        return self._asked().probability(lower, upper, goal, rng)
 
     def marginal(self, columns: Any) -> Self:
         """The density of some of the columns, whatever the others are.
@@ -231,9 +197,9 @@ class DensityQuestions:
         >>> density.marginal([2, 0]).score_samples([[0.0, 0.0]]).shape
         (1,)
         """
-        mean, known = self._asked()
-        positions = known.positions(columns)
-        return self._again(parts.marginal(mean, positions), known.named(positions))
+        asked = self._asked()
+        positions = asked.columns.positions(columns)
+        return self._again(asked.marginal(positions), asked.columns.named(positions))
 
     def conditional(self, given: Mapping[Any, float]) -> Self:
         """The density of the other columns where some have known values.
@@ -269,10 +235,9 @@ class DensityQuestions:
         >>> density.conditional({0: 1.0}).expectation().round(1)
         array([1.])
         """
-        mean, known = self._asked()
-        positions, values = known.values(given)
-        free = np.setdiff1d(np.arange(known.dimension), positions)
-        return self._again(parts.conditional(mean, positions, values), known.named(free))
+        asked = self._asked()
+        part = asked.conditional(given)
+        return self._again(part.density, asked.columns.named(part.free))
 
     def expectation(self) -> Vector:
         """The mean of the distribution, Σ_a α_a c_a.
@@ -297,7 +262,7 @@ class DensityQuestions:
         >>> km.SparseKDE(bandwidth=1.0).fit(np.array([[0.0], [3.0]])).expectation()
         array([1.5])
         """
-        return Mixture.of(self._asked().mean, "expectation").expectation()
+        return self._asked().expectation()
 
     def covariance(self) -> Matrix:
         """The covariance of the distribution; a kernel density is wider than its sample by σ².
@@ -327,7 +292,7 @@ class DensityQuestions:
         >>> km.SparseKDE(bandwidth=1.0).fit(np.array([[0.0], [4.0]])).covariance().round(6)
         array([[5.]])
         """
-        return Mixture.of(self._asked().mean, "covariance").covariance()
+        return self._asked().covariance()
 
     def entropy(self, *, random_state: RandomState = None) -> Estimate:
         """The differential entropy −∫ f log f, in nats.
@@ -359,9 +324,7 @@ class DensityQuestions:
         >>> round(km.SparseKDE(random_state=0).fit(X).entropy(), 1)
         1.4
         """
-        mean = self._density("entropy")
-        refuse_other_sums(mean, "entropy")
-        return levels.entropy(mean, _checks.streams(random_state).of("entropy points"))
+        return self._asked().entropy(_checks.streams(random_state).of("entropy points"))
 
     def hdr(self, level: float = 0.95, *, random_state: RandomState = None) -> HighestDensityRegion:
         """The highest density region: the smallest one that holds a given probability.
@@ -397,13 +360,12 @@ class DensityQuestions:
         >>> region.contains(X).mean().round(1)
         np.float64(0.9)
         """
-        mean = self._density("hdr")
-        refuse_other_sums(mean, "hdr")
+        asked = self._asked()
         wanted = _checks.number(level, "level", above=0.0)
         if wanted >= 1.0:
             raise ValueError(f"level must lie between 0 and 1, got {level!r}.")
-        found = levels.region(mean, wanted, _checks.streams(random_state).of("region points"))
-        return replace(found, columns=self._asked().columns.names)
+        found = asked.region(wanted, _checks.streams(random_state).of("region points"))
+        return replace(found, columns=asked.columns.names)
 
     def modes(self) -> DensityModes:
         """The peaks of the density, found by mean shift from every centre.
@@ -432,14 +394,7 @@ class DensityQuestions:
         >>> km.SparseKDE(bandwidth=1.0).fit(X).modes().points.shape
         (2, 2)
         """
-        from kernelmean.mean.climbing import DensityToClimb  # with SciPy's trees
-        from kernelmean.mean.joint_climbing import climb_together
-
-        mean = self._density("modes")
-        hill = DensityToClimb.of(mean)
-        found = climb_together(hill, hill.centers, CLIMBING_STEP, CLIMBING_STEPS, hill.length)
-        peaks = scaling.undo(mean.scale, found.peaks, mean.centers[0])
-        return DensityModes(peaks, found.log_peaks + mean.log_constant)
+        return self._asked().modes()
 
     def sample(
         self,
@@ -484,21 +439,5 @@ class DensityQuestions:
         >>> density.sample(2, random_state=0, given={0: 1.5})[:, 0]
         array([1.5, 1.5])
         """
-        mean = self._density("sample")
         count = _checks.count(n_samples, "n_samples")
-        rng = _checks.streams(random_state).of("sample")
-        if given is None:
-            return sampling.draw(mean, count, rng)
-        positions, values = self._asked().columns.values(given)
-        rows = sampling.draw(parts.conditional(mean, positions, values), count, rng)
-        return parts.completed(rows, positions, values, mean.dimension)
-
-    def _density(self, question: str) -> KernelMean:
-        """The mean, or a ValueError where it is no density."""
-        mean = self._asked().mean
-        if not mean.is_density:
-            raise ValueError(
-                f"{question} needs a density, with nonnegative weights: fit with space='l2' and "
-                "constraint='simplex', or use SparseKDE."
-            )
-        return mean
+        return self._asked().sample(count, _checks.streams(random_state).of("sample"), given)

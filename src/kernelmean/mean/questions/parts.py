@@ -7,7 +7,7 @@ points stay points and round atoms stay round.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,8 +46,22 @@ def marginal(mean: KernelMean, columns: IntVector) -> KernelMean:
     return replace(mean, centers=mean.centers[:, columns], scale=scale, spreads=spreads)
 
 
+class Conditioned(NamedTuple):
+    """A density where some columns have known values."""
+
+    mean: KernelMean
+    rows: IntVector  # which of the components it came from are left, of those of positive weight
+
+
 def conditional(mean: KernelMean, given: IntVector, values: Vector) -> KernelMean:
-    """The density of the other columns where some have known values.
+    """The density of the other columns where some have known values."""
+    return conditioned(mean, given, values).mean
+
+
+def conditioned(
+    mean: KernelMean, given: IntVector, values: Vector, log_factors: Vector | float = 0.0
+) -> Conditioned:
+    """The same, with the logarithms of factors of the weights of all components of positive weight.
 
     Component a of N(c, V) becomes N(c_f + V_fg V_gg⁻¹(x_g − c_g), V_ff − V_fg V_gg⁻¹ V_gf), and has
     the weight α_a N(x_g; c_g, V_gg). With B the factor BᵀB = (AᵀA)_ff as scale, the kernel alone
@@ -73,15 +87,16 @@ def conditional(mean: KernelMean, given: IntVector, values: Vector) -> KernelMea
         spreads = without(
             covariances(V, np.eye(len(free)) if scale is None else scale), mixture.variance
         )
-    weights = _weights(np.log(mixture.weights) + log_heights)
+    weights = weights_of(np.log(mixture.weights) + log_heights + log_factors)
     live = np.flatnonzero(weights)
-    return replace(
+    part = replace(
         mean,
         centers=(mixture.means[:, free] + shifts)[live],
         weights=weights[live],
         scale=scale,
         spreads=None if spreads is None else spreads[live],
     )
+    return Conditioned(part, live)
 
 
 def _alike(
@@ -114,7 +129,7 @@ def _each(
     return log_heights, shifts, 0.5 * (left + np.swapaxes(left, 1, 2))
 
 
-def _weights(logs: Vector) -> Vector:
+def weights_of(logs: Vector) -> Vector:
     """exp(logs), of sum one."""
     heights: Vector = np.exp(logs - logs.max())
     heights /= heights.sum()

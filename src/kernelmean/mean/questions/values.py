@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,16 @@ from numpy.typing import NDArray
 from kernelmean._types import ArrayLike, Points, Vector
 from kernelmean.mean.questions.asking import Columns
 
-if TYPE_CHECKING:
-    from kernelmean.mean.expansion import KernelMean
+
+class _Density(Protocol):
+    """What is evaluated."""
+
+    @property
+    def dimension(self) -> int:
+        """Number of columns."""
+
+    def log(self, Q: Any) -> Vector:
+        """The log-density at the query rows."""
 
 
 class Estimate(float):
@@ -100,7 +108,7 @@ class HighestDensityRegion:
     standard_error : float
         What chance may do to ``level``: the standard error of the probability of the region with
         this threshold. 0 where there are ``intervals``.
-    density : KernelMean
+    density : KernelMean or DomainMean
         The density itself.
     intervals : ndarray of shape (m, 2) or None
         The intervals that make up the region, from the lowest, for a Gaussian kernel in one
@@ -127,7 +135,7 @@ class HighestDensityRegion:
     level: float
     log_threshold: float
     standard_error: float
-    density: KernelMean
+    density: _Density
     intervals: Points | None = None
     columns: tuple[str, ...] | None = None
 

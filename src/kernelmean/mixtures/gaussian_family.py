@@ -1,0 +1,63 @@
+"""Mixtures of Gaussians, as the search asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernelmean._types import Matrix, Points, Vector
+from kernelmean.engines import PointCloud
+from kernelmean.kernels import SpreadKind
+from kernelmean.mixtures import expectation, gaussians, starts
+from kernelmean.mixtures.expectation import Prior
+from kernelmean.mixtures.gaussians import Gaussians
+from kernelmean.mixtures.rows import Rows
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianFamily:
+    """Gaussians in d coordinates that take any number.
+
+    Parameters
+    ----------
+    lines : int
+        d.
+    floor : ndarray of shape (d,)
+        Variances that are added to each covariance.
+    kind : {'scalar', 'full'}
+        Whether covariances are numbers or matrices.
+    """
+
+    lines: int
+    floor: Vector
+    kind: SpreadKind
+
+    continuous = None
+
+    @property
+    def feature_count(self) -> int:
+        return gaussians.feature_count(self.lines, self.kind)
+
+    @property
+    def fits_each_row(self) -> bool:
+        return self.kind == "full"
+
+    def fitted(self, sums: Matrix, strength: float) -> Gaussians:
+        return expectation.fitted(sums, self.lines, Prior(self.floor, strength), self.kind)
+
+    def shared_out(self, rows: Rows, mixture: Gaussians) -> tuple[Matrix, float]:
+        return expectation.shared_out(rows, mixture)
+
+    def log_density(self, mixture: Gaussians, X: Points) -> Vector:
+        return mixture.log_density(X)
+
+    def cells(self, cloud: PointCloud, rows: Rows, k: int, rng: np.random.Generator) -> Matrix:
+        return starts.cells(cloud, rows.size, k, self.kind, rng)
+
+    def each_row(self, rows: Rows) -> Gaussians:
+        return starts.each_row(rows, self.floor)
+
+    def joined(self, parts: Sequence[Gaussians], shares: Vector) -> Gaussians:
+        return gaussians.joined(parts, shares)
