@@ -291,7 +291,18 @@ def _joined(words: IntVector) -> int:
     return sum(int(word) << (31 * i) for i, word in enumerate(words))
 
 
+def refuse_codes(X: object, name: str = "X") -> None:
+    """A ValueError for a file of which columns were read as categories: codes are no numbers."""
+    levels = getattr(X, "levels", None) if is_batched(X) else None
+    if levels:
+        raise ValueError(
+            f"columns of {name} hold categories ({', '.join(map(repr, levels))}), which are no "
+            "numbers: give domain= where it is taken, or read the numeric columns alone."
+        )
+
+
 def _array(X: ArrayLike, name: str) -> np.ndarray[Any, Any]:
+    refuse_codes(X, name)
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise TypeError(
             f"{name} is a sparse matrix, but dense arrays are needed; use {name}.toarray() if it "

@@ -312,6 +312,20 @@ def test_the_likelihood_of_the_folded_mixture_never_falls(kind, all_images):
     assert values[-1] > values[0] + 0.01
 
 
+def test_no_component_is_wider_than_is_even():
+    layout = Layout(group(UNIT, DAY, OPEN))
+    x, V = np.full((1, 3), 0.5), np.diag([25.0, 25.0, 25.0])
+    i, j = np.triu_indices(3)
+    sums = np.concatenate([(V + x.T @ x)[None, i, j], x, [[1.0]]], axis=1)
+    for kind in ("full", "scalar"):
+        if kind == "scalar":
+            layout = Layout(layout.group, kind="scalar")
+            sums = np.concatenate([[[75.0 + 0.75]], x, [[1.0]]], axis=1)
+        found = ProductFamily(layout, np.zeros(3)).fitted(10.0 * sums, 0.0)
+        expected = [1.0, 1.0, 5.0] if kind == "full" else [1.0, 1.0, 1.0]
+        np.testing.assert_allclose(found.deviations[0], expected)
+
+
 def test_masses_are_repeated_rows():
     layout = Layout(group(UNIT), 1, (2,))
     X = sample(layout, 30).points
@@ -435,9 +449,23 @@ def test_the_number_of_latent_classes_is_judged_by_other_rows_of_equal_values():
     mixed = found(Layout(group(), 0, (2,) * 4), X)
     independent = np.log(X.mean(axis=0))
     assert mixed.log_density(Q).mean() > (Q @ independent).mean() + 0.2
-    pairs = Rows(np.zeros((50, 2)), np.ones(50)).folds(rng, 0)
-    assert len(pairs) == 5
-    assert all(not set(fit) & set(judged) for fit, judged in pairs)
+
+
+def test_copies_are_told_by_the_columns_that_are_continuous(monkeypatch):
+    X = np.hstack([np.repeat([[0.1], [0.9]], 25, axis=0), one_hot(np.arange(50) % 2, (2,))])
+    data = Rows(X, np.ones(50))
+    rng = np.random.default_rng(0)
+    together = data.folds(rng, 1)
+    assert [len(judged) for _, judged in together] == [25, 25]
+    assert [len(judged) for _, judged in data.folds(rng, 0)] == [10] * 5
+    asked = []
+    original = Rows.folds
+    monkeypatch.setattr(
+        Rows, "folds", lambda self, rng, c=None: asked.append(c) or original(self, rng, c)
+    )
+    found(Layout(group(UNIT), 0, (2,)), X)
+    found(Layout(group(), 0, (2,)), X[:, 1:])
+    assert asked == [1, 0]
 
 
 def test_gross_rows_are_looked_for_only_where_there_is_no_bound():

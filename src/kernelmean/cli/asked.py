@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from kernelmean.cli import conditions
+from kernelmean.cli import conditions, domains
 
 if TYPE_CHECKING:
     import numpy as np
 
     from kernelmean.cli.conditions import Assignment
     from kernelmean.files.transforms import Transform
-    from kernelmean.mean.value import SparseKernelMean
 
 Answer = dict[str, Any]  # in the words of JSON
 
@@ -22,17 +21,20 @@ Answer = dict[str, Any]  # in the words of JSON
 class AskedDensity:
     """A density, what its columns are called, and what was done to make it of the model's."""
 
-    mean: SparseKernelMean
+    mean: Any  # a SparseKernelMean, or a DomainMean with the same methods
     labels: tuple[str, ...]  # of all columns of the model
     named: bool  # whether these are names, not positions
     kept: tuple[int, ...]  # the columns of ``mean``, by their positions in the model
     drawn: tuple[int, ...]  # the columns of rows that are drawn, those with given values included
-    given: dict[int, float]  # in the units of the file
+    given: dict[int, Any]  # in the units of the file
     transform: Transform | None
     seed: int
+    # Of the model, by column:
+    levels: dict[int, tuple[Any, ...]] = field(default_factory=dict)  # categories
+    turning: frozenset[int] = frozenset()  # periodic columns and those of spheres, without a mean
 
     @classmethod
-    def of(cls, mean: SparseKernelMean, seed: int) -> AskedDensity:
+    def of(cls, mean: Any, seed: int) -> AskedDensity:
         """All of a model; columns without names of their own go by their positions."""
         from kernelmean.files.transforms import parse
 
@@ -40,11 +42,14 @@ class AskedDensity:
         names = () if mean.columns is None else mean.columns
         named = len(set(names)) == len(every)
         labels = names if named else tuple(map(str, every))
+        if domains.is_on_domain(mean):
+            levels = domains.levels_of(mean)
+            return cls(mean, labels, named, every, every, {}, None, seed, levels, _turning(mean))
         return cls(mean, labels, named, every, every, {}, parse(mean.transform), seed)
 
     def where(self, texts: Sequence[str]) -> AskedDensity:
         """The density of the other columns where some have known values."""
-        found = conditions.assignments("--given", texts, self.labels)
+        found = conditions.assignments("--given", texts, self.labels, self.levels)
         given = dict(found)
         if len(given) < len(found):
             columns = [column for column, _ in found]
@@ -66,17 +71,29 @@ class AskedDensity:
         return replace(self, mean=part, kept=chosen, drawn=chosen)
 
     def facts(self) -> Answer:
-        """What is asked: the values that are given, and the transform of the model."""
+        """What is asked: the values that are given, the transform of the model, and its domain."""
+        from kernelmean.domains.words import sentence
+
         found: Answer = {}
         if self.given:
             found["given"] = {self.labels[t]: value for t, value in self.given.items()}
         if self.transform is not None:
             found["transform"] = str(self.transform)
+        if domains.is_on_domain(self.mean):
+            names = [self.labels[column] for column in self.kept]
+            found["domain"] = sentence(self.mean.domain, names)
         return found
 
     def summary(self, levels: list[float]) -> list[Answer]:
-        """The mean, the standard deviation and quantiles of every column."""
+        """The mean, the standard deviation and quantiles of every column of numbers."""
         import numpy as np
+
+        if self.levels or self.turning:
+            return [
+                self._summary_alone(t, levels)
+                for t, column in enumerate(self.kept)
+                if column not in self.levels and not self._on_sphere(t)
+            ]
 
         after = "" if self.transform is None else "_after_transform"
         means = self.mean.expectation().tolist()
@@ -95,10 +112,30 @@ class AskedDensity:
             for t, column in enumerate(self.kept)
         ]
 
+    def shares(self) -> Answer:
+        """The probability of each category of each column of them, where there are some."""
+        import numpy as np
+
+        found = []
+        for t, column in enumerate(self.kept):
+            levels = self.levels.get(column, ())
+            values = np.array([*levels, None], dtype=object)[:-1, None]
+            shares = self.mean.marginal([t])(values).tolist() if levels else []
+            found += [
+                {"column": self.labels[column], "category": level, "probability": share}
+                for level, share in zip(levels, shares, strict=True)
+            ]
+        return {"categories": found} if found else {}
+
     def cdf(self, texts: Sequence[str]) -> list[Answer]:
         """P(column ≤ x) for every x that is asked for."""
         found = []
-        for column, x in conditions.assignments("--cdf", texts, self.labels):
+        for column, x in conditions.assignments("--cdf", texts, self.labels, self.levels):
+            if column in self.levels:
+                raise ValueError(
+                    f"--cdf: {self.labels[column]!r} holds categories, which have no order: ask "
+                    f"for --probability {self.labels[column]}={x}."
+                )
             value = float(self.mean.cdf(self._bound(x), self._place("--cdf", column))[0])
             found.append({"column": self.labels[column], "x": x, "probability": value})
         return found
@@ -144,23 +181,67 @@ class AskedDensity:
         import numpy as np
 
         places = self._outside(self.mean.sample(count, random_state=self.seed))
-        found = {column: np.full(count, value) for column, value in self.given.items()}
-        found |= {column: places[:, t] for t, column in enumerate(self.kept)}
+        found = {
+            column: np.full(count, value, dtype=object if column in self.levels else np.float64)
+            for column, value in self.given.items()
+        }
+        found |= {
+            column: places[:, t] if column in self.levels else places[:, t].astype(np.float64)
+            for t, column in enumerate(self.kept)
+        }
         return {self.labels[t] if self.named else f"x{t}": found[t] for t in self.drawn}
 
     def _probability(self, text: str) -> Answer:
-        lower: dict[int, float] = {}
-        upper: dict[int, float] = {}
-        for column, low, high in conditions.bounds("--probability", text, self.labels):
-            place = self._place("--probability", column)
-            lower[place] = self._bound(low)
-            upper[place] = self._bound(high)
-        found = self.mean.probability(lower, upper, random_state=self.seed)
+        event = conditions.event("--probability", text, self.labels, self.levels)
+        equal = {self._place("--probability", t): value for t, value in event.equal.items()}
+        places = {one: self._place("--probability", one.column) for one in event.bounds}
+        share, density = self._given_categories(equal)
+        found = share
+        error = 0.0
+        if event.bounds and share > 0.0:
+            shift = {place: place - sum(t < place for t in equal) for place in places.values()}
+            lower = {shift[place]: self._bound(one.lower) for one, place in places.items()}
+            upper = {shift[place]: self._bound(one.upper) for one, place in places.items()}
+            rest = density.probability(lower, upper, random_state=self.seed)
+            found = share * float(rest)
+            error = share * rest.standard_error
+        return {"condition": text.strip(), "probability": found, "standard_error": error}
+
+    def _given_categories(self, equal: dict[int, Any]) -> tuple[float, Any]:
+        """P(categories), and the density of the other columns given these; None where it is all."""
+        import numpy as np
+
+        if not equal:
+            return 1.0, self.mean
+        row = np.array([[*equal.values(), None]], dtype=object)[:, :-1]
+        share = float(self.mean.marginal(list(equal))(row)[0])
+        others = len(equal) < len(self.kept)
+        return share, self.mean.conditional(equal) if others and share > 0.0 else None
+
+    def _summary_alone(self, place: int, levels: list[float]) -> Answer:
+        """Of one column; no mean where values come round."""
+        import numpy as np
+
+        column = self.kept[place]
+        part = self.mean if len(self.kept) == 1 else self.mean.marginal([place])
+        mean = deviation = None
+        if column not in self.turning:
+            mean = float(part.expectation()[0])
+            deviation = float(np.sqrt(part.covariance()[0, 0]))
+        quantiles = np.ravel(part.quantile(levels)).tolist()
         return {
-            "condition": text.strip(),
-            "probability": float(found),
-            "standard_error": found.standard_error,
+            "column": self.labels[column],
+            "mean": mean,
+            "sd": deviation,
+            "quantiles": [
+                {"p": p, "value": value} for p, value in zip(levels, quantiles, strict=True)
+            ],
         }
+
+    def _on_sphere(self, place: int) -> bool:
+        """Whether a column is a longitude or a latitude, which have no order of their own."""
+        on_domain = domains.is_on_domain(self.mean)
+        return on_domain and any(place in pair for pair in self.mean.domain.spheres)
 
     def _place(self, option: str, column: int) -> int:
         """Where a column of the model is in this density."""
@@ -169,9 +250,12 @@ class AskedDensity:
         why = "has a value by --given" if column in self.given else "is not one of --columns"
         raise ValueError(f"{option}: {self.labels[column]!r} {why}, so nothing is left to ask.")
 
-    def _inside(self, one: Assignment) -> float:
+    def _inside(self, one: Assignment) -> Any:
         """A given value as the density has it."""
         import numpy as np
+
+        if one.column in self.levels:
+            return one.value
 
         found = self._bound(one.value)
         if not np.isfinite(found):
@@ -193,3 +277,9 @@ class AskedDensity:
     def _outside(self, places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Places of the density in the units of the file."""
         return places if self.transform is None else self.transform.inverse(places)
+
+
+def _turning(mean: Any) -> frozenset[int]:
+    """The columns of a density on a domain whose values come round, or are on a sphere."""
+    spheres = (t for pair in mean.domain.spheres for t in pair)
+    return frozenset([*mean.domain.periodic.tolist(), *spheres])

@@ -210,9 +210,9 @@ def _own_test(
 
 def _of_models(a: str, b: str, seed: int) -> dict[str, Any]:
     import kernelmean as km
-    from kernelmean.mean.loading import load_mean
+    from kernelmean.cli.domains import load_without
 
-    means = [load_mean(path) for path in (a, b)]
+    means = [load_without(path, "compare") for path in (a, b)]
     if means[0].transform != means[1].transform or means[0].columns != means[1].columns:
         raise ValueError(
             f"{a} and {b} were fitted on other columns or after another transform, so they "

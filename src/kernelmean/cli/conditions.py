@@ -1,40 +1,34 @@
 """What is said of columns on a command line: ``x=1.2``, ``0<x<2,y>1``, or names alone.
 
-Names may hold any characters, commas and signs of comparison included. A text is therefore not
-split but matched against the names that there are, the longest first; a shorter one is taken where
-what follows the longer makes no sense.
+Columns of categories have words for values: ``species=setosa``. A category that holds a comma or a
+sign is written as it is, or in quotes.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
-NUMBER = r"(?i:[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?))"
-SIGN = "<=|>=|<|>|≤|≥"
-RISING = {"<", "<=", "≤", None}  # None where there is no sign
-FALLING = {">", ">=", "≥", None}
-MAX_SHOWN = 20  # names of columns in a message
+from kernelmean.domains import wording
+from kernelmean.domains.wording import NAME, NUMBER, RANGE, Form, known
 
+__all__ = [
+    "Assignment",
+    "Bounds",
+    "assignments",
+    "bounds",
+    "columns",
+    "event",
+    "known",
+    "probabilities",
+]
 
-class Form(NamedTuple):
-    """What stands between two commas: a column with something before and behind it."""
+Levels = Mapping[int, Sequence[Any]]  # the categories of columns, by position
 
-    before: str
-    behind: str
-    example: str
-
-
-NAME = Form("", "", "x")
-VALUE = Form("", rf"\s*=\s*(?P<value>{NUMBER})", "x=1.2")
-# x<2, 0<x or 0<x<2. A column is looked for first, since a number may be the position of one.
-RANGE = Form(
-    rf"(?:(?P<first>{NUMBER})\s*(?P<left>{SIGN})\s*)??",
-    rf"(?(left)|(?=\s*(?:{SIGN})))(?:\s*(?P<right>{SIGN})\s*(?P<last>{NUMBER}))?",
-    "x<2 or 0<x<2",
-)
+NONE: Levels = {}
+LACKING = "neither a column, a number nor a category"
 
 
 class Bounds(NamedTuple):
@@ -46,41 +40,66 @@ class Bounds(NamedTuple):
 
 
 class Assignment(NamedTuple):
-    """column = value."""
+    """column = value, which is a category in a column of those."""
 
     column: int
-    value: float
+    value: Any
+
+
+class Event(NamedTuple):
+    """What is to hold at once."""
+
+    bounds: list[Bounds]
+    equal: dict[int, Any]  # categories by column
 
 
 def columns(option: str, text: str, labels: Sequence[str]) -> list[int]:
     """The positions of columns that are listed with commas between them, each once."""
-    found = [column for column, _ in _parts(option, text, labels, NAME)]
+    found = [column for column, _ in wording.parts(option, text, labels, NAME)]
     twice = next((column for column in found if found.count(column) > 1), None)
     if twice is not None:
         raise ValueError(f"{option} {text!r} names {labels[twice]!r} twice.")
     return found
 
 
-def assignments(option: str, texts: Sequence[str], labels: Sequence[str]) -> list[Assignment]:
-    """``x=1.2,y=3`` in one text or several."""
-    found = [
-        Assignment(column, float(part["value"]))
+def assignments(
+    option: str, texts: Sequence[str], labels: Sequence[str], levels: Levels = NONE
+) -> list[Assignment]:
+    """``x=1.2,species=setosa`` in one text or several; ``levels`` of columns of categories."""
+    words = _spellings(levels)
+    values = "|".join(filter(None, [wording.alternatives(words), NUMBER]))
+    form = Form("", rf"\s*=\s*(?P<value>{values})", "x=1.2", frozenset(words))
+    if words:
+        form = form._replace(lack=LACKING)
+    return [
+        Assignment(column, _value(option, column, part["value"], labels, levels))
         for text in texts
-        for column, part in _parts(option, text, labels, VALUE)
+        for column, part in wording.parts(option, text, labels, form)
     ]
-    endless = next((one for one in found if not math.isfinite(one.value)), None)
-    if endless is not None:
-        raise ValueError(
-            f"{option}: {labels[endless.column]!r} needs a finite number, got {endless.value}."
-        )
-    return found
 
 
 def bounds(option: str, text: str, labels: Sequence[str]) -> list[Bounds]:
     """``0<x<2,y>1`` as the bounds of each column."""
+    return event(option, text, labels).bounds
+
+
+def event(option: str, text: str, labels: Sequence[str], levels: Levels = NONE) -> Event:
+    """``0<x<2,species=setosa`` as bounds of numbers and values of categories."""
     found: dict[int, Bounds] = {}
-    for column, part in _parts(option, text, labels, RANGE):
-        new = _bounds(option, column, part)
+    equal: dict[int, Any] = {}
+    for column, part in wording.parts(option, text, labels, _event_form(levels)):
+        if part.groupdict().get("value") is not None:
+            _refuse_number(option, column, part, labels, levels)
+            value = _value(option, column, part["value"], labels, levels)
+            if equal.setdefault(column, value) != value:
+                raise ValueError(f"{option} {text!r} gives {labels[column]!r} two values.")
+            continue
+        if column in levels:
+            raise ValueError(
+                f"{option}: {labels[column]!r} holds categories, which have no order: ask for one, "
+                f"as {labels[column]}={levels[column][0]}."
+            )
+        new = Bounds(column, *wording.bounds(option, part))
         old = found.get(column, new)
         both = Bounds(column, max(old.lower, new.lower), min(old.upper, new.upper))
         if both.lower > both.upper:
@@ -89,7 +108,7 @@ def bounds(option: str, text: str, labels: Sequence[str]) -> list[Bounds]:
                 f"{both.lower:g} > {both.upper:g}."
             )
         found[column] = both
-    return list(found.values())
+    return Event(list(found.values()), equal)
 
 
 def probabilities(option: str, text: str) -> list[float]:
@@ -102,65 +121,57 @@ def probabilities(option: str, text: str) -> list[float]:
     return list(map(float, words))
 
 
-def known(labels: Sequence[str]) -> str:
-    """The columns, for a message."""
-    shown = ", ".join(map(repr, labels[:MAX_SHOWN]))
-    return shown if len(labels) <= MAX_SHOWN else f"{shown}, … ({len(labels)} in all)"
+def _event_form(levels: Levels) -> Form:
+    """Bounds of a column, or where there are categories its value."""
+    words = _spellings(levels)
+    if not words:
+        return RANGE
+    values = "|".join([wording.alternatives(words), NUMBER])
+    return RANGE._replace(
+        behind=rf"(?:(?(left)(?!))\s*=\s*(?P<value>{values})|{RANGE.behind})",
+        example="x<2, 0<x<2 or species=setosa",
+        words=frozenset(words),
+        lack=LACKING,
+    )
 
 
-def _parts(
-    option: str, text: str, labels: Sequence[str], form: Form
-) -> Iterator[tuple[int, re.Match[str]]]:
-    """The column of each part between commas, and the part; a ValueError where one has no sense."""
-    spellings = _spellings(labels)
-    names = "|".join(map(re.escape, sorted(spellings, key=len, reverse=True)))
-    pattern = re.compile(rf"\s*{form.before}(?P<column>{names}){form.behind}\s*(?P<end>,|\Z)")
-    start = 0
-    while True:
-        part = pattern.match(text, start)
-        if part is None:
-            why = _complaint(text, start, spellings, form)
-            raise ValueError(f"{option} {text!r}: {why}; the columns are {known(labels)}.")
-        yield spellings[part["column"]], part
-        if not part["end"]:
-            return
-        start = part.end()
+def _spellings(levels: Levels) -> list[str]:
+    """How categories may be written: as they are, or in quotes."""
+    words = (str(level) for some in levels.values() for level in some)
+    return [form for word in words for form in (word.strip(), f'"{word}"') if form]
 
 
-def _spellings(labels: Sequence[str]) -> dict[str, int]:
-    """How columns may be written: by name, by name in quotes, or by position."""
-    found: dict[str, int] = {}
-    for t, label in enumerate(labels):
-        for spelling in filter(None, (label.strip(), f'"{label}"')):
-            found.setdefault(spelling, t)
-    for t in range(len(labels)):  # a name counts before a position
-        found.setdefault(str(t), t)
-    return found
-
-
-def _complaint(text: str, start: int, spellings: dict[str, int], form: Form) -> str:
-    """Why no part of this form begins here."""
-    part = text[start:].partition(",")[0].strip()
-    if not part:
-        place = f" after {text[:start]!r}" if start else ""
-        return f"something like {form.example} is missing{place}"
-    words = (word.strip() for word in re.split("[<>=≤≥]+", part))
-    for word in filter(None, words):
-        if word not in spellings and not (form is not NAME and re.fullmatch(NUMBER, word)):
-            return f"{word!r} is {'no column' if form is NAME else 'neither a column nor a number'}"
-    return f"{part!r} should be like {form.example}"
-
-
-def _bounds(option: str, column: int, part: re.Match[str]) -> Bounds:
-    """What a part says of its column."""
-    signs = set(part.group("left", "right"))
-    if signs <= RISING:
-        low, high = part.group("first", "last")
-    elif signs <= FALLING:
-        low, high = part.group("last", "first")
-    else:
+def _value(option: str, column: int, word: str, labels: Sequence[str], levels: Levels) -> Any:
+    """What a word stands for in this column."""
+    if column not in levels:
+        return _number(option, word, labels[column])
+    found = [level for level in levels[column] if word in (str(level).strip(), f'"{level}"')]
+    if not found and re.fullmatch(NUMBER, word):
+        found = [level for level in levels[column] if level == float(word)]
+    if not found:
         raise ValueError(
-            f"{option}: {part[0].strip(' ,')!r} points both ways; join two bounds by a comma, as "
-            "x>0,x>1."
+            f"{option}: {labels[column]!r} has no category {word!r}; it has "
+            f"{known(list(map(str, levels[column])))}."
         )
-    return Bounds(column, float(low or "-inf"), float(high or "inf"))
+    return found[0]
+
+
+def _number(option: str, word: str, label: str) -> float:
+    """A finite number."""
+    if not re.fullmatch(NUMBER, word):
+        raise ValueError(f"{option}: {label!r} holds numbers, got {word!r}.")
+    number = float(word)
+    if not math.isfinite(number):
+        raise ValueError(f"{option}: {label!r} needs a finite number, got {number}.")
+    return number
+
+
+def _refuse_number(
+    option: str, column: int, part: re.Match[str], labels: Sequence[str], levels: Levels
+) -> None:
+    """A ValueError for a value of a column of numbers."""
+    if column not in levels:
+        raise ValueError(
+            f"{option}: {part[0].strip(' ,')!r} has the probability 0, since {labels[column]!r} "
+            "holds numbers: give bounds, as 0<x<2."
+        )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from kernelmean.cli import clusters, notes, results
+from kernelmean.cli import clusters, domains, notes, results
 from kernelmean.cli import options as o
 from kernelmean.cli.models import described
 
@@ -60,6 +60,7 @@ def command(
     signed: Signed = False,
     weights: Weights = None,
     columns: o.Columns = None,
+    domain: o.Domain = None,
     transform: o.TransformName = None,
     drop_na: o.DropNa = False,
     certificate: Measured = True,
@@ -77,8 +78,9 @@ def command(
     By default it is the density that explains rows best that are held out; with --target kde, or
     with a bandwidth, a certified copy of a kernel density estimate; with --signed the unconstrained
     kernel mean. The model holds no data; it carries the quantiles of the training density, the
-    names of the columns and the transform, for score. With --scheduler or --workers the fit runs on
-    a Dask cluster, whose workers read a parquet file or folder themselves.
+    names of the columns, the domain and the transform, for score. With --domain the density is zero
+    where no value can lie, and columns may hold words. With --scheduler or --workers the fit runs
+    on a Dask cluster, whose workers read a parquet file or folder themselves.
 
     \b
     Examples:
@@ -87,6 +89,7 @@ def command(
       kernelmean fit cells.fcs -o cells.km --columns FSC-A,CD3 --transform arcsinh:150
       kernelmean fit data.csv -o model.km --bandwidth scott --scale none
       kernelmean fit data.csv -o model.km --error 0.01
+      kernelmean fit train.csv -o model.km --domain "y>=-9,species:category"
       kernelmean fit data.csv -o mean.km --signed --weights w --k 100
     """
     import kernelmean as km
@@ -100,21 +103,31 @@ def command(
     )  # fmt: skip
     if signed:
         chosen = _of_a_mean(chosen)
-    more = {"refine": refine, "error": error}
+    more: dict[str, Any] = {"refine": refine, "error": error}
     how: dict[str, Any] = {"columns": columns, "transform": transform, "drop_na": drop_na}
+    if domain is not None:
+        domains.refuse_beside(
+            transform=transform, signed=signed, scheduler=scheduler, workers=workers, report=report
+        )
+        more["domain"], how["categories"] = domains.asked(domain, data, columns, weights)
     with results.working(quiet), clusters.engine(scheduler, workers) as cluster:
         task = _task(km.read(data, weights=weights, **how), chosen | more, cluster)
         mean = _labelled(_quietly(_signed if signed else _density, task), task.source)
-        rows = _some_rows(task)
         measured = _certificate(mean, task, seed) if certificate else None
         if report is not None:
-            results.write_text(report, _page(mean, rows, measured, data, seed))
+            results.write_text(report, _page(mean, _some_rows(task), measured, data, seed))
         mean.save(output)
     results.show(_facts(mean, task.source, measured, output, as_json), as_json)
-    notes.few(mean, chosen["k"])
+    if domain is None:
+        _note(mean, task, bandwidth)
+
+
+def _note(mean: SparseKernelMean, task: Task, bandwidth: str) -> None:
+    """Where another option would have done better."""
+    notes.few(mean, task.settings["k"])
     notes.error(mean, task.settings)
     if notes.one_width_for_all(mean, bandwidth):
-        notes.units(rows, task.source.columns)
+        notes.units(_some_rows(task), task.source.columns)
 
 
 def _of_a_mean(settings: dict[str, Any]) -> dict[str, Any]:
@@ -146,11 +159,11 @@ def _quietly(fit: Callable[[Task], SparseKernelMean], task: Task) -> SparseKerne
         return fit(task)
 
 
-def _density(task: Task) -> SparseKernelMean:
+def _density(task: Task) -> Any:
     import kernelmean as km
 
     fitted = km.SparseKDE(**task.settings).fit(task.X, sample_weight=task.weights).mean_
-    assert isinstance(fitted, km.SparseKernelMean)
+    assert isinstance(fitted, km.SparseKernelMean) or domains.is_on_domain(fitted)
     return fitted
 
 
@@ -161,10 +174,10 @@ def _signed(task: Task) -> SparseKernelMean:
 
 
 def _certificate(mean: SparseKernelMean, task: Task, seed: int) -> Certificate | None:
-    """The measured error; None where the density is a copy of no kernel mean."""
+    """The measured error; None where the density is a copy of no kernel mean, or on a domain."""
     from kernelmean.density.likelihood import is_by_likelihood
 
-    if is_by_likelihood(mean):
+    if domains.is_on_domain(mean) or is_by_likelihood(mean):
         return None
     return mean.certificate(task.X, sample_weight=task.weights, random_state=seed)
 

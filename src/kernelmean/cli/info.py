@@ -9,10 +9,12 @@ import typer
 
 from kernelmean.cli import options as o
 from kernelmean.cli import results
+from kernelmean.cli.domains import is_on_domain
 from kernelmean.cli.models import described
 
 if TYPE_CHECKING:
     from kernelmean.comparison.value import Difference
+    from kernelmean.mean.on_domain import DomainMean
     from kernelmean.monitoring.monitor import DriftMonitor
 
 
@@ -23,7 +25,7 @@ def command(
     as_json: o.AsJson = False,
     debug: o.Debug = False,
 ) -> None:
-    """What a model holds: kernel, centres, how they were found; where samples differ; a monitor.
+    """What a model holds: kernel, domain, centres and how they were found; differences; a monitor.
 
     \b
     Examples:
@@ -55,9 +57,22 @@ def command(
         "largest_weight": float(mean.weights.max()),
     }
     results.show(
-        {**facts, **weights, "sum_of_weights": float(mean.weights.sum()), "thresholds": thresholds},
+        {
+            **facts,
+            **weights,
+            "sum_of_weights": float(mean.weights.sum()),
+            "thresholds": thresholds,
+            **(_columns_of_domain(mean) if as_json and is_on_domain(mean) else {}),
+        },
         as_json,
     )
+
+
+def _columns_of_domain(mean: DomainMean) -> dict[str, Any]:
+    """What the columns of a density on a domain can hold, for programs."""
+    from kernelmean.domains.words import facts
+
+    return {"domain_columns": facts(mean.domain, mean.columns)}
 
 
 def _of_difference(model: Path, found: Difference) -> dict[str, Any]:

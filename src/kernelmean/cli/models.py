@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kernelmean.cli.domains import is_on_domain
+
 if TYPE_CHECKING:
     from kernelmean.mean.value import SparseKernelMean
 
 
 def described(mean: SparseKernelMean) -> dict[str, Any]:
     """The facts that any model has, None for those that it has not."""
+    if is_on_domain(mean):
+        return _on_domain(mean)
     return {
         "kind": "density" if mean.is_density else f"kernel mean ({mean.space})",
         "target": _target(mean),
@@ -29,6 +33,29 @@ def described(mean: SparseKernelMean) -> dict[str, Any]:
         "covering_radius": mean.cover,
         "bound": mean.bound,
     }
+
+
+def _on_domain(mean: Any) -> dict[str, Any]:
+    """The facts of a density on a domain: those of the sum inside, and where its columns lie."""
+    from kernelmean.domains.words import sentence
+
+    inside = described(mean.inner)
+    own = {
+        "dimensions": mean.dimension,
+        "columns": None if mean.columns is None else list(mean.columns),
+        "transform": None,
+        "mean_log_density": _mean_log_density(mean),
+        "bound": None,
+    }
+    if not mean.domain.is_flat:  # these are of the coordinates inside
+        own |= dict.fromkeys(("divided_by", "estimated_error", "covering_radius"))
+    found = inside | own
+    names = list(found)
+    place = names.index("columns") + 1
+    before, behind = (
+        {name: found[name] for name in some} for some in (names[:place], names[place:])
+    )
+    return before | {"domain": sentence(mean.domain, mean.columns)} | behind
 
 
 def _target(mean: SparseKernelMean) -> str | None:

@@ -40,6 +40,15 @@ TransformName = Annotated[
 DropNa = Annotated[
     bool, typer.Option("--drop-na", help="Leave out rows with missing or infinite values.")
 ]
+Domain = Annotated[
+    str | None,
+    typer.Option(
+        metavar="'age>=0,hour%24,...'",
+        help="Where the values of columns can lie: bounds (age>=0, 0<=share<=1), periods "
+        "(hour%24), words or other categories (species:category), longitude and latitude "
+        "(lon/lat:sphere). The density is zero outside, and its integral inside is one.",
+    ),
+]
 Bandwidth = Annotated[
     str,
     typer.Option(

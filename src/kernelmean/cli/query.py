@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kernelmean.cli import conditions, results
 from kernelmean.cli import options as o
 from kernelmean.cli.asked import Answer, AskedDensity
+from kernelmean.cli.domains import load_either
 
 if TYPE_CHECKING:
     from kernelmean.mean.value import SparseKernelMean
@@ -40,7 +41,9 @@ Cdf = Annotated[
 Probability = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="'0<x<2,y>1'", help="The probability that all of these hold; may be repeated."
+        metavar="'0<x<2,y>1'",
+        help="The probability that all of these hold, categories as species=setosa; may be "
+        "repeated.",
     ),
 ]
 Entropy = Annotated[bool, typer.Option("--entropy", help="The differential entropy, in nats.")]
@@ -154,15 +157,14 @@ def _levels(quantiles: str | None, by_default: bool) -> list[float]:
 
 
 def _density(model: Path) -> SparseKernelMean:
-    from kernelmean.mean.loading import load_mean
-
-    mean: SparseKernelMean = load_mean(model)
+    mean = load_either(model)
     if not mean.is_density:
         raise ValueError(
             f"{model} holds a kernel mean that is no density, which answers no questions; fit "
             "without --signed."
         )
-    return mean
+    density: SparseKernelMean = mean  # or a DomainMean, with the same names
+    return density
 
 
 def _refuse_other_kernels(
@@ -201,7 +203,7 @@ def _answers(
     """The answers to what was asked, by question."""
     found: Answer = {}
     if levels:
-        found["columns"] = asked.summary(levels)
+        found |= {"columns": asked.summary(levels)} | asked.shares()
     if cdf:
         found["cdf"] = asked.cdf(cdf)
     if probability:
@@ -265,7 +267,9 @@ def _tables(found: Answer) -> dict[str, list[Answer]]:
             | {f"{100.0 * one['p']:.12g}%": one["value"] for one in row["quantiles"]}
             for row in found["columns"]
         ]
-    tables |= {name: found[name] for name in ("cdf", "probability") if name in found}
+        if not found["columns"]:
+            del tables["columns"]
+    tables |= {name: found[name] for name in ("categories", "cdf", "probability") if name in found}
     if "modes" in found:
         tables["modes"] = [
             {"peak": i + 1, "log_density": row["log_density"], "at": _point(row["at"])}
@@ -274,8 +278,11 @@ def _tables(found: Answer) -> dict[str, list[Answer]]:
     return tables
 
 
-def _point(values: dict[str, float]) -> str:
-    return ", ".join(f"{name} = {value:.6g}" for name, value in values.items())
+def _point(values: dict[str, Any]) -> str:
+    return ", ".join(
+        f"{name} = {f'{value:.6g}' if isinstance(value, float) else value}"
+        for name, value in values.items()
+    )
 
 
 def _with_error(value: float, estimate: Answer) -> str:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from kernelmean.cli import domains, results
 from kernelmean.cli import options as o
-from kernelmean.cli import results
 
 if TYPE_CHECKING:
     from kernelmean._types import Points, Vector
@@ -52,6 +52,7 @@ class Scores(NamedTuple):
     total: float  # Σ log f
     flagged: int  # rows below the threshold
     incomplete: int  # rows with missing values
+    outside: int  # rows where the density is zero
 
 
 def command(
@@ -69,7 +70,8 @@ def command(
 ) -> None:
     """Log-density of every row of a file, however large.
 
-    The columns of the model are looked up by name, and its transform is applied. Written are the
+    The columns of the model are looked up by name, its transform is applied, and its categories are
+    found again. Written are the
     row number (from 0), the log-density, with --threshold whether the row is flagged, and with
     --missing marginal how many of its values are missing.
 
@@ -79,11 +81,9 @@ def command(
       kernelmean score model.km new.csv -o scores.csv --threshold 0.01
       kernelmean score model.km new.csv -o scores.csv --missing marginal
     """
-    from kernelmean.mean.loading import load_mean
-
     o.ready_for_table(output)
     o.keep_apart([output], [data, str(model)])
-    mean = load_mean(model)
+    mean = domains.load_either(model)
     cutoff = None if threshold is None else _cutoff(mean, model, threshold)
     if not mean.is_density:
         raise ValueError(
@@ -97,9 +97,10 @@ def command(
         found = _stream(mean, source, cutoff, write)
     facts = {"file": data, "rows": found.rows, "mean_log_density": found.total / found.rows}
     incomplete = {"incomplete_rows": found.incomplete} if source.keep_na else {}
+    outside = {"rows_outside": found.outside} if domains.is_on_domain(mean) else {}
     flagged = {} if cutoff is None else _flagged(found, threshold, cutoff)
     written = {} if output is None else {"scores": str(output)}
-    results.show(facts | incomplete | flagged | written, as_json)
+    results.show(facts | incomplete | outside | flagged | written, as_json)
 
 
 def _flagged(found: Scores, threshold: float | None, cutoff: float) -> dict[str, Any]:
@@ -126,7 +127,7 @@ def _stream(
 
     from kernelmean import _progress
 
-    found = Scores(0, 0.0, 0, 0)
+    found = Scores(0, 0.0, 0, 0, 0)
     with _progress.share("scoring") as progress:
         for batch in source.numbered():
             missing = np.isnan(batch.points).sum(axis=1)  # none, unless they are asked for
@@ -142,6 +143,7 @@ def _stream(
                 found.total + float(scores.sum()),
                 found.flagged + int(np.sum(columns.get("flagged", 0))),
                 found.incomplete + int(np.count_nonzero(missing)),
+                found.outside + int(np.count_nonzero(scores == -np.inf)),
             )
             progress.reach(batch.done)
     return found
@@ -149,7 +151,28 @@ def _stream(
 
 def _scored(mean: SparseKernelMean, points: Points, incomplete: bool) -> Vector:
     """The log-density of rows, or of the columns that they have."""
+    if domains.is_on_domain(mean):
+        return _scored_on_domain(mean, points, incomplete)
     return mean.log(points, missing="marginal") if incomplete else mean.log(points)
+
+
+def _scored_on_domain(mean: Any, points: Points, incomplete: bool) -> Vector:
+    """The same of coded rows: −∞ outside, and for a category that the model has not seen."""
+    import numpy as np
+
+    from kernelmean.domains import tables
+
+    found: Vector
+    if not incomplete:
+        found = mean.log_coded(points)
+        return found
+    rows = points.astype(object)
+    unknown = np.zeros(len(points), dtype=bool)
+    for t, levels in domains.levels_of(mean).items():
+        rows[:, t] = tables.decoded(points[:, t], levels)
+        unknown |= points[:, t] == tables.UNKNOWN
+    found = mean.log(rows, missing="marginal")
+    return np.where(unknown, -np.inf, found)
 
 
 def _refuse_with_marginals(threshold: float | None, drop_na: bool) -> None:
@@ -186,9 +209,14 @@ def matching(
     drop_na: bool,
 ) -> Source:
     """The file as the model wants it: its columns in its order, through its transform."""
-    from kernelmean.files import column_names, read
+    from kernelmean.files import column_names, coordinate_names, read
     from kernelmean.files.transforms import parse
 
+    if domains.is_on_domain(mean) and parse(transform) is not None:
+        raise ValueError(
+            f"{model} was fitted with --domain on values as they are, so --transform {transform} "
+            "does not fit it."
+        )
     if (
         transform is not None
         and mean.transform is not None
@@ -201,10 +229,17 @@ def matching(
     wanted: Any = columns
     if columns is None and mean.columns is not None and column_names(data) is not None:
         wanted = list(mean.columns)
-    source = read(data, columns=wanted, transform=transform or mean.transform, drop_na=drop_na)
-    if len(source.wanted) != mean.dimension:
+    names = coordinate_names(data, wanted)
+    if len(names) != mean.dimension:
         raise ValueError(
-            f"{data} has {len(source.wanted)} columns, but {model} was fitted on "
+            f"{data} has {len(names)} columns, but {model} was fitted on "
             f"{mean.dimension}; use --columns."
         )
-    return source
+    levels = {names[t]: levels for t, levels in domains.levels_of(mean).items()}
+    return read(
+        data,
+        columns=wanted,
+        transform=transform or mean.transform,
+        drop_na=drop_na,
+        categories=levels or None,
+    )

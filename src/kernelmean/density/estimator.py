@@ -32,8 +32,8 @@ from kernelmean.mean import sampling
 from kernelmean.mean.expansion import KernelMean
 from kernelmean.mean.loading import load_mean
 from kernelmean.mean.on_domain import DomainMean
-from kernelmean.mean.questions.asking import Columns
-from kernelmean.mean.questions.methods import Asked, DensityQuestions
+from kernelmean.mean.questions.answers import Answers
+from kernelmean.mean.questions.methods import DensityQuestions
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.samples import ArraySample, Sample, WeightedSample, coded, estimators
 from kernelmean.samples.coded import CodedSample
@@ -50,6 +50,20 @@ def _is_sparse(estimator: SparseKDE) -> bool:
             "partial_fit needs sparse=True: a full density estimate would keep every batch."
         )
     return True
+
+
+def _kind_of(density: Density) -> str | None:
+    """What the spreads of a density are."""
+    mean = density.inner if isinstance(density, DomainMean) else density
+    return mean.expansion.atoms.kind
+
+
+def _refuse_domain(estimator: SparseKDE, method: str) -> None:
+    """A ValueError for what is not offered where columns are bounded or periodic, or hold names."""
+    if estimator.domain is not None or isinstance(getattr(estimator, "mean_", None), DomainMean):
+        raise ValueError(
+            f"{method} is for densities whose columns take any number, and this one has a domain."
+        )
 
 
 class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[misc]
@@ -313,6 +327,7 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
         >>> density.mean_.n_points
         1500
         """
+        _refuse_domain(self, "partial_fit")
         old: SparseKernelMean | None = getattr(self, "mean_", None)
         least = 1 if old else estimators.fewest(self.bandwidth)
         sample = estimators.weighted_sample(self, X, sample_weight, reset=old is None, least=least)
@@ -361,6 +376,7 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
         """
         for estimator in (self, other):
             check_is_fitted(estimator)
+            _refuse_domain(estimator, "merge")
             if not isinstance(estimator.mean_, SparseKernelMean):
                 raise ValueError("a full density estimate cannot be merged: fit with sparse=True.")
         by_likelihood = is_by_likelihood(self.mean_) and is_by_likelihood(other.mean_)
@@ -504,7 +520,8 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
         True
         """
         check_is_fitted(self)
-        mixture = gaussian_mixture(self.mean_)
+        _refuse_domain(self, "to_gaussian_mixture")
+        mixture = gaussian_mixture(self.mean_)  # type: ignore[arg-type]  # a mean on no domain
         mixture.lower_bound_ = mean_log_density(self.log_quantiles_)
         if estimators.column_names(self) is not None:
             mixture.feature_names_in_ = self.feature_names_in_
@@ -541,12 +558,12 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
         2
         """
         check_is_fitted(self)
-        if not isinstance(self.mean_, SparseKernelMean):
+        if isinstance(getattr(self.mean_, "inner", self.mean_), KernelMean):
             raise ValueError(
                 "a full density estimate is its data, and no model without it: fit with "
                 "sparse=True to save one."
             )
-        self.mean_.save(path)
+        self.mean_.save(path)  # type: ignore[union-attr]  # it is none of KernelMean
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, kernel: Any = None) -> Self:
@@ -590,37 +607,40 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
             raise ValueError(
                 f"{os.fspath(path)} holds a kernel mean that is no density; use km.load(path)."
             )
-        kind = mean.expansion.atoms.kind
         target = "likelihood" if is_by_likelihood(mean) else "kde"
-        k: int | str = "auto" if target == "likelihood" else mean.k
-        fitted = cls(kernel=mean.kernel, scale=mean.scale, k=k, spread=kind, target=target)
+        fitted = cls(
+            kernel=mean.kernel,
+            scale=mean.scale,
+            k="auto" if target == "likelihood" else mean.k,
+            spread=_kind_of(mean),
+            target=target,
+            domain=mean.domain if isinstance(mean, DomainMean) else None,
+        )
         fitted.n_features_in_ = mean.dimension
         if mean.columns is not None:
             fitted.feature_names_in_ = np.array(mean.columns, dtype=object)
         return fitted._become(mean, mean.log_quantiles)
 
-    def _asked(self) -> Asked:
+    def _asked(self) -> Answers:
         check_is_fitted(self)
-        columns = Columns(self.n_features_in_, estimators.column_names(self))
-        return Asked(self.mean_.expansion, columns)
+        return self.mean_._asked().named(estimators.column_names(self))
 
-    def _again(self, mean: KernelMean, names: tuple[str, ...] | None) -> Self:
+    def _again(self, mean: Any, names: tuple[str, ...] | None) -> Self:
         """A fitted estimator of a part of this density."""
-        part: Density = mean
-        if isinstance(self.mean_, SparseKernelMean):
-            part = self.mean_._again(mean, names)
+        part: Density = self.mean_._again(mean, names)
         by_likelihood = self.target_ == "likelihood"
         fitted = type(self)(
-            kernel=mean.kernel,
-            scale=mean.scale,
+            kernel=part.kernel,
+            scale=part.scale,
             k="auto" if by_likelihood or not self.sparse else part.k,
-            spread=mean.atoms.kind if self.sparse else "auto",
+            spread=_kind_of(part) if self.sparse else "auto",
             target=self.target_ if self.sparse else "auto",
             sparse=self.sparse,
+            domain=part.domain if isinstance(part, DomainMean) else None,
             engine=self.engine,
             random_state=self.random_state,
         )
-        fitted.n_features_in_ = mean.dimension
+        fitted.n_features_in_ = part.dimension
         if names is not None:
             fitted.feature_names_in_ = np.array(names, dtype=object)
         return fitted._become(part, None)
@@ -660,13 +680,12 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
         """
         kept: Points | None = getattr(self, "_reservoir", None)
         if kept is None:
-            kept = sampling.draw(
-                self.mean_, RESERVOIR, _checks.streams(self.random_state).of("reservoir")
-            )
+            rng = _checks.streams(self.random_state).of("reservoir")
+            kept = sampling.draw(self.mean_, RESERVOIR, rng)  # type: ignore[arg-type]  # as above
         return kept
 
     def _become(self, fitted: Density, log_quantiles: Vector | None) -> Self:
-        if isinstance(fitted, SparseKernelMean):
+        if isinstance(fitted, SparseKernelMean | DomainMean):
             fitted = replace(
                 fitted, log_quantiles=log_quantiles, columns=estimators.column_names(self)
             )

@@ -21,7 +21,6 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from kernelmean._types import IntVector, Matrix, Points, Vector
-from kernelmean.density.fitting import Density
 from kernelmean.engines.arrays import group_order
 from kernelmean.kernels.atoms import variance
 from kernelmean.kernels.radials import apart
@@ -67,7 +66,7 @@ class Cells(NamedTuple):
     moved: Vector  # (n,) ‖x − c′‖²; infinite where the centre goes with the row
 
 
-def left_out_logs(density: Density, rows: ScoredRows) -> Vector:
+def left_out_logs(density: SparseKernelMean | KernelMean, rows: ScoredRows) -> Vector:
     """(n,): log f₋ᵢ(xᵢ), the density at each row without that row.
 
     Time O(n·k·d), with covariances O(n·k·d²).

@@ -24,7 +24,9 @@ def left_out_logs_on_domain(density: DomainMean, rows: ScoredRows) -> Vector:
     for codes, some in embedded.by_codes():
         for block in _blocks(some, density.unfolded.k):
             values = _atom_logs(density, codes, embedded.coordinates[block])
-            labels[block] = block if _is_full(density, rows) else values.argmax(axis=1)
+            labels[block] = values.argmax(axis=1)
+    if _is_full(density, rows):
+        labels[:] = np.arange(len(rows.X))
     shares = np.minimum(_shares(density, rows, labels), 1.0)
     found = np.full(len(rows.X), -np.inf)
     with np.errstate(divide="ignore"):
@@ -45,11 +47,9 @@ def _is_full(density: DomainMean, rows: ScoredRows) -> bool:
 def _shares(density: DomainMean, rows: ScoredRows, labels: IntVector) -> Vector:
     """(n,) the share of each row in the mass of its cell."""
     if _is_full(density, rows) or not rows.complete:
-        masses = density.weights
-    else:
-        masses = np.bincount(labels, rows.mass, minlength=density.k)
-    shares: Vector = rows.taken / masses[labels]
-    return shares
+        return np.asarray(rows.taken / density.weights[labels])
+    masses = np.bincount(labels, rows.mass, minlength=density.k)
+    return np.asarray(rows.taken / masses[labels])
 
 
 def _atom_logs(density: DomainMean, codes: IntVector, coordinates: Matrix) -> Matrix:

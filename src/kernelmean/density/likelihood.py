@@ -25,6 +25,7 @@ from kernelmean.mean import scaling
 from kernelmean.mean.covariances import without
 from kernelmean.mean.expansion import AnyMean
 from kernelmean.mean.loaded import LoadedSample
+from kernelmean.mean.on_domain import DomainMean
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.mixtures import Gaussians, Limits, Rows, likeliest
 from kernelmean.mixtures.gaussians import feature_count
@@ -55,8 +56,10 @@ def fit_by_likelihood(
     return LikelihoodFit(data, limited, Limits(rule.k, rule.k_max, kind)).mean(streams)
 
 
-def is_by_likelihood(density: AnyMean) -> bool:
+def is_by_likelihood(density: AnyMean | DomainMean) -> bool:
     """Whether a density was fitted by likelihood, or is a part of one that was."""
+    if isinstance(density, DomainMean):
+        return is_by_likelihood(density.inner)
     if not isinstance(density, SparseKernelMean) or density.kappa is not None:
         return False
     return density.stop_reason != "derived" or density.selection == SELECTION

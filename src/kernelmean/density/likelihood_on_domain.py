@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kernelmean import bandwidth
 from kernelmean._random import Streams
-from kernelmean._types import IntVector, StopReason, Vector
+from kernelmean._types import StopReason, Vector
 from kernelmean.bandwidth import resolution
 from kernelmean.bandwidth.resolve import resolve_kernel
 from kernelmean.density.likelihood import (

@@ -10,8 +10,8 @@ from scipy.linalg import solve_triangular
 
 from kernelmean import _checks
 from kernelmean._types import Vector
-from kernelmean.density.fitting import Density
 from kernelmean.mean.covariances import covariances, seen_from_kernel
+from kernelmean.mean.expansion import AnyMean
 from kernelmean.mean.questions.mixture import refuse_others
 from kernelmean.mean.value import LEVELS
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sklearn.mixture import GaussianMixture
 
 
-def gaussian_mixture(density: Density) -> GaussianMixture:
+def gaussian_mixture(density: AnyMean) -> GaussianMixture:
     """The mixture Σ_a α_a N(c_a, A⁻¹(S_a + σ²I)A⁻ᵀ) as a fitted estimator of scikit-learn.
 
     Centres of weight zero are left out. Time and memory O(k·d³) and O(k·d²).

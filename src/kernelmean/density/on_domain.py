@@ -11,7 +11,7 @@ from joblib import Memory
 from kernelmean._random import Streams
 from kernelmean._types import IntVector
 from kernelmean.bandwidth.resolve import DEFAULT_RULE
-from kernelmean.density.fitting import fit_density
+from kernelmean.density.fitting import Density, fit_density
 from kernelmean.density.likelihood_on_domain import fit_by_likelihood
 from kernelmean.fitting.full import full_mean
 from kernelmean.fitting.on_domain import Copy, EmbeddedRows, require_gaussian, scale_on
@@ -47,13 +47,13 @@ def fit_classes_on_domain(
     *,
     sparse: bool,
     memory: Memory | None = None,
-) -> list[DomainMean]:
+) -> list[Density]:
     """One density per class 0, 1, …: a common scale and a common domain."""
     sample, domain, _ = coded
     together = replace(
         settings, scale=scale_on(domain, settings, EmbeddedRows.of(coded).coordinates)
     )
-    densities = []
+    densities: list[Density] = []
     for c in range(int(labels.max()) + 1):
         rows = np.flatnonzero(labels == c)
         weights = None if sample.weights is None else sample.weights[rows]

@@ -19,7 +19,7 @@ from kernelmean.bandwidth.resolve import DEFAULT_RULE
 from kernelmean.density.estimator import SparseKDE
 from kernelmean.density.training import LEAST_LOG, TrainingScores
 from kernelmean.mean.on_domain import DomainMean
-from kernelmean.samples import WeightedSample, coded, estimators
+from kernelmean.samples import Sample, WeightedSample, coded, estimators
 
 
 class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
@@ -203,6 +203,7 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
             raise ValueError(f"contamination must be at most 0.5, got {self.contamination!r}.")
         least = estimators.fewest(self.bandwidth)
         density = SparseKDE(**self._density_parameters())
+        sample: Sample
         if self.domain is not None:
             rows = coded.weighted_sample(self, X, sample_weight, least)
             self.density_ = density.fit_coded(rows)
@@ -303,10 +304,9 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         """
         check_is_fitted(self)
         mean = self.density_.mean_
-        on_domain = isinstance(mean, DomainMean)
-        X = coded.queries(self, X, mean.domain) if on_domain else estimators.queries(self, X)
-        scores: Vector = mean.log(X)
-        return scores
+        if isinstance(mean, DomainMean):
+            return mean.log(coded.queries(self, X, mean.domain))
+        return mean.log(estimators.queries(self, X))
 
     def decision_function(self, X: ArrayLike) -> Vector:
         """The log-density of each row above the threshold; negative for outliers.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,7 +57,9 @@ def code(
     only where rows may be incomplete.
     """
     names = column_names(X)
-    read_levels = getattr(X, "levels", {})  # a file whose names were coded as it was read
+    read = _read_levels(X, names, categories, what)
+    if _checks.is_batched(X):
+        X = np.asarray(X)  # once, since it may take a pass over a file
     rows = np.empty((len(X), width(X)))
     numeric = [t for t in range(rows.shape[1]) if t not in categories]
     if numeric:
@@ -64,8 +67,12 @@ def code(
     levels = []
     for t, known in zip(categories, given, strict=True):
         values = _column(X, t)
-        if names is not None and names[t] in read_levels:
-            values = decoded(values, tuple(read_levels[names[t]]))
+        if t in read and read[t] == known:
+            rows[:, t] = values
+            levels.append(known)
+            continue
+        if t in read:
+            values = decoded(values, read[t])
         found = _levels(values) if known is None else known
         label = t if names is None else names[t]
         if not found:
@@ -73,6 +80,24 @@ def code(
         rows[:, t] = _codes(values, found)
         levels.append(found)
     return Coded(rows, tuple(levels), names)
+
+
+def _read_levels(
+    X: Any, names: tuple[str, ...] | None, categories: tuple[int, ...], what: str
+) -> dict[int, tuple[Any, ...]]:
+    """The levels of columns that were coded as a file was read, by position."""
+    found: dict[int, tuple[Any, ...]] = {}
+    if names is None:
+        return found
+    for name, levels in getattr(X, "levels", {}).items():
+        position = names.index(name)
+        if position not in categories:
+            raise ValueError(
+                f"column {name!r} of {what} was read as categories, but domain= does not say so: "
+                f"add {{{name!r}: km.Categorical()}}, or read it without categories=."
+            )
+        found[position] = tuple(levels)
+    return found
 
 
 def decoded(codes: NDArray[np.float64], levels: tuple[Any, ...]) -> NDArray[Any]:
@@ -133,7 +158,8 @@ def code_of(value: Any, levels: tuple[Any, ...]) -> int | None:
     return int(found) if found >= 0.0 else None
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Whether a value stands for none."""
     return value is None or (isinstance(value, numbers.Real) and math.isnan(value))
 
 
@@ -143,21 +169,26 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _distinct(values: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
+def distinct(values: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
     """The distinct values, and which of them each is."""
     if values.dtype.kind in "biufUS":
-        distinct, which = np.unique(values, return_inverse=True)
-        return [_plain(v) for v in distinct], which.reshape(-1)
+        several, which = np.unique(values, return_inverse=True)
+        return [_plain(v) for v in several], which.reshape(-1)
     known: dict[Any, int] = {}
     which = np.empty(len(values), dtype=np.intp)
     for i, value in enumerate(values):
-        key = None if _is_missing(value) else _plain(value)
+        key = None if is_missing(value) else _plain(value)
         which[i] = known.setdefault(key, len(known))
     return list(known), which
 
 
 def _levels(values: NDArray[Any]) -> tuple[Any, ...]:
-    found = [value for value in _distinct(values)[0] if not _is_missing(value)]
+    return ordered([value for value in distinct(values)[0] if not is_missing(value)])
+
+
+def ordered(found: Iterable[Any]) -> tuple[Any, ...]:
+    """Distinct values in order; numbers before names where both are there."""
+    found = list(found)
     try:
         return tuple(sorted(found))
     except TypeError:  # numbers among names
@@ -166,6 +197,6 @@ def _levels(values: NDArray[Any]) -> tuple[Any, ...]:
 
 def _codes(values: NDArray[Any], levels: tuple[Any, ...]) -> Points:
     place = {_plain(level): float(i) for i, level in enumerate(levels)}
-    distinct, which = _distinct(values)
-    codes = [MISSING if _is_missing(v) else place.get(v, UNKNOWN) for v in distinct]
+    several, which = distinct(values)
+    codes = [MISSING if is_missing(v) else place.get(v, UNKNOWN) for v in several]
     return np.array(codes)[which]

@@ -1,29 +1,73 @@
-"""A domain in words, for messages and for what values say of themselves."""
+"""A domain in words, for messages, facts and what values say of themselves."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from kernelmean.domains.domain import Domain
 from kernelmean.domains.kinds import Bounds, Categorical, Kind, Periodic, Sphere
 
 
-def described(domain: Domain, names: tuple[str, ...] | None) -> str:
-    """All columns that do not hold any number, such as "age ≥ 0, hour with period 24"."""
-    parts = []
+def sentence(domain: Domain, names: Sequence[str] | None = None) -> str:
+    """A domain in words: "age ≥ 0, hour modulo 24, species: 3 categories"; "any numbers"."""
+    said = [_said(kind, [label(t, names) for t in columns], levels)
+            for columns, kind, levels in _entries(domain)]  # fmt: skip
+    return ", ".join(said) or "any numbers"
+
+
+def facts(domain: Domain, names: Sequence[str] | None = None) -> list[dict[str, Any]]:
+    """A domain as JSON has it: an object for each column, or both of a sphere, with its kind."""
+    return [
+        {"columns": [label(t, names) for t in columns], **_facts(kind, levels)}
+        for columns, kind, levels in _entries(domain)
+    ]
+
+
+def _entries(domain: Domain) -> Iterator[tuple[tuple[int, ...], Kind, tuple[Any, ...]]]:
+    """Each column that is restricted, or both of a sphere, with its kind and its levels."""
+    levels = dict(zip(domain.categories.tolist(), domain.levels, strict=True))
+    spheres = {sphere[0]: sphere for sphere in domain.spheres}
     for t, kind in enumerate(domain.kinds):
-        if kind is None:
-            continue
-        sphere = next((pair for pair in domain.spheres if t in pair), None)
-        if sphere is not None:
-            if t == sphere[0]:
-                parts.append(f"({label(sphere[0], names)}, {label(sphere[1], names)}) on a sphere")
-            continue
-        parts.append(_of_column(kind, label(t, names), domain, t))
-    return ", ".join(parts)
+        if isinstance(kind, Sphere):
+            if t in spheres:
+                yield spheres[t], kind, ()
+        elif kind is not None:
+            yield (t,), kind, levels.get(t, ())
 
 
-def label(position: int, names: tuple[str, ...] | None) -> str:
+def _said(kind: Kind, labels: list[str], levels: tuple[Any, ...]) -> str:
+    """One kind in words."""
+    label = "/".join(labels)
+    if isinstance(kind, Bounds):
+        if math.isinf(kind.upper):
+            return f"{label} ≥ {kind.lower:g}"
+        lower = "" if math.isinf(kind.lower) else f"{kind.lower:g} ≤ "
+        return f"{lower}{label} ≤ {kind.upper:g}"
+    if isinstance(kind, Periodic):
+        start = f" from {kind.start:g}" if kind.start else ""
+        return f"{label} modulo {kind.period:g}{start}"
+    if isinstance(kind, Categorical):
+        return f"{label}: {len(levels)} {'category' if len(levels) == 1 else 'categories'}"
+    return f"{label} on a sphere{'' if kind.unit == 'degrees' else ' in radians'}"
+
+
+def _facts(kind: Kind, levels: tuple[Any, ...]) -> dict[str, Any]:
+    """One kind as JSON has it; None where there is no bound."""
+    if isinstance(kind, Bounds):
+        ends = {"lower": kind.lower, "upper": kind.upper}
+        return {"kind": "bounds"} | {
+            name: None if math.isinf(end) else end for name, end in ends.items()
+        }
+    if isinstance(kind, Periodic):
+        return {"kind": "periodic", "period": kind.period, "start": kind.start}
+    if isinstance(kind, Categorical):
+        return {"kind": "categories", "categories": list(levels)}
+    return {"kind": "sphere", "unit": kind.unit}
+
+
+def label(position: int, names: Sequence[str] | None) -> str:
     """What a column is called in words."""
     return f"column {position}" if names is None else names[position]
 
@@ -42,14 +86,3 @@ def range_of(kind: Kind) -> str:
 
 def _from(low: float, high: float) -> str:
     return f"from {low:g} to {high:g}"
-
-
-def _of_column(kind: Kind, name: str, domain: Domain, column: int) -> str:
-    if isinstance(kind, Periodic):
-        return f"{name} with period {kind.period:g}"
-    if isinstance(kind, Categorical):
-        levels = domain.levels[domain.categories.tolist().index(column)]
-        count = len(levels)
-        return f"{name} with {count} {'category' if count == 1 else 'categories'}"
-    assert not isinstance(kind, Sphere)
-    return f"{name} {range_of(kind)}"

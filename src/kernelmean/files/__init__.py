@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from kernelmean.files import categories as categories_
 from kernelmean.files import transforms
 from kernelmean.files.atomic import atomic_write, refuse_other_than_files
 from kernelmean.files.faults import not_numeric
@@ -24,6 +26,7 @@ __all__ = [
     "TableWriter",
     "atomic_write",
     "column_names",
+    "coordinate_names",
     "image_format",
     "read",
     "read_columns",
@@ -45,6 +48,7 @@ def read(
     weights: str | None = None,
     labels: str | None = None,
     drop_na: bool = False,
+    categories: Sequence[str] | str | Mapping[str, Sequence[Any] | None] | None = None,
 ) -> Source:
     """A file as a sample that every fit takes, read in batches and again in every pass.
 
@@ -72,6 +76,11 @@ def read(
     drop_na : bool, default=False
         Whether to leave out rows with a value that is missing or not finite, which are an error
         otherwise.
+    categories : sequence of str, str, mapping or None, default=None
+        The coordinates that hold words, truths or numbers without an order, for a ``domain`` with
+        :class:`Categorical`. Their values are read as codes, which ``Source.levels`` explains; to
+        learn what values there are takes a pass over the file. A mapping gives the values, or None
+        for those that occur; the code of any other value is −1. ``transform`` leaves them alone.
 
     Returns
     -------
@@ -83,7 +92,8 @@ def read(
     Raises
     ------
     ValueError
-        If the format is unknown, or a column is absent, named twice or not numeric.
+        If the format is unknown, or a column is absent, named twice or not numeric, and none of
+        ``categories``.
     ImportError
         If the format needs a package that is not installed.
 
@@ -103,7 +113,7 @@ def read(
            [3., 5.]])
     """
     return sample_of(
-        open_reader(path), os.fspath(path), columns, transform, weights, labels, drop_na
+        open_reader(path), os.fspath(path), columns, transform, weights, labels, drop_na, categories
     )
 
 
@@ -115,27 +125,46 @@ def sample_of(
     weights: str | None = None,
     labels: str | None = None,
     drop_na: bool = False,
+    categories: Sequence[str] | str | Mapping[str, Sequence[Any] | None] | None = None,
 ) -> Source:
     """The same of a reader that is known, under a name for messages."""
     _no_twins(reader, name)
     known = _Names(reader, name)
     weight = None if weights is None else known.find(weights)
     label, given = (None, None) if labels is None else known.labels(labels)
-    chosen = (
-        [column for column in reader.names if column not in (weight, label)]
-        if columns is None
-        else known.listed(columns)
-    )
-    asked = chosen if columns is None else _split(columns)
+    chosen, asked = known.coordinates(columns, {weight, label})
+    levels = {} if categories is None else known.levels(categories, chosen)
+    if levels:
+        reader = categories_.CodedReader(reader, levels)
     refused = reader.refused([*chosen, *([] if weight is None else [weight])])
     if refused is not None:
         raise ValueError(not_numeric(name, refused))
     if not chosen:
         raise ValueError(f"{name} has no columns left for coordinates.")
-    own = asked if reader.named else None
     return Source(
-        name, reader, chosen, own, transforms.parse(transform), weight, label, given, bool(drop_na)
+        name,
+        reader,
+        chosen,
+        asked if reader.named or levels else None,
+        transforms.parse(transform),
+        weight,
+        label,
+        given,
+        bool(drop_na),
+        levels={own: levels[n] for n, own in zip(chosen, asked, strict=True) if n in levels},
     )
+
+
+def coordinate_names(
+    path: str | os.PathLike[str],
+    columns: Sequence[str] | str | None = None,
+    weights: str | None = None,
+) -> list[str]:
+    """The names that the coordinates of ``read`` have, whatever they hold; "0", "1", … if none."""
+    reader = open_reader(path)
+    _no_twins(reader, os.fspath(path))
+    known = _Names(reader, os.fspath(path))
+    return known.coordinates(columns, {None if weights is None else known.find(weights)})[1]
 
 
 def column_names(path: str | os.PathLike[str]) -> list[str] | None:
@@ -180,6 +209,37 @@ class _Names:
         if twice is not None:
             raise ValueError(f"columns names {twice!r} twice.")
         return found
+
+    def coordinates(
+        self, columns: Sequence[str] | str | None, others: set[str | None]
+    ) -> tuple[list[str], list[str]]:
+        """Those asked for, or all but ``others``: by their names, and as they were asked for."""
+        if columns is None:
+            found = [column for column in self._reader.names if column not in others]
+            return found, found
+        return self.listed(columns), _split(columns)
+
+    def levels(
+        self,
+        categories: Sequence[str] | str | Mapping[str, Sequence[Any] | None],
+        chosen: Sequence[str],
+    ) -> dict[str, tuple[Any, ...]]:
+        """The values of the columns of categories, where not given those that occur."""
+        given = categories if isinstance(categories, Mapping) else dict.fromkeys(_split(categories))
+        names = dict(zip(map(self.find, given), given.values(), strict=True))
+        odd = next((name for name in names if name not in chosen), None)
+        if odd is not None:
+            raise ValueError(
+                f"categories names {odd!r}, which is none of the coordinates of {self._path}: "
+                f"{', '.join(map(repr, chosen))}."
+            )
+        learned = categories_.learned(
+            self._reader, [name for name, levels in names.items() if levels is None], self._path
+        )
+        return {
+            name: learned[name] if levels is None else tuple(levels)
+            for name, levels in names.items()
+        }
 
     def labels(self, name: str) -> tuple[str | None, Labels | None]:
         """The column, or the values of another file."""

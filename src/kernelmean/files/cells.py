@@ -41,9 +41,9 @@ class Stream(Protocol):
 
 
 def blocks(
-    stream: Stream, fault: Faults, columns: Sequence[int], label: int | None
-) -> Iterator[tuple[Points, Labels | None]]:
-    """The numbers of these columns and the values of that one, block by block.
+    stream: Stream, fault: Faults, columns: Sequence[int], labels: Sequence[int]
+) -> Iterator[tuple[Points, tuple[Labels, ...]]]:
+    """The numbers of these columns and the values of those, block by block.
 
     A row is no longer than ``faults.BLOCK_BYTES``.
     """
@@ -52,14 +52,14 @@ def blocks(
     start = True
     while data := stream.read(size):
         block = rest + (data.removeprefix(BOM) if start else data)
-        values, used = _parsed(block, fault, columns, label, final=False)
+        values, used = _parsed(block, fault, columns, labels, final=False)
         rest = block[used:]
         start = False
         if len(rest) > faults.BLOCK_BYTES:
             raise fault.long()
         yield values
     if rest:
-        yield _parsed(rest, fault, columns, label, final=True)[0]
+        yield _parsed(rest, fault, columns, labels, final=True)[0]
 
 
 def record(
@@ -128,15 +128,15 @@ def _field(delimiter: bytes) -> re.Pattern[bytes]:
 
 
 def _parsed(
-    block: bytes, fault: Faults, columns: Sequence[int], label: int | None, final: bool
-) -> tuple[tuple[Points, Labels | None], int]:
+    block: bytes, fault: Faults, columns: Sequence[int], labels: Sequence[int], final: bool
+) -> tuple[tuple[Points, tuple[Labels, ...]], int]:
     """What the whole rows of a block hold, and where they end."""
     delimiter = fault.delimiter.encode()
     used = len(block) if final else max(block.rfind(b"\n"), block.rfind(b"\r")) + 1
     if b'"' not in block:
-        quick = _all_numbers(block[:used], delimiter, len(fault.names)) if label is None else None
+        quick = _all_numbers(block[:used], delimiter, len(fault.names)) if not labels else None
         if quick is not None:
-            return (quick[:, list(columns)], None), used
+            return (quick[:, list(columns)], ()), used
         cells = _split(block[:used], delimiter, fault)
     else:
         cells, used = _unquoted(block, delimiter, fault, final)
@@ -144,7 +144,7 @@ def _parsed(
     numbers = np.empty((len(cells) // width, len(columns)))
     for place, column in enumerate(columns):
         numbers[:, place] = _numbers(cells[column::width], column, fault)
-    return (numbers, None if label is None else _labels(cells[label::width], label, fault)), used
+    return (numbers, tuple(_labels(cells[j::width], j, fault) for j in labels)), used
 
 
 def _all_numbers(block: bytes, delimiter: bytes, width: int) -> Points | None:

@@ -69,7 +69,8 @@ def not_numeric(path: Path | str, what: str) -> str:
     """What to do about a column that holds something else."""
     return (
         f"{path}: {what}, but coordinates are numbers: name the numeric columns "
-        "(columns=[...], --columns A,B)."
+        "(columns=[...], --columns A,B), or say that it holds categories (categories=[...], "
+        "--domain NAME:category)."
     )
 
 

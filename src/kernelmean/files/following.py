@@ -202,7 +202,7 @@ def _never_known(unfinished: str) -> Arrived:
 def _blocks(source: Source, tally: _Tally) -> Iterator[Arrived]:
     """The rows of a file that is whole."""
     first = 0
-    for numbers, _, _ in source.reader.blocks(source.wanted, None):
+    for numbers, _, _ in source.reader.blocks(source.wanted, ()):
         yield from tally.arrived(numbers, partial(_place, source.path, first))
         first += len(numbers)
 

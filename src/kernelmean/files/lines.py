@@ -149,7 +149,7 @@ class _Table(NamedTuple):
         # After an empty line, which is no row, a mark of byte order is what it is here: a fault.
         stream = io.BytesIO(b"\n" + rows if rows.startswith(cells.BOM) else rows)
         try:
-            parts = [found for found, _ in text.rows(stream, self.faults(line), self.columns, None)]
+            parts = [found for found, _ in text.rows(stream, self.faults(line), self.columns, ())]
         except ValueError as error:
             return error
         return np.concatenate(parts)

@@ -30,7 +30,7 @@ class Block(NamedTuple):
     """Some rows of a file."""
 
     numbers: Points  # (m, columns asked for), NaN where a value is missing
-    labels: Labels | None  # (m,) the column of labels, where one was asked for
+    labels: tuple[Labels, ...]  # each (m,), of the columns of labels that were asked for
     done: float  # share of the file that has been read
 
 
@@ -60,7 +60,7 @@ class Reader(Protocol):
     def refused(self, columns: Sequence[str]) -> str | None:
         """The first of the columns that is known to be not numeric, and why."""
 
-    def blocks(self, columns: Sequence[str], label: str | None) -> Iterator[Block]:
+    def blocks(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[Block]:
         """The rows, in order."""
 
 
@@ -105,7 +105,7 @@ class ArrayReader:
         name = next(wrong, None)
         return None if name is None else f"column {name!r} holds {self.others[name].dtype} values"
 
-    def blocks(self, columns: Sequence[str], label: str | None) -> Iterator[Block]:
+    def blocks(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[Block]:
         """Slices of the array."""
         places = {name: j for j, name in enumerate(self.names)}
         inside = [places[name] for name in columns if name not in self.others]
@@ -123,8 +123,8 @@ class ArrayReader:
             ]
             if outside:
                 numbers = np.column_stack([numbers, *outside])
-            labels = None if label is None else self._labels(label, rows)
-            yield Block(numbers, labels, rows.stop / len(self.values))
+            values = tuple(self._labels(name, rows) for name in labels)
+            yield Block(numbers, values, rows.stop / len(self.values))
 
     def _labels(self, name: str, rows: slice) -> Labels:
         return np.asarray(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ import numpy as np
 from kernelmean import _checks, _progress
 from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Points, Vector
-from kernelmean.files.reader import Labels, Reader, refuse_beyond_memory
+from kernelmean.files.reader import ArrayReader, Labels, Reader, refuse_beyond_memory
 from kernelmean.files.transforms import Transform
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]  # (m,)
@@ -72,6 +72,9 @@ class Source:
     keep_na : bool
         Whether rows with missing values are kept, with NaN for them; infinite values are refused
         all the same.
+    levels : mapping of str to tuple
+        The values of the coordinates that hold categories, by name. Such a coordinate is the place
+        of its value among these, from 0; −1 where it is none of them.
 
     See Also
     --------
@@ -97,6 +100,7 @@ class Source:
     given_labels: Labels | None = None  # labels from another file
     drop_na: bool = False
     keep_na: bool = False
+    levels: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"km.read({self.path!r}), {len(self.wanted)} columns"
@@ -276,6 +280,8 @@ class Source:
         -------
         points : ndarray of shape (n, d) or Source
             All points where they take a quarter of the free memory or less, else the source itself.
+            Where some columns hold categories it is a source too, of what is then in memory, since
+            points do not say what their codes mean.
         weights : ndarray of shape (n,) or None
             Their weights.
 
@@ -303,7 +309,13 @@ class Source:
                 return self, self.weights
             batches.append(batch)
         points, weights, _ = _table(batches)
-        return points, weights
+        return (self._of(points) if self.levels else points), weights
+
+    def _of(self, points: Points) -> Source:
+        """The same with its points in memory."""
+        assert self.columns is not None
+        reader = ArrayReader(points, self.columns)
+        return Source(self.path, reader, self.columns, self.columns, levels=self.levels)
 
     @lazy
     def _rows(self) -> int:
@@ -332,13 +344,15 @@ class Source:
         """Blocks as the file has them, and which of their rows are whole."""
         columns = [*self.wanted, *([] if self.weight is None else [self.weight])]
         start = 0
-        for numbers, labels, done in self.reader.blocks(columns, self.label):
+        wanted = [] if self.label is None else [self.label]
+        for numbers, values, done in self.reader.blocks(columns, wanted):
             rows = np.arange(start, start + len(numbers))
             start += len(numbers)
             points, whole = self._coordinates(numbers[:, : len(self.wanted)])
             weights = None if self.weight is None else numbers[:, -1]
             if weights is not None:
                 whole &= np.isfinite(weights)
+            labels = values[0] if values else None
             own = labels if self.given_labels is None else self._labels_at(rows)
             if own is not None:
                 whole &= _present(own)
@@ -348,11 +362,21 @@ class Source:
 
     def _coordinates(self, numbers: Points) -> tuple[Points, Mask]:
         """The transformed numbers, and which rows are whole, or lack values that may be missing."""
-        points = numbers if self.transform is None else self.transform(numbers)
+        points = numbers if self.transform is None else self._transformed(numbers, self.transform)
         usable = np.isfinite(points)
         if self.keep_na:
             usable |= np.isnan(numbers)  # not of the points: log makes NaN of numbers
         return points, np.asarray(usable.all(axis=1))
+
+    def _transformed(self, numbers: Points, transform: Transform) -> Points:
+        """The numbers after a transform, which codes of categories do not undergo."""
+        if not self.levels:
+            return transform(numbers)
+        names = self.wanted if self.columns is None else self.columns
+        plain = [j for j, name in enumerate(names) if name not in self.levels]
+        found = np.array(numbers)
+        found[:, plain] = transform(found[:, plain])
+        return found
 
     def _labels_at(self, rows: IntVector, whole_file: bool = False) -> Labels:
         assert self.given_labels is not None
@@ -404,9 +428,7 @@ def _bytes_on_disk(path: str) -> int:
 def column_values(reader: Reader, name: str) -> Labels:
     """One column of any kind, whole."""
     return _natural(
-        np.concatenate(
-            [block.labels for block in reader.blocks([], name) if block.labels is not None]
-        )
+        np.concatenate([values for block in reader.blocks([], [name]) for values in block.labels])
     )
 
 

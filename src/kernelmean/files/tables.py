@@ -54,29 +54,29 @@ class ArrowReader(ABC):
             None if name is None else f"column {name!r} has the type {self.schema.field(name).type}"
         )
 
-    def blocks(self, columns: Sequence[str], label: str | None) -> Iterator[Block]:
+    def blocks(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[Block]:
         """The record batches as numbers."""
         with _opening(self.path):
-            for batch, done in self.pieces(columns, label):
+            for batch, done in self.pieces(columns, labels):
                 numbers = np.empty((batch.num_rows, len(columns)))
                 for j, name in enumerate(columns):
                     numbers[:, j] = _numbers(batch.column(name))
-                yield Block(numbers, None if label is None else _labels(batch.column(label)), done)
+                yield Block(numbers, tuple(_labels(batch.column(name)) for name in labels), done)
 
     @abstractmethod
-    def pieces(self, columns: Sequence[str], label: str | None) -> Iterator[Piece]:
+    def pieces(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[Piece]:
         """Batches that hold these columns."""
 
 
 class ParquetReader(ArrowReader):
     """Row groups, a part at a time; the files of a folder in the natural order of their names."""
 
-    def pieces(self, columns: Sequence[str], label: str | None) -> Iterator[Piece]:
+    def pieces(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[Piece]:
         """Only the columns asked for are decoded."""
-        wanted = _distinct(columns, label)
+        wanted = list(dict.fromkeys([*columns, *labels]))
         read = 0
         for path in parquet_files(self.path):
-            for batch in _parquet_batches(path, wanted, label):
+            for batch in _parquet_batches(path, wanted, labels):
                 read += batch.num_rows
                 yield Piece(batch, read / max(1, self.count or 0))
         if read != self.count:
@@ -89,9 +89,9 @@ class ParquetReader(ArrowReader):
 class IpcReader(ArrowReader):
     """Feather version 2, which is Arrow's file format, and Arrow's streams."""
 
-    def pieces(self, columns: Sequence[str], label: str | None) -> Iterator[Piece]:
+    def pieces(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[Piece]:
         """Record batch by record batch, from a mapped file."""
-        wanted = _distinct(columns, label)
+        wanted = list(dict.fromkeys([*columns, *labels]))
         with _mapped(self.path) as source:
             _, batches = _ipc_batches(source, self.path)
             for batch, done in batches:
@@ -133,7 +133,7 @@ def unlike(folder: Path, first: Path, other: Path) -> ValueError:
     )
 
 
-def _parquet_batches(path: Path, columns: list[str], label: str | None) -> Iterator[Any]:
+def _parquet_batches(path: Path, columns: list[str], labels: Sequence[str]) -> Iterator[Any]:
     """Record batches, one row group after the other.
 
     pyarrow keeps what it has read of all the row groups it was asked for until the last one: so it
@@ -142,13 +142,12 @@ def _parquet_batches(path: Path, columns: list[str], label: str | None) -> Itera
     many rows are kept so here.
     """
     parquet = need("pyarrow.parquet", f"reading {path}")
-    shared = [] if label is None else [label]
     with _mapped(path) as source:
         footer = parquet.read_metadata(source)
     for group in range(footer.num_row_groups):
         with (
             _mapped(path) as source,
-            parquet.ParquetFile(source, metadata=footer, read_dictionary=shared) as file,
+            parquet.ParquetFile(source, metadata=footer, read_dictionary=list(labels)) as file,
         ):
             yield from file.iter_batches(BLOCK_ROWS, row_groups=[group], columns=columns)
 
@@ -206,10 +205,6 @@ def _ipc_batches(source: Any, path: Path) -> tuple[Any, Iterator[Piece]]:
     source.seek(0)
     stream = ipc.open_stream(source)
     return stream.schema, (Piece(batch, source.tell() / max(1, source.size())) for batch in stream)
-
-
-def _distinct(columns: Sequence[str], label: str | None) -> list[str]:
-    return list(dict.fromkeys([*columns, *([] if label is None else [label])]))
 
 
 def _runs(file: Path) -> list[str]:

@@ -33,7 +33,7 @@ MAX_PYARROW_COLUMNS = 4096
 LINE = re.compile(rb"[^\r\n]+")
 WIDE = (b"\xff\xfe", b"\xfe\xff")  # UTF-16
 
-Parsed = tuple[Points, Labels | None]
+Parsed = tuple[Points, tuple[Labels, ...]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class TextReader:
         """Text says nothing of its types."""
         return None
 
-    def blocks(self, columns: Sequence[str], label: str | None) -> Iterator[Block]:
+    def blocks(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[Block]:
         """Numbers are read as numbers, and labels as text, from the first row on.
 
         So nothing depends on what comes first.
@@ -62,20 +62,22 @@ class TextReader:
         size = max(1, self.path.stat().st_size)
         known = {name: j for j, name in enumerate(self.names)}
         places = [known[name] for name in columns]
-        place = None if label is None else known[label]
+        words = [known[name] for name in labels]
         with _damaged(self.path), self.path.open("rb") as raw:
             stream = decompressed(raw, self.path)
             stream.read(self.offset)
-            for numbers, labels in rows(stream, fault, places, place):
-                yield Block(numbers, labels, raw.tell() / size)
+            for numbers, values in rows(stream, fault, places, words):
+                yield Block(numbers, values, raw.tell() / size)
 
 
 def rows(
-    stream: cells.Stream, fault: Faults, columns: Sequence[int], label: int | None
+    stream: cells.Stream, fault: Faults, columns: Sequence[int], labels: Sequence[int]
 ) -> Iterator[Parsed]:
-    """The numbers of these columns and the values of that one, of text that begins with a row."""
+    """The numbers of these columns and the values of those, of text that begins with a row."""
     parse = _by_arrow if len(fault.names) <= MAX_PYARROW_COLUMNS and has_arrow() else cells.blocks
-    return _to_the_end(parse(_Closed(stream, fault.closing.encode()), fault, columns, label), fault)
+    return _to_the_end(
+        parse(_Closed(stream, fault.closing.encode()), fault, columns, labels), fault
+    )
 
 
 def read_text(path: Path) -> TextReader:
@@ -218,22 +220,21 @@ def _to_the_end(parts: Iterator[Parsed], fault: Faults) -> Iterator[Parsed]:
             if held is not None:
                 yield held
             held = part
-    numbers, labels = held if held is not None else (np.zeros((1, 1)), None)
-    if not np.isnan(numbers[-1]).all() or (labels is not None and labels[-1] is not None):
+    numbers, labels = held if held is not None else (np.zeros((1, 1)), ())
+    if not np.isnan(numbers[-1]).all() or any(values[-1] is not None for values in labels):
         raise fault.unclosed()
-    yield numbers[:-1], None if labels is None else labels[:-1]
+    yield numbers[:-1], tuple(values[:-1] for values in labels)
 
 
 def _by_arrow(
-    stream: Any, fault: Faults, columns: Sequence[int], label: int | None
+    stream: Any, fault: Faults, columns: Sequence[int], labels: Sequence[int]
 ) -> Iterator[Parsed]:
     """The same as ``cells.blocks``, several times as fast."""
     arrow = need("pyarrow", f"reading {fault.path}")
     text = need("pyarrow.csv", f"reading {fault.path}")
     names = list(map(str, range(len(fault.names))))
-    types = {names[j]: arrow.float64() for j in columns} | (
-        {} if label is None else {names[label]: arrow.string()}
-    )
+    types = {names[j]: arrow.float64() for j in columns}
+    types |= {names[j]: arrow.string() for j in labels}
     how = (
         text.ReadOptions(column_names=names, block_size=faults.BLOCK_BYTES),
         text.ParseOptions(delimiter=fault.delimiter, newlines_in_values=True),
@@ -248,12 +249,10 @@ def _by_arrow(
                 numbers[:, place] = (
                     batch.column(names[j]).cast("float64").to_numpy(zero_copy_only=False)
                 )
-            labels = (
-                None
-                if label is None
-                else np.array(batch.column(names[label]).to_pylist(), dtype=object)
+            yield (
+                numbers,
+                tuple(np.array(batch.column(names[j]).to_pylist(), dtype=object) for j in labels),
             )
-            yield numbers, labels
     except arrow.ArrowInvalid as error:
         raise _translated(str(error), fault) from error
 

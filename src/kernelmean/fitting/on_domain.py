@@ -208,7 +208,7 @@ def _log_shares(coordinates: Matrix, smoothing: float) -> Matrix:
     size = w.shape[1]
     if size == 1:
         return np.zeros_like(w)
-    return np.log((1.0 - smoothing) * w + smoothing / (size - 1) * (1.0 - w))
+    return np.asarray(np.log((1.0 - smoothing) * w + smoothing / (size - 1) * (1.0 - w)))
 
 
 def _factor(smoothing: float, size: int) -> float:

@@ -106,7 +106,7 @@ class DomainMean(DensityQuestions):
         spread = self.inner.expansion.atoms.kind
         kind = "centres" if spread is None else f"{spread} atoms"
         size = f"{self.k} {kind} for {self.n_points:.15g} points in {self.dimension} columns"
-        where = words.described(self.domain, self.columns) or "any numbers"
+        where = words.sentence(self.domain, self.columns)
         stop = "" if self.stop_reason is None else f", {self.selection}, stop: {self.stop_reason}"
         return f"DomainMean({size}, {where}, {self.kernel}, space={self.space!r}{stop})"
 

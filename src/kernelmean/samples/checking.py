@@ -49,6 +49,7 @@ def lies_elsewhere(X: object, engine: str | Engine = "cpu") -> bool:
 
 
 def _check_here(X: ArrayLike, engine: str | Engine, name: str, columns: int | None) -> Sample:
+    _checks.refuse_codes(X, name)
     if _checks.is_streamed(X):
         from kernelmean.samples.files import FileSample  # brings Numba, which others do without
 

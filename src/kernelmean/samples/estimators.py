@@ -111,6 +111,7 @@ def _placed(estimator: Any, X: Points) -> Sample:
 
 def _points(estimator: Any, X: ArrayLike, *, reset: bool, least: int = 1) -> Points:
     """An array of finite numbers, with its columns recorded or compared by scikit-learn."""
+    _checks.refuse_codes(X)
     names = X.columns if _checks.is_batched(X) else None
     if names is not None and not reset and hasattr(estimator, "feature_names_in_"):
         _require_names(estimator, names)

@@ -123,8 +123,11 @@ def probability(
     low, high = np.array(list(asking.intervals.values())).T
     group = domain.group.of(coordinates)
     # A period begins where its interval does, so that images lie about all of it.
-    lower = np.where(group.periodic, low, group.lower)
-    upper = np.where(group.periodic, low + group.widths, group.upper)
+    turns = group.periodic
+    lower = np.array(group.lower)
+    upper = np.array(group.upper)
+    lower[turns] = low[turns]
+    upper[turns] = low[turns] + group.widths[turns]
     found = products.unfolded(coordinates, replace(group, lower=lower, upper=upper))
     mixture = replace(found.mixture, weights=weights[found.owner])
     box = boxes.Box(np.arange(len(coordinates)), low, high)
