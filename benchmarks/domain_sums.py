@@ -154,9 +154,7 @@ def sphere() -> Iterator[Row]:
 def places(u: np.ndarray) -> np.ndarray:
     """Longitude and latitude in degrees of unit vectors."""
     level = np.hypot(u[:, 0], u[:, 1])
-    return np.degrees(
-        np.column_stack([np.arctan2(u[:, 1], u[:, 0]), np.arctan2(u[:, 2], level)])
-    )
+    return np.degrees(np.column_stack([np.arctan2(u[:, 1], u[:, 0]), np.arctan2(u[:, 2], level)]))
 
 
 def _over_the_globe(density: km.SparseKDE) -> float:
@@ -197,9 +195,7 @@ def against_statsmodels(n: int = ROWS, rules: tuple[str, ...] = ("normal_referen
 
 def as_ours(bandwidths: np.ndarray, rows: np.ndarray) -> km.SparseKDE:
     """The density that statsmodels has with these bandwidths of "ccuu"."""
-    domain = {
-        t: km.Categorical(smoothing=float(bandwidths[t])) for t in (2, 3)
-    }
+    domain = {t: km.Categorical(smoothing=float(bandwidths[t])) for t in (2, 3)}
     return km.SparseKDE(
         domain=domain, bandwidth=1.0, scale=np.diag(1.0 / bandwidths[:2]), sparse=False
     ).fit(rows)

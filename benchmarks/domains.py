@@ -84,9 +84,7 @@ def speed(n: int = MANY, repeats: int = REPEATS) -> Iterator[Row]:
     rows = many_rows(n)
     domains = {"with": {0: (0.0, None), 1: km.Periodic(24.0)}, "without": None}
     for name, settings in SPEEDS.items():
-        best = {
-            (who, what): float("inf") for who in domains for what in ("fit", "score")
-        }
+        best = {(who, what): float("inf") for who in domains for what in ("fit", "score")}
         atoms = {}
         for _ in range(repeats):
             for who, domain in domains.items():

@@ -100,7 +100,11 @@ def _earthquakes() -> Iterator[Row]:
     for name, settings in (("default", {}), ("copy", {"target": "kde"})):
         for words, columns, bounds in (
             ("place", ["longitude", "latitude"], {}),
-            ("place, depth, magnitude", list(frame), {"depth": (0, None), "magnitude": (5.75, None)}),
+            (
+                "place, depth, magnitude",
+                list(frame),
+                {"depth": (0, None), "magnitude": (5.75, None)},
+            ),
         ):
             density = km.SparseKDE(domain=GLOBE | bounds, random_state=0, **settings)
             own = density.fit(train[columns]).score_samples(test[columns])
