@@ -6,6 +6,7 @@ import math
 import numbers
 import os
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -40,15 +41,26 @@ def points(X: ArrayLike, name: str = "X", columns: int | None = None) -> Points:
     return _finite(_float64(A, name), name)
 
 
-def incomplete_points(X: ArrayLike, name: str, columns: int) -> Points:
-    """(n, d) numbers in which NaN stands for what is missing."""
+def incomplete_points(X: Any, name: str, columns: int) -> Points:
+    """(n, d) numbers in which NaN stands for what is missing: NaN, None, NA, nothing in a file."""
+    if hasattr(X, "keep_na"):  # a file, whose gaps are refused unless they are asked for
+        X = replace(X, keep_na=not X.drop_na)
     A = _array(X, name)
     table_shape(A.shape, name, columns)
+    if A.dtype.kind == "O":
+        A = np.array([np.nan if _is_nothing(v) else v for v in A.ravel()], object).reshape(A.shape)
     found = _float64(A, name)
     known = found[~np.isnan(found)]
     if len(known):
         _finite(known, name)
     return found
+
+
+def _is_nothing(value: Any) -> bool:
+    """Whether it is None, or pandas' NA, which does not even know whether it differs from NA."""
+    if isinstance(value, numbers.Real):
+        return False
+    return value is None or (value != value) is value  # noqa: PLR0124
 
 
 def odd_column(X: object) -> str | None:

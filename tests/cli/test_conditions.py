@@ -37,9 +37,6 @@ def assigned(*texts, labels=XYZ):
         ("y>1, 0<x , x<2, x<3", {1: (1, INF), 0: (0, 2)}),
         ("-inf<x<Infinity", {0: (-INF, INF)}),
         ("x>=1,x<=1", {0: (1, 1)}),
-        ("1<2", {1: (-INF, 2)}),  # a column is looked for first, ...
-        ("0<1<2", {1: (0, 2)}),  # ... and in the middle of two signs
-        ("0.5<1", {1: (0.5, INF)}),
     ],
 )
 def test_bounds_are_read_in_either_direction(text, expected):
@@ -66,6 +63,21 @@ def test_a_name_in_quotes_is_that_name_only():
     labels = ("x ", "x", "")
     assert conditions.columns("--columns", '"x","x ",""', labels) == [1, 0, 2]
     assert conditions.columns("--columns", "x,2", labels) == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1<2", {1: (-INF, 2)}),  # a column is looked for first, ...
+        ("0<1<2", {1: (0, 2)}),  # ... and in the middle of two signs
+        ("0.5<1", {1: (0.5, INF)}),
+        ("0<x1<2,x0>1", {1: (0, 2), 0: (1, INF)}),
+    ],
+)
+def test_columns_without_names_are_compared_by_position(text, expected):
+    assert bounds(text, ("0", "1", "2")) == expected
+    with pytest.raises(ValueError, match="'a', 'b', 'c'"):
+        bounds(text, ("a", "b", "c"))
 
 
 def test_a_name_counts_before_a_position():

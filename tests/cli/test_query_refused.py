@@ -15,7 +15,11 @@ REFUSED = [
     ("signed.km", "signed.km holds a kernel mean that is no density"),
     ("signed.km --entropy", "fit without --signed."),
     # other kernels
-    ("laplacian.km", "--quantiles needs a Gaussian kernel, not Laplacian(scale="),
+    (
+        "laplacian.km",
+        "the summary, which is shown where nothing is asked, needs a Gaussian kernel, not Laplac",
+    ),
+    ("laplacian.km --quantiles 0.5", "--quantiles needs a Gaussian kernel, not Laplacian(scale="),
     ("laplacian.km --given x=1 --entropy", "--given needs a Gaussian kernel"),
     ("laplacian.km --columns x --entropy", "--columns needs a Gaussian kernel"),
     ("laplacian.km --cdf x=1", "--cdf needs a Gaussian kernel"),

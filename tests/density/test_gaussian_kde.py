@@ -259,6 +259,53 @@ def test_another_data_set_discards_it_too(no_exact_calls):
     np.testing.assert_allclose(kde(X + 5.0), values, rtol=1e-2)
 
 
+def test_logarithms_are_exact_unless_an_error_is_asked_for(no_exact_calls):
+    X, _ = data(2, 3000)
+    far = np.concatenate([X, X.mean(axis=1, keepdims=True) + 20.0], axis=1)
+    exact = scipy.stats.gaussian_kde(X).logpdf(far)
+    kde = km.gaussian_kde(X)
+    kde(X)
+    np.testing.assert_allclose(kde.logpdf(far), exact, rtol=1e-10)
+    assert (kde.method, kde.relative_error) == ("exact", 0.0)
+    asked = km.gaussian_kde(X, error=1e-3)
+    asked.logpdf(far)
+    assert asked.method == "sparse"
+    assert km.gaussian_kde(X, error=kde.error).error == kde.marginal(0).error == "auto"
+
+
+@pytest.mark.parametrize("name", ["error", "engine"])
+def test_another_error_or_engine_discards_it_too(no_exact_calls, name):
+    X, _ = data(2, 3000)
+    kde = km.gaussian_kde(X)
+    kde(X)
+    first = kde.sparse_
+    setattr(kde, name, {"error": 1e-2, "engine": "naive"}[name])
+    assert kde.method == "exact"
+    kde(X)
+    assert kde.sparse_ is not first
+    assert (kde.sparse_.k < first.k) == (name == "error")
+    assert kde.sparse_.engine == ("naive" if name == "engine" else first.engine)
+
+
+def test_the_points_are_a_copy():
+    X, w = data(2)
+    given = X.copy()
+    kde = km.gaussian_kde(given, weights=w)
+    expected = scipy.stats.gaussian_kde(X, 0.4, w)(X)
+    given += 5.0
+    kde.set_bandwidth(0.4)
+    np.testing.assert_allclose(kde(X), expected, rtol=1e-10)
+
+
+def test_intervals_keep_their_digits_in_both_tails():
+    kde = km.gaussian_kde([-1.0, 0.0, 1.0], 0.5)
+    for low, high in ((8.0, 9.0), (9.0, np.inf), (12.0, 13.0)):
+        below = kde.integrate_box_1d(-high, -low)
+        assert below > 0.0
+        assert kde.integrate_box_1d(low, high) == pytest.approx(below, rel=1e-12, abs=0.0)
+        assert kde.integrate_box_1d(high, low) == -kde.integrate_box_1d(low, high)
+
+
 @pytest.mark.parametrize("error", [None, 0])
 def test_without_an_error_every_call_is_exact(no_exact_calls, error):
     X, _ = data(2, 2000)

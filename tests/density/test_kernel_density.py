@@ -397,7 +397,7 @@ def test_other_metrics_are_refused_in_one_sentence(metric, parameters):
 @pytest.mark.parametrize(
     ("options", "wrong", "match"),
     [
-        ({"error": 0.0}, ValueError, "error"),
+        ({"error": -0.1}, ValueError, "error"),
         ({"error": 1.0}, ValueError, "error"),
         ({"error": "small"}, ValueError, "error"),
         ({"engine": "steam"}, ValueError, "engine"),
@@ -430,12 +430,21 @@ def test_bad_samples_are_refused(X, w, match):
         km.KernelDensity().fit(X, sample_weight=w)
 
 
+def test_no_points_may_be_drawn():
+    assert km.KernelDensity().fit(cloud(5, 2)).sample(0).shape == (0, 2)
+    assert km.KernelDensity(error=0.1, random_state=0).fit(cloud(50, 2)).sample(0).shape == (0, 2)
+
+
+def test_an_error_of_nothing_keeps_every_row():
+    assert km.KernelDensity(error=0.0).fit(cloud(50, 2)).mean_.k == 50
+
+
 def test_bad_queries_and_sizes_are_refused():
     fitted = km.KernelDensity().fit(cloud(5, 2))
     with pytest.raises(ValueError, match="2 features"):
         fitted.score_samples(cloud(5, 3))
     with pytest.raises(ValueError, match="n_samples"):
-        fitted.sample(0)
+        fitted.sample(-1)
     with pytest.raises(TypeError, match="n_samples"):
         fitted.sample(2.5)
 

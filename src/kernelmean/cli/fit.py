@@ -175,7 +175,7 @@ def _signed(task: Task) -> SparseKernelMean:
 
 def _certificate(mean: SparseKernelMean, task: Task, seed: int) -> Certificate | None:
     """The measured error; None where the density is a copy of no kernel mean, or on a domain."""
-    from kernelmean.density.likelihood import is_by_likelihood
+    from kernelmean.mean.value import is_by_likelihood
 
     if domains.is_on_domain(mean) or is_by_likelihood(mean):
         return None

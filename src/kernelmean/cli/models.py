@@ -60,7 +60,7 @@ def _on_domain(mean: Any) -> dict[str, Any]:
 
 def _target(mean: SparseKernelMean) -> str | None:
     """What a density was fitted to be near to."""
-    from kernelmean.density.likelihood import is_by_likelihood
+    from kernelmean.mean.value import is_by_likelihood
 
     if not mean.is_density:
         return None

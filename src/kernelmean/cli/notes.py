@@ -41,7 +41,7 @@ def one_width_for_all(mean: SparseKernelMean, bandwidth: str) -> bool:
 
     Those of covariances that were fitted by likelihood share none, unless a least width was given.
     """
-    from kernelmean.density.likelihood import is_by_likelihood
+    from kernelmean.mean.value import is_by_likelihood
 
     fitted = is_by_likelihood(mean) and mean.expansion.atoms.kind == "full"
     return mean.scale is None and not (fitted and bandwidth == "auto")

@@ -95,9 +95,10 @@ def command(
     """Ask a density: quantiles, probabilities, conditionals, regions, peaks, rows drawn from it.
 
     Without a question: mean, standard deviation and quantiles of every column. Columns go by name,
-    or by their position in the model from 0. <, <=, > and >= may be chained, and a comma means
-    "and". Values are in the units of the file that was fitted; means, deviations, entropy and
-    densities are those after the transform of the model, if it has one.
+    or by their position in the model from 0, in --probability only where there are no names. <, <=,
+    > and >= may be chained, and a comma means "and". Values are in the units of the file that was
+    fitted; means, deviations, entropy and densities are those after the transform of the model, if
+    it has one.
 
     \b
     Examples:
@@ -115,7 +116,7 @@ def command(
     asks = any((cdf, probability, entropy, hdr is not None, modes, sample, save))
     levels = _levels(quantiles, by_default=not asks)
     mean = _density(model)
-    _refuse_other_kernels(mean, given, columns, levels, cdf, probability)
+    _refuse_other_kernels(mean, given, columns, quantiles, cdf, probability, bool(levels))
     asked = AskedDensity.of(mean, seed)
     if given:
         asked = asked.where(given)
@@ -171,17 +172,19 @@ def _refuse_other_kernels(
     mean: SparseKernelMean,
     given: list[str] | None,
     columns: str | None,
-    levels: list[float],
+    quantiles: str | None,
     cdf: list[str] | None,
     probability: list[str] | None,
+    summary: bool,
 ) -> None:
     """A ValueError for questions that only mixtures of Gaussians answer."""
     needed = {
         "--given": given,
         "--columns": columns,
-        "--quantiles": levels,
+        "--quantiles": quantiles,
         "--cdf": cdf,
         "--probability": probability,
+        "the summary, which is shown where nothing is asked,": summary,
     }
     option = next((name for name, value in needed.items() if value), None)
     if option is not None and not mean.kernel.traits.spreads:

@@ -39,7 +39,8 @@ class BandwidthFactor:
     log_det: float  # log |2πh²Σ|
 
     def _set_data(self, dataset: ArrayLike, weights: ArrayLike | None) -> None:
-        self.dataset = np.atleast_2d(np.asarray(dataset))
+        # A copy: the points are read again when they are summed, and when the bandwidth changes.
+        self.dataset = np.atleast_2d(np.array(dataset))
         if not self.dataset.size > 1:
             raise ValueError("`dataset` input should have multiple elements.")
         if self.dataset.ndim > 2:

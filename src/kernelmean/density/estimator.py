@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.base import BaseEstimator, DensityMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,7 +21,6 @@ from kernelmean.density.fitting import (
     like,
     memory_of,
 )
-from kernelmean.density.likelihood import is_by_likelihood
 from kernelmean.density.mixture import gaussian_mixture, mean_log_density
 from kernelmean.density.on_domain import fit_on_domain
 from kernelmean.density.quantiles import evenly_spread_rows, log_quantiles
@@ -34,7 +33,7 @@ from kernelmean.mean.loading import load_mean
 from kernelmean.mean.on_domain import DomainMean
 from kernelmean.mean.questions.answers import Answers
 from kernelmean.mean.questions.methods import DensityQuestions
-from kernelmean.mean.value import SparseKernelMean
+from kernelmean.mean.value import SparseKernelMean, is_by_likelihood
 from kernelmean.samples import ArraySample, Sample, WeightedSample, coded, estimators
 from kernelmean.samples.coded import CodedSample
 
@@ -395,10 +394,10 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
         X : array-like of shape (q, d)
             The points, one per row.
         missing : {'error', 'marginal'}, default='error'
-            What to do with NaN: refuse it, or take the marginal density of the columns that a row
-            has, which is log f = 0 where it has none. The latter needs a Gaussian kernel, and is a
-            density in as many dimensions as the row has values: compare such rows with others that
-            miss the same columns.
+            What to do with NaN, None or NA, and with nothing in a file: refuse it, or take the
+            marginal density of the columns that a row has, which is log f = 0 where it has none.
+            The latter needs a Gaussian kernel, and is a density in as many dimensions as the row
+            has values: compare such rows with others that miss the same columns.
 
         Returns
         -------
@@ -629,7 +628,8 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
         """A fitted estimator of a part of this density."""
         part: Density = self.mean_._again(mean, names)
         by_likelihood = self.target_ == "likelihood"
-        fitted = type(self)(
+        fitted: Self = clone(self)  # of which a subclass may have parameters of its own
+        settings = SparseKDE(
             kernel=part.kernel,
             scale=part.scale,
             k="auto" if by_likelihood or not self.sparse else part.k,
@@ -640,6 +640,7 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
             engine=self.engine,
             random_state=self.random_state,
         )
+        fitted.__dict__.update(settings.__dict__)
         fitted.n_features_in_ = part.dimension
         if names is not None:
             fitted.feature_names_in_ = np.array(names, dtype=object)

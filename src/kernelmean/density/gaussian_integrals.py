@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
 
 from kernelmean._types import ArrayLike, Vector
 from kernelmean.density.gaussian_values import GaussianValues
 from kernelmean.density.sparse_copy import blurred
+from kernelmean.mean.questions.boxes import between
 
 # Points up to which SciPy integrates each Gaussian over a box in a second: with a closed form, or,
 # in three dimensions and more, by a lattice.
@@ -137,10 +137,10 @@ class GaussianIntegrals(GaussianValues):
             raise ValueError("integrate_box_1d() only handles 1D pdfs")
         self._note("exact")
         width = np.sqrt(self.covariance[0, 0])
-        points = self.dataset[0]
-        # Σ_j w_j [Φ((high − x_j)/s) − Φ((low − x_j)/s)]
-        inside = ndtr((high - points) / width) - ndtr((low - points) / width)
-        return np.dot(self.weights, inside)
+        # Σ_j w_j [Φ((high − x_j)/s) − Φ((low − x_j)/s)], and ∫ from a to b is −∫ from b to a
+        sign = -1.0 if low > high else 1.0
+        ends = ((end - self.dataset[0]) / width for end in sorted((low, high)))
+        return sign * np.dot(self.weights, between(*ends))
 
     def integrate_box(
         self,
@@ -190,7 +190,7 @@ class GaussianIntegrals(GaussianValues):
             return self.integrate_box_1d(low[0], high[0])
         if self.n <= (BOX_POINTS if self.d == 2 else BOX_POINTS_BY_LATTICE):
             return self._box_by_scipy(low, high, maxpts, rng)
-        density = self._sparse_or_full(large=bool(self.error))
+        density = self._sparse_or_full(large=self._allowed_error > 0.0)
         # ∫ from a to b is −∫ from b to a, in every coordinate.
         sign = (-1.0) ** np.count_nonzero(low > high)
         ends = np.minimum(low, high), np.maximum(low, high)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +31,10 @@ class gaussian_kde(GaussianIntegrals):  # noqa: N801 - SciPy's name
         itself, or a function of this object. None is "scott".
     weights : array-like of shape (n,) or None, default=None
         Nonnegative weights of the points.
-    error : float or None, default=1e-3
+    error : float, 'auto' or None, default='auto'
         The relative error ‖f − f̃‖/‖f‖ in L2 that a sparse density f̃ may have. None or 0: f itself
-        is always summed.
+        is always summed. "auto" is 1e-3 for values and integrals of f, and sums f itself for its
+        logarithm, which may be far off where f is small.
     engine : {'cpu', 'gpu', 'auto', 'naive'} or Engine, default='cpu'
         What computes.
     random_state : int, RandomState instance, numpy.random.Generator or None, default=0
@@ -43,7 +44,7 @@ class gaussian_kde(GaussianIntegrals):  # noqa: N801 - SciPy's name
     Attributes
     ----------
     dataset : ndarray of shape (d, n)
-        The points. They are read once; :meth:`set_bandwidth` does not read them again.
+        The points, as a copy: changing the array that was given changes nothing here.
     d : int
         The number of dimensions.
     n : int
@@ -74,7 +75,8 @@ class gaussian_kde(GaussianIntegrals):  # noqa: N801 - SciPy's name
     tell what was done.
 
     The error is one in L2: it is small where the density is high. Far out in the tails a sparse
-    density may be off by any factor, and so may its logarithm: use ``error=None`` for those.
+    density may be off by any factor: use ``error=None`` for those. :meth:`logpdf` sums every point
+    unless ``error`` is given as a number; then so may be its values.
 
     Unlike SciPy's, a factor that is not positive and complex data are refused at once.
 
@@ -95,11 +97,12 @@ class gaussian_kde(GaussianIntegrals):  # noqa: N801 - SciPy's name
         bw_method: BandwidthMethod = None,
         weights: ArrayLike | None = None,
         *,
-        error: float | None = 1e-3,
+        error: float | Literal["auto"] | None = "auto",
         engine: str | Engine = "cpu",
         random_state: RandomState = 0,
     ) -> None:
-        if error is not None and _checks.number(error, "error", least=0.0) >= 1.0:
+        given = error is not None and error != "auto"
+        if given and _checks.number(error, "error", least=0.0) >= 1.0:
             raise ValueError(f"error is relative and so below 1, got {error!r}.")
         engines.open(engine)
         self.error = error

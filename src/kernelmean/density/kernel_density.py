@@ -50,7 +50,8 @@ class KernelDensity(DensityMixin, BaseEstimator):  # type: ignore[misc]
         ``{"p": 2}`` for "minkowski", or nothing.
     error : float or None, default=None
         A relative error in L2 that a sparse copy is to reach on as few centres as do, as in
-        ``SparseKDE(target="kde", scale=None, error=...)``. None keeps every row.
+        ``SparseKDE(target="kde", scale=None, error=...)``. None or 0
+        keeps every row.
     engine : {'cpu', 'gpu', 'cluster', 'auto', 'naive'} or Engine, default='cpu'
         What computes; threads are the engine's.
     random_state : int, RandomState instance, numpy.random.Generator or None, default=None
@@ -171,9 +172,9 @@ class KernelDensity(DensityMixin, BaseEstimator):  # type: ignore[misc]
         sample = estimators.weighted_sample(self, X, sample_weight)
         width = sklearn_parameters.length(self.bandwidth, sample.total, self.n_features_in_)
         settings = FitSettings.density(
-            kernel=self.kernel, bandwidth=width, error=self.error, engine=self.engine
+            kernel=self.kernel, bandwidth=width, error=self.error or None, engine=self.engine
         )
-        if self.error is None:
+        if not self.error:
             fitted: Density = full_mean(sample, settings)
         else:
             # Called from here, so that its warnings point to the line that called fit.

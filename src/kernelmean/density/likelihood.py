@@ -23,17 +23,14 @@ from kernelmean.fitting.spreads import kinds
 from kernelmean.kernels import Gaussian, Kernel, SpreadKind
 from kernelmean.mean import scaling
 from kernelmean.mean.covariances import without
-from kernelmean.mean.expansion import AnyMean
 from kernelmean.mean.loaded import LoadedSample
-from kernelmean.mean.on_domain import DomainMean
-from kernelmean.mean.value import SparseKernelMean
+from kernelmean.mean.value import LIKELIHOOD, SparseKernelMean
 from kernelmean.mixtures import Gaussians, Limits, Rows, likeliest
 from kernelmean.mixtures.gaussians import feature_count
 from kernelmean.mixtures.novelty import novelty, without_gross
 from kernelmean.mixtures.rows import drawn
 from kernelmean.samples import WeightedSample
 
-SELECTION = "likelihood"  # what the mean says of how its centres were found
 MAX_SEARCH_ROWS = 20_000  # on which the number of components is searched for
 # Rows × components × features in a step of EM on all rows: less than half a second on two cores.
 MAX_LAST_WORK = 4e9
@@ -54,15 +51,6 @@ def fit_by_likelihood(
     rule = limited.stopping(size)
     kind = spread_kind(limited, sample.sample.dimension, rule.limit)
     return LikelihoodFit(data, limited, Limits(rule.k, rule.k_max, kind)).mean(streams)
-
-
-def is_by_likelihood(density: AnyMean | DomainMean) -> bool:
-    """Whether a density was fitted by likelihood, or is a part of one that was."""
-    if isinstance(density, DomainMean):
-        return is_by_likelihood(density.inner)
-    if not isinstance(density, SparseKernelMean) or density.kappa is not None:
-        return False
-    return density.stop_reason != "derived" or density.selection == SELECTION
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +131,7 @@ class LikelihoodFit:
             constraint="simplex",
             solver=self.settings.solver,
             engine=engine_name(self.settings.engine, data),
-            selection=SELECTION,
+            selection=LIKELIHOOD,
             radii=np.full(k, np.inf),
             cover=nearest.cover,
             incoherence=0.0,

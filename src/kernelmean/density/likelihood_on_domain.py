@@ -20,7 +20,6 @@ from kernelmean.bandwidth.resolve import resolve_kernel
 from kernelmean.density.likelihood import (
     LEAST_WIDTH,
     MAX_SEARCH_ROWS,
-    SELECTION,
     most_rows,
     scott,
     spread_kind,
@@ -34,7 +33,7 @@ from kernelmean.kernels import Gaussian, Kernel
 from kernelmean.mean.covariances import without
 from kernelmean.mean.loaded import LoadedSample
 from kernelmean.mean.on_domain import DomainMean
-from kernelmean.mean.value import SparseKernelMean
+from kernelmean.mean.value import LIKELIHOOD, SparseKernelMean
 from kernelmean.mixtures import Layout, Limits, ProductFamily, ProductMixture, Rows, likeliest_of
 from kernelmean.mixtures.rows import evenly_spread
 from kernelmean.samples.coded import CodedSample
@@ -184,7 +183,7 @@ class LikelihoodOnDomain:
             constraint="simplex",
             solver=self.settings.solver,
             engine=engine_name(self.settings.engine, data),
-            selection=SELECTION,
+            selection=LIKELIHOOD,
             radii=np.full(k, np.inf),
             cover=np.nan,
             incoherence=0.0,

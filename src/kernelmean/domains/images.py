@@ -18,8 +18,8 @@ from scipy.special import log_ndtr
 
 from kernelmean._types import IntVector, Points, Vector
 
-REACH = 12.0  # standard deviations beyond which a component is nothing: e^{−72} of its peak
-NEGLIGIBLE = 1e-20  # of the mass of a component, in D
+REACH = 9.0  # standard deviations beyond which a component is nothing: e^{−40} of its peak
+NEGLIGIBLE = 1e-18  # of the mass of a component, in D
 
 
 class Images(NamedTuple):

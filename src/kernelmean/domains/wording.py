@@ -28,14 +28,17 @@ class Form(NamedTuple):
     words: frozenset[str] = frozenset()  # known words that are neither columns nor numbers
     marks: str = "[<>=≤≥]+"  # what stands between words
     lack: str = "neither a column nor a number"  # what is said of a word that is unknown
+    positions: bool = True  # whether a number may be the position of a column with a name
 
 
 NAME = Form("", "", "x", lack="no column")
-# x<2, 0<x or 0<x<2. A column is looked for first, since a number may be the position of one.
+# x<2, 0<x or 0<x<2. A column is looked for first, since a number may be the position of one; but
+# 1<2 would be that for none but him who knows it: positions are for columns without names.
 RANGE = Form(
     rf"(?:(?P<first>{NUMBER})\s*(?P<left>{SIGN})\s*)??",
     rf"(?(left)|(?=\s*(?:{SIGN})))(?:\s*(?P<right>{SIGN})\s*(?P<last>{NUMBER}))?",
     "x<2 or 0<x<2",
+    positions=False,
 )
 
 
@@ -43,7 +46,7 @@ def parts(
     option: str, text: str, labels: Sequence[str], form: Form
 ) -> Iterator[tuple[int, re.Match[str]]]:
     """The column of each part between commas, and the part; a ValueError where one has no sense."""
-    known_spellings = spellings(labels)
+    known_spellings = spellings(labels, positions=form.positions)
     names = alternatives(known_spellings)
     pattern = re.compile(rf"\s*{form.before}(?P<column>{names}){form.behind}\s*(?P<end>,|\Z)")
     start = 0
@@ -58,14 +61,21 @@ def parts(
         start = part.end()
 
 
-def spellings(labels: Sequence[str]) -> dict[str, int]:
-    """How columns may be written: by name, by name in quotes, or by position."""
+def spellings(labels: Sequence[str], *, positions: bool = True) -> dict[str, int]:
+    """How columns may be written: by name, by name in quotes, or by position.
+
+    Columns without names have positions only, written 0 or x0.
+    """
     found: dict[str, int] = {}
     for t, label in enumerate(labels):
         for spelling in filter(None, (label.strip(), f'"{label}"')):
             found.setdefault(spelling, t)
+    unnamed = list(labels) == [str(t) for t in range(len(labels))]
     for t in range(len(labels)):  # a name counts before a position
-        found.setdefault(str(t), t)
+        if unnamed:
+            found[f"x{t}"] = t  # as in the rows of --sample
+        elif positions:
+            found.setdefault(str(t), t)
     return found
 
 

@@ -1,7 +1,8 @@
-"""Densities by likelihood as one: their atoms side by side, and fewer where they are too many.
+"""Densities near to no kernel mean as one: atoms side by side, and fewer where they are too many.
 
-They approximate no kernel mean, so there is no L2 error for a merge to keep small, and in many
-dimensions no inner product of such narrow and such wide atoms that would fit a float.
+They are fitted by likelihood, or parts of others, so there is no L2 error for a merge to keep
+small, and in many dimensions no inner product of such narrow and such wide atoms that would fit a
+float.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from kernelmean._types import IntVector, Vector
+from kernelmean._types import IntVector, StopReason, Vector
 from kernelmean.engines import Engine
 from kernelmean.kernels import Atoms
 from kernelmean.kernels.atoms import merged
@@ -21,7 +22,9 @@ from kernelmean.selection.kmeans import lloyd
 LLOYD_ITERATIONS = 5
 
 
-def side_by_side(union: KernelMean, limit: int, engine: Engine) -> SparseKernelMean:
+def side_by_side(
+    union: KernelMean, limit: int, engine: Engine, reason: StopReason
+) -> SparseKernelMean:
     """All atoms by weight, or as many as allowed.
 
     Groups of atoms near one another then become one each, with the mass, the mean and the
@@ -48,7 +51,7 @@ def side_by_side(union: KernelMean, limit: int, engine: Engine) -> SparseKernelM
         kappa=None,
         indicator=None,
         jitter=0.0,
-        stop_reason="likelihood",
+        stop_reason=reason,
         n_points=union.n_points,
         constraint="simplex",
         engine=union.engine,

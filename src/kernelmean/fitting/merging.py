@@ -27,7 +27,7 @@ from kernelmean.linalg.pursuit import GreedyPursuit
 from kernelmean.mean import scaling
 from kernelmean.mean.compare import expansions
 from kernelmean.mean.expansion import KernelMean
-from kernelmean.mean.value import SparseKernelMean
+from kernelmean.mean.value import SparseKernelMean, is_by_likelihood
 from kernelmean.selection import KCenter, Listed
 from kernelmean.selection.auto import Selected
 from kernelmean.selection.kmeans import OffData
@@ -98,7 +98,8 @@ def merge(
     limit = default_limit(union.n_points) if k is None else _checks.count(k, "k")
     engine = engines.precise(engines.open(union.engine))
     if all(mean.kappa is None for mean in means):
-        return side_by_side(union, limit, engine)
+        reason: StopReason = "likelihood" if any(map(is_by_likelihood, means)) else "derived"
+        return side_by_side(union, limit, engine, reason)
     cloud = engine.load(union.mapped_centers)
     radial = union.kernel.radial(union.dimension, union.space)
     if union.spreads is None:

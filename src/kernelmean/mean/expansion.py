@@ -144,8 +144,9 @@ class KernelMean(DensityQuestions):
         Q : array-like of shape (q, d)
             The query points, one per row.
         missing : {'error', 'marginal'}, default='error'
-            What to do with NaN: refuse it, or take the marginal of the columns that a row has,
-            which is 0 where it has none. The latter needs a Gaussian density.
+            What to do with NaN, None or NA, and with nothing in a file: refuse it, or take the
+            marginal of the columns that a row has, which is 0 where it has none. The latter needs a
+            Gaussian density.
 
         Returns
         -------
@@ -170,9 +171,7 @@ class KernelMean(DensityQuestions):
         """
         self._need_density("log")
         if _checks.choice(missing, "missing", ("error", "marginal")) == "marginal":
-            return log_with_missing(
-                self, _checks.incomplete_points(np.asarray(Q), "Q", self.dimension)
-            )
+            return log_with_missing(self, _checks.incomplete_points(Q, "Q", self.dimension))
         formula = self.kernel.formula(self.dimension)
         return self._over(
             Q,

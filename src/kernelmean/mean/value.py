@@ -55,6 +55,7 @@ ARRAYS = (
 NUMBERS = ("cover", "incoherence", "jitter", "n_points", "nearest_bound")
 LEVELS = np.linspace(0.0, 1.0, 1001)  # of ``log_quantiles``
 PLAIN = ("nested", "merging_error", "estimated_error")  # in headers of later releases alone
+LIKELIHOOD = "likelihood"  # ``selection`` of fits by likelihood
 WORDS = ("space", "selection", "stop_reason", "constraint", "solver")
 
 
@@ -100,7 +101,7 @@ class SparseKernelMean(DensityQuestions):
         Why no further centre was taken; "error": the estimated relative error is at most what was
         asked for, 1 % where centres may have spreads and nothing was;
         "likelihood": rows that were held out asked for no more; "derived": it is a marginal or a
-        conditional of another mean.
+        conditional of another mean, or several merged.
     n_points : float
         The number n of points; for a weighted sample the sum of its weights, or Kish's effective
         size.
@@ -254,8 +255,13 @@ class SparseKernelMean(DensityQuestions):
         -------
         ndarray of shape (q,)
             z(q_1), …, z(q_q). Time O(q·k·d).
+
+        Raises
+        ------
+        ValueError
+            If Q is a frame whose columns have other names, or stand in another order.
         """
-        return self.expansion(Q)
+        return self._named(Q)(Q)
 
     def log(self, Q: ArrayLike | Queries, *, missing: str = "error") -> Vector:
         """The logarithm of z at the query points, without underflow.
@@ -265,8 +271,9 @@ class SparseKernelMean(DensityQuestions):
         Q : array-like of shape (q, d)
             The query points, one per row.
         missing : {'error', 'marginal'}, default='error'
-            What to do with NaN: refuse it, or take the marginal of the columns that a row has,
-            which is 0 where it has none. The latter needs a Gaussian density.
+            What to do with NaN, None or NA, and with nothing in a file: refuse it, or take the
+            marginal of the columns that a row has, which is 0 where it has none. The latter needs a
+            Gaussian density.
 
         Returns
         -------
@@ -276,7 +283,8 @@ class SparseKernelMean(DensityQuestions):
         Raises
         ------
         ValueError
-            If a weight is negative: fit or refit with ``constraint="simplex"``.
+            If a weight is negative: fit or refit with ``constraint="simplex"``. If Q is a frame
+            whose columns have other names, or stand in another order.
 
         See Also
         --------
@@ -290,7 +298,7 @@ class SparseKernelMean(DensityQuestions):
         >>> mean.log([[100.0]]).round(1)
         array([-4901.2])
         """
-        return self.expansion.log(Q, missing=missing)
+        return self._named(Q).log(Q, missing=missing)
 
     def gradient(self, Q: ArrayLike | Queries) -> Points:
         """The gradient ∇z at the query points; a centre adds nothing at its own kink.
@@ -305,6 +313,11 @@ class SparseKernelMean(DensityQuestions):
         ndarray of shape (q, d)
             ∇z(q_1), …, ∇z(q_q). Time O(q·k·d).
 
+        Raises
+        ------
+        ValueError
+            If Q is a frame whose columns have other names, or stand in another order.
+
         See Also
         --------
         log_gradient : The gradient of the logarithm.
@@ -316,7 +329,7 @@ class SparseKernelMean(DensityQuestions):
         >>> abs(mean.gradient([[1.0]])).round(6)
         array([[0.]])
         """
-        return self.expansion.gradient(Q)
+        return self._named(Q).gradient(Q)
 
     def log_gradient(self, Q: ArrayLike | Queries) -> Points:
         """The gradient ∇ log z at the query points, also where z underflows.
@@ -334,7 +347,8 @@ class SparseKernelMean(DensityQuestions):
         Raises
         ------
         ValueError
-            If a weight is negative: fit or refit with ``constraint="simplex"``.
+            If a weight is negative: fit or refit with ``constraint="simplex"``. If Q is a frame
+            whose columns have other names, or stand in another order.
 
         See Also
         --------
@@ -348,7 +362,7 @@ class SparseKernelMean(DensityQuestions):
         >>> mean.log_gradient([[100.0]]).round(1)
         array([[-99.]])
         """
-        return self.expansion.log_gradient(Q)
+        return self._named(Q).log_gradient(Q)
 
     def inner(self, other: AnyMean) -> float:
         """The inner product ⟨z, z′⟩ in the space of both means.
@@ -703,6 +717,11 @@ class SparseKernelMean(DensityQuestions):
 
     # The rest is how the value works inside.
 
+    def _named(self, Q: Any) -> KernelMean:
+        """The expansion, or a ValueError where Q has other columns or another order of them."""
+        self._asked().columns.refuse_other_order(Q, "Q")
+        return self.expansion
+
     def _asked(self) -> Asked:
         return Asked(self.expansion, Columns(self.dimension, self.columns))
 
@@ -711,7 +730,6 @@ class SparseKernelMean(DensityQuestions):
 
         It says that it comes from a fit by likelihood, even where such fits were merged.
         """
-        by_likelihood = self.kappa is None and self.stop_reason != "derived"
         return replace(
             self,
             centers=mean.centers,
@@ -726,7 +744,7 @@ class SparseKernelMean(DensityQuestions):
             incoherence=math.nan,
             kappa=None,
             indicator=None,
-            selection="likelihood" if by_likelihood else self.selection,
+            selection=LIKELIHOOD if is_by_likelihood(self) else self.selection,
             stop_reason="derived",
             center_mass=None,
             nearest_bound=None,
@@ -816,6 +834,7 @@ class SparseKernelMean(DensityQuestions):
 
     def _load(self, X: ArrayLike | Sample, sample_weight: ArrayLike | None) -> LoadedSample:
         """The data in the coordinates of the kernel."""
+        self._asked().columns.refuse_other_order(X, "X")
         checked = samples.check(X, self.engine, "X", self.dimension)
         weighted = WeightedSample.of(checked, _checks.weights(sample_weight, len(checked)))
         count = float(len(weighted)) * self.k
@@ -853,6 +872,17 @@ class SparseKernelMean(DensityQuestions):
             merging_error=None,
             estimated_error=None,
         )
+
+
+def is_by_likelihood(density: Any) -> bool:
+    """Whether a density, or that inside one on a domain, was fitted by likelihood.
+
+    A part of one that was is, too.
+    """
+    density = getattr(density, "inner", density)
+    if not isinstance(density, SparseKernelMean) or density.kappa is not None:
+        return False
+    return density.stop_reason != "derived" or density.selection == LIKELIHOOD
 
 
 def _is_farthest_first(cloud: PointCloud, rows: IntVector) -> bool:

@@ -8,11 +8,10 @@ import numpy as np
 
 from kernelmean import _checks
 from kernelmean._types import ArrayLike, Matrix, Points, Vector
-from kernelmean.density.likelihood import is_by_likelihood
 from kernelmean.mean.covariances import covariances, seen_from_kernel
 from kernelmean.mean.expansion import KernelMean
 from kernelmean.mean.questions.column import Column
-from kernelmean.mean.value import SparseKernelMean
+from kernelmean.mean.value import SparseKernelMean, is_by_likelihood
 
 Mean: TypeAlias = KernelMean | SparseKernelMean
 

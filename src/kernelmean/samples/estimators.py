@@ -65,14 +65,10 @@ def queries(estimator: Any, X: ArrayLike) -> Queries:
 
 def incomplete(estimator: Any, X: ArrayLike) -> Points:
     """Rows to evaluate at, in which NaN stands for what is missing."""
-    with _naming_columns(X):
-        checked: Points = validate_data(
-            estimator, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan"
-        )
-    known = checked[~np.isnan(checked)]
-    if len(known):
-        _checks.within_reach(float(known.min()), float(known.max()), "X")
-    return checked
+    names = _names(X)
+    if names is not None and column_names(estimator) is not None:
+        _require_names(estimator, names)
+    return _checks.incomplete_points(X, "X", estimator.n_features_in_)
 
 
 def sample_and_labels(

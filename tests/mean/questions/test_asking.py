@@ -74,6 +74,55 @@ def test_frames_and_series_go_by_name(fitted, frame):
     )
 
 
+def test_a_row_of_a_frame_goes_by_name(fitted, frame):
+    row = frame.iloc[0]
+    expected = fitted.cdf(row.to_numpy())
+    np.testing.assert_array_equal(fitted.cdf(row), expected)
+    np.testing.assert_array_equal(fitted.cdf(row[["z", "x", "y"]]), expected)
+    with pytest.raises(ValueError, match="each of 3 columns"):
+        fitted.cdf(row[["z", "x"]])
+    places = frame["y"].sort_values()  # of one column: as many rows, whatever they are called
+    np.testing.assert_array_equal(fitted.cdf(places, "y"), fitted.cdf(places.to_numpy(), "y"))
+
+
+def test_series_of_numbered_columns_go_by_number():
+    mean = density("points", None)
+    turned = pd.Series({2: 1.0, 0: -0.5, 1: 0.25})
+    in_order = turned.sort_index().to_numpy()
+    assert mean.probability(upper=turned) == mean.probability(upper=in_order)
+    assert mean.probability(upper=turned[[1]]) == mean.probability(upper={1: 0.25})
+    np.testing.assert_array_equal(mean.cdf(turned), mean.cdf(in_order))
+    np.testing.assert_array_equal(
+        mean.conditional(turned[[2, 0]]).expectation(),
+        mean.conditional({0: -0.5, 2: 1.0}).expectation(),
+    )
+    with pytest.raises(ValueError, match="twice"):
+        mean.conditional(pd.Series([1.0, 2.0], index=[0, 0]))
+
+
+def test_arrays_without_axes_are_numbers():
+    mean = density("points", None)
+    one = np.array(1)
+    assert mean.quantile(0.3, one) == mean.quantile(0.3, 1)
+    np.testing.assert_array_equal(mean.marginal(one).centers, mean.marginal(1).centers)
+    assert mean.probability({one.item(): np.array(0.5)}) == mean.probability({1: 0.5})
+    with pytest.raises(TypeError, match=r"got 1\.5"):
+        mean.marginal(np.array(1.5))
+
+
+def test_a_mean_refuses_frames_in_another_order(frame, tmp_path):
+    km.SparseKDE(k=20, random_state=0).fit(frame).save(tmp_path / "density.km")
+    mean = km.load(tmp_path / "density.km")
+    rows = frame.head(3)
+    for evaluate in (mean, mean.log, mean.gradient, mean.log_gradient):
+        np.testing.assert_array_equal(evaluate(rows), evaluate(rows.to_numpy()))
+        with pytest.raises(ValueError, match="in this order"):
+            evaluate(rows[["z", "x", "y"]])
+    for compare in (mean.certificate, mean.refit):
+        with pytest.raises(ValueError, match="in this order"):
+            compare(frame[["z", "x", "y"]])
+
+
 def test_frames_go_by_position_where_columns_have_no_names(frame):
     mean = density("points", None)
     np.testing.assert_array_equal(mean.cdf(frame), mean.cdf(frame.to_numpy()))
@@ -126,11 +175,39 @@ def test_a_saved_part_has_the_target_of_the_whole(frame, tmp_path, target, batch
     assert loaded.partial_fit(frame[["y"]]).target_ == target
 
 
+class Calm(km.SparseKDE):
+    """A subclass with a parameter of its own, and without those of its parent."""
+
+    def __init__(self, calm=1.0):
+        super().__init__(k=20, random_state=0)
+        self.calm = calm
+
+
+def test_a_part_of_a_subclass_is_of_the_subclass(frame):
+    fitted = Calm(2.0).fit(frame)
+    for part in (fitted.marginal("x"), fitted.conditional({"y": 0.0, "z": 1.0})):
+        assert isinstance(part, Calm)
+        assert part.calm == 2.0
+        assert part.quantile(0.5, "x") == part.mean_.quantile(0.5, "x")
+        assert part.fit(frame[["x"]]).n_features_in_ == 1
+
+
 def test_a_part_of_points_can_be_loaded_and_go_on(frame, tmp_path):
     fitted = km.SparseKDE(k=20, spread=None, random_state=0).fit(frame)
     fitted.marginal(["x", "y"]).save(tmp_path / "part.km")
     loaded = km.SparseKDE.load(tmp_path / "part.km")
     assert loaded.partial_fit(frame[["x", "y"]]).mean_.n_points == 2 * len(frame)
+
+
+@pytest.mark.parametrize("target", ["kde", "likelihood"])
+@pytest.mark.parametrize("k", [None, 10])
+def test_merged_parts_have_the_target_of_the_whole(frame, tmp_path, target, k):
+    fitted = km.SparseKDE(k=30, target=target, bandwidth=0.5, random_state=0).fit(frame)
+    part = fitted.mean_.marginal(["x", "y"])
+    merged = km.merge([part, part], k=k)
+    assert merged.stop_reason == ("likelihood" if target == "likelihood" else "derived")
+    merged.save(tmp_path / "merged.km")
+    assert km.SparseKDE.load(tmp_path / "merged.km").target_ == target
 
 
 @pytest.mark.parametrize("method", ["certificate", "refit"])
@@ -156,6 +233,43 @@ def test_missing_values_of_frames(fitted, frame):
         fitted.score_samples(holes)
     with pytest.raises(ValueError, match="missing"):
         fitted.score_samples(holes, missing="impute")
+
+
+@pytest.mark.parametrize("kind", ["frame", "file"])
+def test_rows_with_gaps_stand_in_the_order_of_the_columns(fitted, frame, tmp_path, kind):
+    holes = frame.iloc[:4].copy()
+    holes.iloc[1, 0] = np.nan
+
+    def given(table):
+        if kind == "frame":
+            return table
+        table.to_csv(tmp_path / "holes.csv", index=False)
+        return km.read(tmp_path / "holes.csv")
+
+    np.testing.assert_array_equal(
+        fitted.score_samples(given(holes), missing="marginal"),
+        fitted.score_samples(holes, missing="marginal"),
+    )
+    for table in (holes, holes.fillna(0.0)):
+        with pytest.raises(ValueError, match="order"):
+            fitted.score_samples(given(table[["z", "x", "y"]]), missing="marginal")
+
+
+def test_gaps_are_what_frames_take_for_them(fitted, frame):
+    holes = frame.iloc[:4].copy()
+    holes.iloc[1, 0] = np.nan
+    expected = fitted.score_samples(holes, missing="marginal")
+    for gap in (None, pd.NA):
+        table = holes.astype(object)
+        table.iloc[1, 0] = gap
+        for ask in (fitted.score_samples, fitted.mean_.log):
+            np.testing.assert_array_equal(ask(table, missing="marginal"), expected)
+            np.testing.assert_array_equal(ask(table.to_numpy(), missing="marginal"), expected)
+    nullable = holes.astype("Float64")
+    np.testing.assert_array_equal(fitted.mean_.log(nullable, missing="marginal"), expected)
+    table.iloc[1, 0] = "nothing"
+    with pytest.raises(TypeError, match="nothing"):
+        fitted.score_samples(table, missing="marginal")
 
 
 def test_an_unfitted_estimator_says_so():
@@ -199,6 +313,8 @@ def test_what_cannot_be_answered_is_said(fitted, call, message):
         lambda f: f.conditional({}),
         lambda f: f.conditional({"x": "big"}),
         lambda f: f.sample(2, given=3.0),
+        lambda f: f.quantile(True),
+        lambda f: f.quantile([True, False]),
     ],
 )
 def test_what_is_no_question_is_a_type_error(fitted, call):
@@ -259,6 +375,8 @@ def test_an_estimate_is_a_float_with_an_error():
     assert json.loads(json.dumps(found)) == 0.123456
     again = pickle.loads(pickle.dumps(found))
     assert (again, again.standard_error) == (found, found.standard_error)
+    with pytest.raises(ValueError, match="negative"):
+        km.Estimate(1.0, -1.0)
 
 
 def test_inputs_are_not_changed(fitted):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.stats import multivariate_normal, norm
 
 import kernelmean as km
@@ -56,7 +57,7 @@ def test_a_smaller_error_is_reached_where_it_is_asked_for():
 def test_standard_errors_are_honest():
     mean = density("full", "turned", d=4)
     lower, upper = np.full(4, -1.0), np.full(4, 3.0)
-    exact = mean.probability(lower, upper, error=1e-8, random_state=99)
+    exact = mean.probability(lower, upper, error=1e-7, random_state=99)
     found = [mean.probability(lower, upper, error=1.0, random_state=s) for s in range(40)]
     z = np.array([(p - exact) / p.standard_error for p in found])
     assert 0.4 < np.sqrt(np.mean(z**2)) < 2.0
@@ -104,10 +105,60 @@ def test_far_boxes_keep_their_digits():
     assert between(np.array([[30.0]]), np.array([[np.inf]]))[0, 0] == pytest.approx(norm.sf(30.0))
 
 
-@pytest.mark.parametrize("bounds", [([10.0, 10.0], [11.0, 11.0]), ([1e6, 1e6], None)])
-def test_correlated_boxes_far_out_have_no_mass(bounds):
-    mean = density("full", "turned", d=2)
-    assert 0.0 <= mean.probability(*bounds, random_state=0) < 1e-6
+def corner(low, high, rho):
+    """P(x ≥ low, y ≥ high) of two standard normal variables with this correlation."""
+    root = np.sqrt(1.0 - rho**2)
+    inner = lambda x: norm.pdf(x) * norm.sf((high - rho * x) / root)  # noqa: E731
+    return quad(inner, low, low + 10.0, epsabs=0.0, epsrel=1e-10, limit=200)[0]
+
+
+def correlated(rho, d=2):
+    A = np.linalg.inv(np.linalg.cholesky((1.0 - rho) * np.eye(d) + rho))
+    return km.kernel_mean(np.zeros((1, d)), kernel=km.Gaussian(1.0), scale=A, space="l2")
+
+
+@pytest.mark.parametrize(
+    ("low", "rho"),
+    [((s, s), 0.5) for s in (3, 5, 7, 7.7)] + [((8, -8), 0.9), ((4, 4), -0.5)],
+)
+def test_correlated_boxes_far_out_keep_their_digits(low, rho):
+    exact = corner(*low, rho)
+    found = correlated(rho).probability(low, random_state=0)
+    assert found == pytest.approx(exact, rel=0.02, abs=0.0)
+    assert abs(found - exact) <= 5.0 * found.standard_error + 1e-12 * exact
+    assert found.standard_error <= 0.01 * exact
+
+
+def test_three_columns_far_out_keep_their_digits():
+    found = correlated(0.5, d=3).probability([10.0] * 3, random_state=0)
+    # By a common factor: x_t = (z + e_t)/√2.
+    inner = lambda z: norm.pdf(z) * norm.sf(10.0 * np.sqrt(2.0) - z) ** 3  # noqa: E731
+    exact = quad(inner, 0.0, 20.0, epsabs=0.0, epsrel=1e-10, limit=200)[0]
+    assert exact == pytest.approx(1.728e-36, rel=1e-3, abs=0.0)
+    assert abs(found - exact) <= 5.0 * found.standard_error <= 0.2 * exact
+
+
+def test_what_is_left_out_counts_as_an_error():
+    """The second component has less in each half-plane alone, and nearly all of their corner."""
+    A = np.linalg.inv(np.linalg.cholesky(np.array([[1.0, 0.9], [0.9, 1.0]])))
+    centers = np.array([[0.0, 0.0], [-5.2, -20.0]])
+    mean = km.KernelMean(centers, np.array([0.5, 0.5]), km.Gaussian(1.0), "l2", A, 2)
+    found = mean.probability({0: 4.0}, {1: -4.0}, random_state=0)
+    exact = 0.5 * norm.sf(9.2)  # in the corner of the first lies e⁻¹⁶⁰
+    assert found < 1e-60
+    assert exact <= found.standard_error <= 1.01 * exact
+
+
+def test_boxes_where_nothing_fits_a_float_have_no_mass():
+    found = density("full", "turned", d=2).probability([1e6, 1e6], random_state=0)
+    assert (found, found.standard_error) == (0.0, 0.0)
+
+
+def test_an_error_out_of_reach_is_said():
+    mean = density("full", "turned")
+    with pytest.warns(RuntimeWarning, match=r"above error=1e-12: the most points, 12 × 32768"):
+        found = mean.probability(LOWER, UPPER, error=1e-12, random_state=0)
+    assert found.standard_error > 1e-12
 
 
 def test_a_thin_covariance_is_integrated_too():
@@ -115,8 +166,9 @@ def test_a_thin_covariance_is_integrated_too():
     A = np.linalg.inv(np.linalg.cholesky(np.array([[1.0, 0.999999], [0.999999, 1.0]])))
     mean = km.kernel_mean(np.zeros((1, 2)), kernel=km.Gaussian(1.0), scale=A, space="l2")
     found = mean.probability([-1.0, -1.0], [1.0, 1.0], random_state=0)
-    assert found == pytest.approx(norm.cdf(1) - norm.cdf(-1), abs=2e-3)
-    assert abs(found - 0.6824) < 1e-3
+    # P(|x| ≤ 1) without where x + s·e leaves, s² = 2(1 − ρ): 2φ(1)·s·E[max(e, 0)], up to s².
+    exact = norm.cdf(1) - norm.cdf(-1) - 2.0 * norm.pdf(1) * np.sqrt(2e-6 / (2.0 * np.pi))
+    assert abs(found - exact) <= 5.0 * found.standard_error + 2e-6
 
 
 def test_results_depend_on_the_seed_alone():

@@ -214,3 +214,9 @@ def test_what_cannot_be_drawn_leaves_no_figure(table, given, message):
     with pytest.raises(ValueError, match=message):
         from_data(table, **given)
     assert plt.get_fignums() == []
+
+
+@pytest.mark.parametrize("name", ["thresh", "bw_adjust", "palette"])
+def test_other_arguments_of_seaborn_are_refused_with_advice(name):
+    with pytest.raises(TypeError, match=f"{name}= is an argument of seaborn's: "):
+        from_data(np.zeros((3, 1)), **{name: 0.5})

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernelmean._types import ArrayLike, IntVector, Vector
+from kernelmean._types import ArrayLike, IntVector, Points, Vector
 
 
 class Columns(NamedTuple):
@@ -29,6 +29,7 @@ class Columns(NamedTuple):
             if column not in self.names:
                 raise ValueError(f"unknown column {column!r}; there are {list(self.names)}.")
             return self.names.index(column)
+        column = _unwrapped(column)
         if isinstance(column, bool) or not isinstance(column, numbers.Integral):
             raise TypeError(f"a column is a name or a position, got {column!r}.")
         if not -self.dimension <= int(column) < self.dimension:
@@ -37,6 +38,7 @@ class Columns(NamedTuple):
 
     def positions(self, columns: Any) -> IntVector:
         """The positions of one column or several, no two of them the same."""
+        columns = _unwrapped(columns)
         if not isinstance(columns, str | numbers.Integral | Iterable):
             raise TypeError(f"columns are one name or position or several, got {columns!r}.")
         several = [columns] if isinstance(columns, str | numbers.Integral) else list(columns)
@@ -56,7 +58,7 @@ class Columns(NamedTuple):
 
     def given(self, given: Mapping[Any, Any]) -> tuple[IntVector, list[Any]]:
         """The positions of the columns that are given, and their values as they are."""
-        given = _by_name(given)
+        given = _by_label(given)
         if not isinstance(given, Mapping) or not given:
             raise TypeError(f"given= maps columns to values, as {{'x': 1.2}}, got {given!r}.")
         columns = self.positions(list(given))
@@ -85,7 +87,7 @@ class Columns(NamedTuple):
         if given is None:
             return {}
         self.refuse_other_order(given, "the bounds")
-        given = given if self.names is None else _by_name(given)
+        given = self._labelled(given)
         if isinstance(given, Mapping):
             positions = self.positions(given).tolist() if given else []
             several = list(given.values())
@@ -106,6 +108,26 @@ class Columns(NamedTuple):
         if math.isnan(found):
             raise ValueError("a bound is NaN; use None where there is none.")
         return found
+
+    def rows(self, x: ArrayLike | Mapping[Any, float], name: str) -> Points:
+        """(q, d) places in the order of the columns; a series is one row, by its labels."""
+        self.refuse_other_order(x, name)
+        given = self._labelled(x)
+        if not isinstance(given, Mapping):
+            return places(given, self.dimension, name)
+        if len(given) != self.dimension:
+            raise ValueError(
+                f"{name} needs a value for each of {self.dimension} columns, got {list(given)}."
+            )
+        row = np.empty(self.dimension)
+        row[self.positions(given)] = [_number(value, column) for column, value in given.items()]
+        return places(row, self.dimension, name)
+
+    def _labelled(self, given: Any) -> Any:
+        """A mapping for a series; names say nothing where the columns have none, as in a frame."""
+        found = _by_label(given)
+        named = isinstance(found, Mapping) and all(isinstance(label, str) for label in found)
+        return given if named and found is not given and self.names is None else found
 
     def refuse_other_order(self, table: Any, what: str) -> None:
         """A ValueError for a frame whose columns have other names, or stand in another order."""
@@ -128,16 +150,24 @@ class Columns(NamedTuple):
         return None if self.names is None else tuple(self.names[t] for t in positions)
 
 
-def _by_name(given: Any) -> Any:
-    """A mapping for a series whose index holds names, such as a row of a frame; else as it is."""
-    index = getattr(given, "index", None)
-    if not hasattr(given, "to_dict") or getattr(given, "ndim", 0) != 1 or index is None:
+def _by_label(given: Any) -> Any:
+    """A mapping for a series with an index, such as a row of a frame; else as it is."""
+    if not all(hasattr(given, part) for part in ("to_dict", "index")) or given.ndim != 1:
         return given
-    return given.to_dict() if all(isinstance(label, str) for label in index) else given
+    found = given.to_dict()
+    if len(found) < len(given):
+        raise ValueError(f"a column is named twice in {list(given.index)}.")
+    return found
+
+
+def _unwrapped(value: Any) -> Any:
+    """What an array without axes holds; else as it is."""
+    return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
 def _number(value: Any, column: Any) -> float:
     """A value of a column as a float."""
+    value = _unwrapped(value)
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"the value of column {column!r} must be a number, got {value!r}.")
     return float(value)
@@ -162,7 +192,10 @@ def places(x: ArrayLike, d: int, name: str) -> Vector:
 
 def levels(p: ArrayLike) -> Vector:
     """Probabilities between 0 and 1, one-dimensional."""
-    found = np.atleast_1d(np.asarray(p, dtype=np.float64))
+    given = np.asarray(p)
+    if given.dtype.kind == "b":
+        raise TypeError(f"p holds probabilities, not truth values, got {p!r}.")
+    found = np.atleast_1d(given.astype(np.float64))
     if found.ndim != 1 or not bool(((found >= 0.0) & (found <= 1.0)).all()):
         raise ValueError("p holds probabilities between 0 and 1, as a number or a list of them.")
     return found

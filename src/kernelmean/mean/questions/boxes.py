@@ -8,6 +8,7 @@ times, averages. The shifts tell the error.
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,8 @@ from kernelmean.mean.questions.values import Estimate
 SHIFTS = 12  # of the lattice, from which the error comes
 FIRST_POINTS = 256  # of the lattice, in each shift
 MOST_POINTS = 2**15  # where the error that is asked for is not reached before
-NEGLIGIBLE = 1e-14  # of the mass: components that have less in the box are left out
+# Of the largest bound of a component: those that have less in the box are left out.
+NEGLIGIBLE = 1e-14
 BLOCK = 2**20  # values in memory at once
 
 
@@ -52,12 +54,15 @@ def probability(mixture: Mixture, box: Box, error: float, rng: np.random.Generat
     sides = between((box.lower - means) / sizes, (box.upper - means) / sizes)
     if mixture.aligned(box.columns):
         return Estimate(min(float(mixture.weights @ sides.prod(axis=1)), 1.0))
-    inside = np.flatnonzero(mixture.weights * sides.min(axis=1) > NEGLIGIBLE)
+    bounds = mixture.weights * sides.min(axis=1)
+    large = bounds > NEGLIGIBLE * bounds.max()
+    inside = np.flatnonzero(large)
     if not len(inside):
         return Estimate(0.0)
     # The narrowest side first: what is left for the later ones then varies least.
     order = np.argsort(sides[inside], axis=1, kind="stable")
-    return Components.of(mixture.restricted(inside), box, order).integrated(error, rng)
+    found = Components.of(mixture.restricted(inside), box, order).integrated(error, rng)
+    return Estimate(found, found.standard_error + float(bounds[~large].sum()))
 
 
 def between(low: Points, high: Points) -> Points:
@@ -102,7 +107,15 @@ class Components(NamedTuple):
             estimate = Estimate(
                 float(np.clip(found.mean(), 0.0, 1.0)), found.std(ddof=1) / np.sqrt(SHIFTS)
             )
-            if estimate.standard_error <= error or count >= MOST_POINTS:
+            if estimate.standard_error <= error:
+                return estimate
+            if count >= MOST_POINTS:
+                warnings.warn(
+                    f"the standard error is {estimate.standard_error:.2g}, above error={error:g}: "
+                    f"the most points, {SHIFTS} × {MOST_POINTS}, do not reach that.",
+                    RuntimeWarning,
+                    stacklevel=4,
+                )
                 return estimate
             count *= 2
 

@@ -36,7 +36,8 @@ class DensityQuestions:
         Parameters
         ----------
         x : float, array-like of shape (q,) or (q, d)
-            The places: numbers for one column, rows for all of them.
+            The places: numbers for one column, rows for all of them. A pandas series for all of
+            them is one row, and goes by its labels.
         column : str, int or None, default=None
             The name or the position of one column; None for every column, or for the only one.
 
@@ -128,11 +129,12 @@ class DensityQuestions:
         ----------
         lower : array-like of shape (d,), mapping or None, default=None
             The lower bounds, or those of some columns by name or position; None for no bound. A
-            pandas series goes by its names.
+            pandas series goes by its labels.
         upper : array-like of shape (d,), mapping or None, default=None
             The upper bounds, likewise.
         error : float, default=1e-5
-            The standard error at which the lattice is dense enough.
+            The standard error at which the lattice is dense enough. It has 12 × 32 768 points at
+            most; a RuntimeWarning says where they do not reach it.
         random_state : int, RandomState instance, numpy.random.Generator or None, default=None
             Seeds the shifts of the lattice.
 
@@ -207,7 +209,7 @@ class DensityQuestions:
         Parameters
         ----------
         given : mapping or pandas series
-            Values by the name or the position of their column.
+            Values by the name or the position of their column, which a series has as labels.
 
         Returns
         -------
@@ -439,5 +441,5 @@ class DensityQuestions:
         >>> density.sample(2, random_state=0, given={0: 1.5})[:, 0]
         array([1.5, 1.5])
         """
-        count = _checks.count(n_samples, "n_samples")
+        count = _checks.count(n_samples, "n_samples", least=0)
         return self._asked().sample(count, _checks.streams(random_state).of("sample"), given)

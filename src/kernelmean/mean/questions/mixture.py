@@ -95,12 +95,12 @@ def refuse_others(mean: KernelMean, question: str) -> None:
             f"{question} needs a Gaussian kernel, whose parts are Gaussians again, not "
             f"{mean.kernel}; fit with kernel='gaussian', or ask points drawn by sample()."
         )
-    refuse_no_density(mean, question)
+    refuse_others_than_densities(mean, question)
     refuse_other_sums(mean, question)
 
 
-def refuse_no_density(mean: KernelMean, question: str) -> None:
-    """A ValueError for a mean that is no density: with negative weights, or not in L2."""
+def refuse_others_than_densities(mean: KernelMean, question: str) -> None:
+    """A ValueError for a mean that may be negative, or is of kernels of another integral."""
     if not mean.is_density:
         raise ValueError(
             f"{question} needs a density, with nonnegative weights: fit with space='l2' and "

@@ -14,7 +14,11 @@ from kernelmean.mean.questions import boxes, levels, parts
 from kernelmean.mean.questions.answers import Answers, Part
 from kernelmean.mean.questions.asking import Columns, places
 from kernelmean.mean.questions.column import Column
-from kernelmean.mean.questions.mixture import Mixture, refuse_no_density, refuse_other_sums
+from kernelmean.mean.questions.mixture import (
+    Mixture,
+    refuse_other_sums,
+    refuse_others_than_densities,
+)
 from kernelmean.mean.questions.values import DensityModes, Estimate, HighestDensityRegion
 
 if TYPE_CHECKING:
@@ -38,8 +42,7 @@ class PlainAnswers(Answers):
     def cdfs(self, x: ArrayLike) -> Points:
         """The same of every column."""
         mixture = Mixture.of(self.mean, "cdf")
-        self.columns.refuse_other_order(x, "x")
-        each = enumerate(places(x, self.columns.dimension, "x").T)
+        each = enumerate(self.columns.rows(x, "x").T)
         return np.column_stack([levels.column_of(mixture, t).cdf(some) for t, some in each])
 
     def quantile(self, p: Vector, column: int) -> Vector:
@@ -80,13 +83,13 @@ class PlainAnswers(Answers):
 
     def entropy(self, rng: np.random.Generator) -> Estimate:
         """By quadrature in one dimension, else by points drawn from f."""
-        refuse_no_density(self.mean, "entropy")
+        refuse_others_than_densities(self.mean, "entropy")
         refuse_other_sums(self.mean, "entropy")
         return levels.entropy(self.mean, rng)
 
     def region(self, level: float, rng: np.random.Generator) -> HighestDensityRegion:
         """The same way."""
-        refuse_no_density(self.mean, "hdr")
+        refuse_others_than_densities(self.mean, "hdr")
         refuse_other_sums(self.mean, "hdr")
         return levels.region(self.mean, level, rng)
 
@@ -95,7 +98,7 @@ class PlainAnswers(Answers):
         from kernelmean.mean.climbing import DensityToClimb  # with SciPy's trees
         from kernelmean.mean.joint_climbing import climb_together
 
-        refuse_no_density(self.mean, "modes")
+        refuse_others_than_densities(self.mean, "modes")
         hill = DensityToClimb.of(self.mean)
         found = climb_together(hill, hill.centers, CLIMBING_STEP, CLIMBING_STEPS, hill.length)
         peaks = scaling.undo(self.mean.scale, found.peaks, self.mean.centers[0])
@@ -105,7 +108,7 @@ class PlainAnswers(Answers):
         self, size: int, rng: np.random.Generator, given: Mapping[Any, Any] | None
     ) -> Points:
         """A centre by its weight, then a step."""
-        refuse_no_density(self.mean, "sample")
+        refuse_others_than_densities(self.mean, "sample")
         if given is None:
             return sampling.draw(self.mean, size, rng)
         positions, values = self.columns.values(given)

@@ -50,6 +50,8 @@ class Estimate(float):
     standard_error: float
 
     def __new__(cls, value: float, standard_error: float = 0.0) -> Self:
+        if standard_error < 0.0:
+            raise ValueError(f"a standard error is not negative, got {standard_error!r}.")
         found = super().__new__(cls, value)
         found.standard_error = float(standard_error)
         return found

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kernelmean._types import IntVector, Vector
-from kernelmean.density.likelihood import is_by_likelihood
-from kernelmean.mean.value import SparseKernelMean
+from kernelmean.mean.value import SparseKernelMean, is_by_likelihood
 from kernelmean.pictures.density import PRINCIPAL_AXES, DensityView
 from kernelmean.pictures.html import facts, page
 from kernelmean.pictures.html.charts import Chart, legend_place, numbers, style, titled

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from importlib import metadata
 
 from kernelmean import __version__
-from kernelmean.density.likelihood import is_by_likelihood
-from kernelmean.mean.value import SparseKernelMean
+from kernelmean.mean.value import SparseKernelMean, is_by_likelihood
 from kernelmean.pictures.embedding import Collection
 from kernelmean.pictures.html import page
 

@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from kernelmean._types import ArrayLike, IntVector, Vector
-from kernelmean.density.likelihood import is_by_likelihood
 from kernelmean.density.mixture import mean_log_density
 from kernelmean.mean.certificate import Certificate
 from kernelmean.mean.covariances import covariances, deviations, seen_from_kernel
-from kernelmean.mean.value import SparseKernelMean
+from kernelmean.mean.value import SparseKernelMean, is_by_likelihood
 from kernelmean.pictures.density import (
     column_names,
     counted_as,

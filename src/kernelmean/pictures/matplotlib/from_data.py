@@ -16,6 +16,26 @@ if TYPE_CHECKING:
     from kernelmean.pictures.matplotlib.axes import AxesLike
 
 LEVELS = 10  # regions whose contours are drawn
+# Arguments of seaborn's ``kdeplot``, and what to do in their place.
+INSTEAD = {
+    "thresh": "give the largest mass in levels=, 0.95 for thresh=0.05",
+    **dict.fromkeys(("bw_adjust", "bw_method"), "give estimator=km.SparseKDE(bandwidth=...)"),
+    "cumulative": "plot density.cdf(x)",
+    **dict.fromkeys(
+        (
+            "palette",
+            "hue_order",
+            "hue_norm",
+            "multiple",
+            "clip",
+            "cut",
+            "gridsize",
+            "log_scale",
+            "cbar",
+        ),
+        "draw display.views by Matplotlib",
+    ),
+}
 
 
 class FromData(ABC):
@@ -56,7 +76,8 @@ class FromData(ABC):
     ) -> Self:
         """Fit and draw the density of one or two columns of a table, for each group of its rows.
 
-        The arguments are those of seaborn's ``kdeplot``, but for the levels: here a level p is the
+        The arguments that it shares with seaborn's ``kdeplot`` mean the same, and its others are
+        refused. Levels alone are different: here a level p is the
         mass *within* its contour, there the mass below it, outside, so that ``levels=[0.1, 0.5]``
         of seaborn is ``levels=[0.9, 0.5]`` here, and its ``thresh=0.05`` a largest level of 0.95.
 
@@ -109,7 +130,8 @@ class FromData(ABC):
             If a group has too few different rows, two of one column or three of two, if there is
             no such column or it is used twice, or if a level is not between 0 and 1.
         TypeError
-            If a column to be drawn holds no numbers, or the estimator no density.
+            If a column to be drawn holds no numbers, or the estimator no density; if an argument is
+            one of seaborn's that is not offered.
 
         See Also
         --------
@@ -127,8 +149,16 @@ class FromData(ABC):
         >>> [text.get_text() for text in display.legend_.get_texts()]
         ['new', 'old']
         """
+        _refuse_seaborns(contour_options)
         region_masses(levels)  # refused before anything is fitted
         drawn = grouped_density(data, x, y, hue, weights, common_norm, estimator)
         return cls(views=drawn.views, groups=drawn.groups).plot(
             ax=ax, centers=centers, levels=levels, fill=fill, **contour_options
         )
+
+
+def _refuse_seaborns(options: dict[str, Any]) -> None:
+    """A TypeError for an argument of seaborn's that Matplotlib does not know."""
+    name = next((name for name in options if name in INSTEAD), None)
+    if name is not None:
+        raise TypeError(f"{name}= is an argument of seaborn's: {INSTEAD[name]}.")

@@ -11,7 +11,7 @@ import numpy as np
 from kernelmean._types import ArrayLike, IntVector, Matrix, Points, Vector
 from kernelmean.mean.questions.answers import Answers, Part
 from kernelmean.mean.questions.asking import Columns, places
-from kernelmean.mean.questions.mixture import refuse_no_density, refuse_other_sums
+from kernelmean.mean.questions.mixture import refuse_other_sums, refuse_others_than_densities
 from kernelmean.mean.questions.on_domain import boxes, levels, moments, parts, rows
 from kernelmean.mean.questions.on_domain.products import (
     FoldedColumn,
@@ -39,9 +39,8 @@ class DomainAnswers(Answers):
     def cdfs(self, x: ArrayLike) -> Points:
         """The same of every column."""
         refuse_no_numbers(self.mean.domain, self.columns, "cdf")
-        self.columns.refuse_other_order(x, "x")
         products = Products.of(self.mean, "cdf")
-        each = enumerate(places(x, self.columns.dimension, "x").T)
+        each = enumerate(self.columns.rows(x, "x").T)
         return np.column_stack([products.column(t).cdf(some) for t, some in each])
 
     def quantile(self, p: Vector, column: int) -> Vector:
@@ -91,12 +90,12 @@ class DomainAnswers(Answers):
 
     def sample(self, size: int, rng: np.random.Generator, given: Mapping[Any, Any] | None) -> Any:
         """A component by its weight, then each of its factors."""
-        refuse_no_density(self.mean.inner.expansion, "sample")
+        refuse_others_than_densities(self.mean.inner.expansion, "sample")
         if given is None:
             return self.mean.written(rows.draw(self.mean, size, rng))
         return self.mean.written(rows.draw_given(self.mean, self.columns, given, size, rng))
 
     def _need(self, question: str) -> None:
         """A ValueError where the mean is no density."""
-        refuse_no_density(self.mean.inner.expansion, question)
+        refuse_others_than_densities(self.mean.inner.expansion, question)
         refuse_other_sums(self.mean.inner.expansion, question)

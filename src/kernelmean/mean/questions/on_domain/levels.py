@@ -13,7 +13,7 @@ from kernelmean.domains import Domain
 from kernelmean.mean import scaling
 from kernelmean.mean.questions import levels
 from kernelmean.mean.questions.asking import Columns
-from kernelmean.mean.questions.mixture import refuse_no_density
+from kernelmean.mean.questions.mixture import refuse_others_than_densities
 from kernelmean.mean.questions.on_domain import rows
 from kernelmean.mean.questions.on_domain.products import Products
 from kernelmean.mean.questions.plain import CLIMBING_STEP, CLIMBING_STEPS
@@ -63,7 +63,7 @@ def modes(mean: DomainMean, columns: Columns) -> DensityModes:
     from kernelmean.mean.climbing import DensityToClimb  # with SciPy's trees
     from kernelmean.mean.joint_climbing import climb_together
 
-    refuse_no_density(mean.inner.expansion, "modes")
+    refuse_others_than_densities(mean.inner.expansion, "modes")
     if not mean.domain.is_flat:
         flat = set(mean.domain.lines.tolist())
         other = ", ".join(columns.label(t) for t in range(mean.dimension) if t not in flat)
