@@ -132,7 +132,7 @@ def sums(names: tuple[str, ...] = tuple(CASES)) -> Iterator[Row]:
 def sphere() -> Iterator[Row]:
     """The same on the globe, by the formula of von Mises and Fisher."""
     rng = np.random.default_rng(0)
-    u = rng.normal(size=(ROWS, 3)) + [0.0, 0.0, 2.0]
+    u = rng.normal(size=(ROWS, 3)) + np.array([0.0, 0.0, 2.0])
     u /= np.linalg.norm(u, axis=1, keepdims=True)
     rows = places(u)
     for h in (0.05, 0.5):
