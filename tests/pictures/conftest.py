@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import kernelmean as km
+
+DOMAIN = {
+    "size": (0, None),
+    "share": (0, 1),
+    "hour": km.Periodic(24),
+    "species": km.Categorical(smoothing=0.05),
+    "island": km.Categorical(smoothing=0.05),
+    ("lon", "lat"): km.Sphere(),
+}
 
 
 @pytest.fixture(scope="session")
@@ -28,6 +39,44 @@ def fitted():
             "engine": "naive",
         }
         return km.sparse_kernel_mean(X, **(settings | options))
+
+    return fit
+
+
+@pytest.fixture(scope="session")
+def penguins():
+    """Sizes, hours of the day, places, and two columns of categories that depend on one another."""
+    rng = np.random.default_rng(0)
+    kind = rng.integers(0, 3, 400)
+    island = np.where(rng.random(400) < 0.7, kind, rng.integers(0, 2, 400))
+    east = rng.normal(175.0, 12.0, 400)
+    return {
+        "size": rng.exponential(1.0 + kind),
+        "share": rng.beta(0.8, 2.0, 400),
+        "hour": np.mod(rng.normal(8.0 * kind, 2.0), 24.0),
+        "species": np.array(["Adélie", "Chinstrap of the far south", "Gentoo"])[kind],
+        "island": np.array(["Biscoe", "Dream", "Torgersen"])[island],
+        "lon": np.mod(east + 180.0, 360.0) - 180.0,
+        "lat": np.clip(rng.normal(-40.0 + 30.0 * kind, 10.0), -90.0, 90.0),
+    }
+
+
+@pytest.fixture(scope="session")
+def fitted_on(penguins):
+    """A function that fits the columns of that table on their domain."""
+
+    def fit(*names, **options):
+        settings = {"target": "kde", "k": 12, "bandwidth": 0.4, "random_state": 0}
+        domain = {}
+        for key, kind in DOMAIN.items():
+            if set(np.atleast_1d(key)) <= set(names):
+                places = tuple(names.index(name) for name in np.atleast_1d(key))
+                domain[places if len(places) == 2 else places[0]] = kind
+        words = any(penguins[name].dtype.kind == "U" for name in names)
+        X = np.array([penguins[name] for name in names], dtype=object if words else float).T
+        settings |= {"domain": domain, "engine": "naive"} | options
+        density = km.SparseKDE(**settings).fit(X)
+        return replace(density.mean_, columns=tuple(names)), X
 
     return fit
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.pictures.density import LEVELS, density_views
+from kernelmean.pictures.density import density_views
+from kernelmean.pictures.view import LEVELS
 
 
 def test_all_pairs_of_a_few_coordinates(cloud, fitted):

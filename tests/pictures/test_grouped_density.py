@@ -8,8 +8,8 @@ from scipy.interpolate import RegularGridInterpolator
 from scipy.stats import gaussian_kde
 
 import kernelmean as km
-from kernelmean.pictures.density import region_masses
 from kernelmean.pictures.grouped_density import grouped_density
+from kernelmean.pictures.view import region_masses
 
 
 @pytest.fixture(scope="module")

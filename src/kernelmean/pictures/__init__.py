@@ -23,7 +23,7 @@ monitor      monitor_view, MonitorView        the statistic of a stream over tim
 ``html/monitor.py`` the course of a stream and what changed at its alarms.
 """
 
-from kernelmean.pictures.density import DensityView, density_views
+from kernelmean.pictures.density import density_views
 from kernelmean.pictures.difference import DifferenceMap, difference_map
 from kernelmean.pictures.distances import DistanceMap, distance_map
 from kernelmean.pictures.embedding import (
@@ -39,6 +39,7 @@ from kernelmean.pictures.marginals import Marginal, marginal
 from kernelmean.pictures.merge_tree import MergeView, merge_view
 from kernelmean.pictures.monitor import MonitorView, monitor_view
 from kernelmean.pictures.segmentation import SegmentView, segment_view
+from kernelmean.pictures.view import DensityView
 
 __all__ = [
     "Collection",

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from kernelmean._types import Points, Vector
 from kernelmean.comparison import words
 from kernelmean.comparison.witness import CLEAR, Densities, marginal
-from kernelmean.pictures.density import CIRCLE, LINE_POINTS, SIDE_POINTS
 from kernelmean.pictures.ranges import MARGIN, RANGE, length_along
+from kernelmean.pictures.view import CIRCLE, LINE_POINTS, SIDE_POINTS
 
 if TYPE_CHECKING:
     from kernelmean.comparison.regions import Region

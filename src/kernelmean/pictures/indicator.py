@@ -8,7 +8,9 @@ import numpy as np
 
 from kernelmean._types import IntVector, Vector
 from kernelmean.mean.expansion import KernelMean
+from kernelmean.mean.on_domain import DomainMean
 from kernelmean.mean.value import SparseKernelMean
+from kernelmean.pictures.on_domain import inner_of
 
 HORIZONTAL = "centres m"  # title of the axis along which centres are counted
 
@@ -31,11 +33,13 @@ class IndicatorCurve(NamedTuple):
         return np.flatnonzero(np.isfinite(self.left_over))
 
 
-def indicator_curve(mean: KernelMean | SparseKernelMean) -> IndicatorCurve:
+def indicator_curve(mean: KernelMean | SparseKernelMean | DomainMean) -> IndicatorCurve:
     """(E_m − E_k)/(E_1 − E_k) for m = 1..k; NaN at k itself, where it is 0.
 
-    A TypeError for a mean whose centres were not chosen one by one: all points, or cells.
+    On a domain it is that of the mean inside, by which centres were chosen. A TypeError for a mean
+    whose centres were not chosen one by one: all points, or cells.
     """
+    mean = inner_of(mean)
     if not isinstance(mean, SparseKernelMean):
         raise TypeError(
             "this mean has no indicator, because every point is a centre or centres are cells, as "

@@ -84,7 +84,7 @@ def _column(data: Any, key: Any, role: str) -> Column:
 
 def first_columns(data: Any) -> tuple[int, int | None]:
     """What is drawn of an array where nothing is said: its one or two columns."""
-    known = [] if data is None else _names(data)
+    known = [] if data is None else column_names(data)
     if data is None or _has_names(data) or len(known) > MAX_DRAWN:
         told = "" if data is None else f"; the columns are {_list(known)}"
         raise ValueError(f"say which one or two columns to draw, x=... and y=...{told}.")
@@ -94,7 +94,7 @@ def first_columns(data: Any) -> tuple[int, int | None]:
 def _looked_up(data: Any, key: Any, role: str) -> Any:
     if data is None:
         raise ValueError(f"{role}={key!r} names a column, but no data are given.")
-    known = _names(data)
+    known = column_names(data)
     if key not in known:
         raise ValueError(f"there is no column {key!r} ({role}); the columns are {_list(known)}.")
     if _has_names(data):
@@ -107,7 +107,7 @@ def _has_names(data: Any) -> bool:
     return isinstance(data, Mapping) or hasattr(data, "columns")
 
 
-def _names(data: Any) -> list[Any]:
+def column_names(data: Any) -> list[Any]:
     """Names of the columns; of an array their numbers."""
     if isinstance(data, Mapping):
         return list(data)

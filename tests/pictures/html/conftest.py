@@ -105,6 +105,20 @@ def compare_html() -> str:
 
 
 @pytest.fixture(scope="session")
+def domain_html(fitted_on) -> str:
+    pytest.importorskip(
+        "plotly", reason="Plotly is not installed: pip install 'kernelmean[report]'"
+    )
+    mean, X = fitted_on("size", "hour", "species", "island", "lon", "lat")
+    names = ("size", EVIL, "species", WORSE, "lon", "lat")
+    levels = (mean.domain.levels[0], (EVIL, WORSE, "Torgersen"))
+    domain = replace(mean.domain, levels=levels)
+    X = X.copy()
+    X[:, 3] = "Torgersen"
+    return report.fit_page(replace(mean, domain=domain, columns=names), X)
+
+
+@pytest.fixture(scope="session")
 def monitor_html(watched) -> str:
     pytest.importorskip(
         "plotly", reason="Plotly is not installed: pip install 'kernelmean[report]'"

@@ -14,8 +14,16 @@ sync_api = pytest.importorskip(
     "playwright.sync_api", reason="Playwright is not installed: pip install playwright"
 )
 
-NAMES = ["fit", "embed", "segment", "clusters", "compare", "monitor"]
-CHARTS = {"fit": 4, "embed": 2, "segment": 0, "clusters": 3, "compare": 8, "monitor": 7}
+NAMES = ["fit", "domain", "embed", "segment", "clusters", "compare", "monitor"]
+CHARTS = {
+    "fit": 4,
+    "domain": 8,
+    "embed": 2,
+    "segment": 0,
+    "clusters": 3,
+    "compare": 8,
+    "monitor": 7,
+}
 DESKTOP = {"width": 1200, "height": 900}
 PHONE = {"width": 360, "height": 740}
 PATIENCE = 120_000  # milliseconds, for machines that have much else to do
@@ -246,6 +254,27 @@ def test_no_word_of_a_table_is_broken_on_a_phone(visit):
     tab = visit("monitor", "phone")
     assert tab.locator("#alarms ~ * tbody tr").count() == 2
     assert tab.evaluate(broken) == 0
+
+
+def test_axes_of_a_domain_are_told_and_categories_switched(visit):
+    tab = visit("domain")
+    hours = "[...document.querySelectorAll('#density-4 .xtick text')].map(t => t.textContent)"
+    assert tab.evaluate(hours) == ["0", "6", "12", "18", "24"]
+    east = "[...document.querySelectorAll('#density-0 .xtick text')].map(t => t.textContent)"
+    assert set(tab.evaluate(east)) & {"180°", "−170°", "−160°"}
+    curves = "document.querySelectorAll('#density-2 .scatterlayer .trace').length"
+    assert tab.evaluate(curves) == 3
+    tab.get_by_role("button", name="Gentoo").click()
+    until(tab, f"{curves} === 2")
+    tab.locator("#density-2").focus()
+    tab.keyboard.press("ArrowRight")
+    assert tab.locator("#spoken").text_content().startswith("Adélie: highest at size ")
+    tab.get_by_role("button", name="Gentoo").click()
+    until(tab, f"{curves} === 3")
+    names = " ".join(tab.locator("#density-6 .ytick text").all_text_contents())
+    assert "Torgersen" in names
+    assert "<" in names
+    assert tab.noise == []
 
 
 def test_the_legend_switches_traces(visit):

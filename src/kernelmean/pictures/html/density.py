@@ -7,10 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from kernelmean._types import IntVector, Vector
+from kernelmean.mean.on_domain import DomainMean
 from kernelmean.mean.value import SparseKernelMean, is_by_likelihood
-from kernelmean.pictures.density import PRINCIPAL_AXES, DensityView
+from kernelmean.pictures.density import PRINCIPAL_AXES
 from kernelmean.pictures.html import facts, page
+from kernelmean.pictures.html.categories import categories_chart, side_layout
 from kernelmean.pictures.html.charts import Chart, legend_place, numbers, style, titled
+from kernelmean.pictures.on_domain import inner_of
+from kernelmean.pictures.view import DensityView
 
 MAX_CENTERS = 300  # centres that are drawn in a picture, the heaviest
 MAX_CENTERS_SMALL = 120  # the same in each of several pictures
@@ -34,48 +38,64 @@ KINDS = {
 def density_charts(views: Sequence[DensityView]) -> list[Chart]:
     """A chart for each view; where there are several, each has fewer and smaller centres."""
     small = len(views) > 1
-    return [_chart(f"density-{i}", view, small) for i, view in enumerate(views)]
+    return [
+        _chart(f"density-{i}", view, small)
+        if view.shape in ("curve", "plane")
+        else categories_chart(f"density-{i}", view)
+        for i, view in enumerate(views)
+    ]
 
 
 def density_section(
-    views: Sequence[DensityView], drawn: Sequence[Chart], mean: SparseKernelMean
+    views: Sequence[DensityView], drawn: Sequence[Chart], mean: SparseKernelMean | DomainMean
 ) -> str:
-    """The charts with a paragraph that says what is drawn."""
-    shape = "wide" if len(views[0].axes) == 1 else "square"
-    figures = [
-        page.chart(
-            str(chart["id"]),
-            f"{view.what.capitalize()} in {' and '.join(view.axes)}",
-            page.text(" × ".join(view.axes)),
-            shape=shape,
-        )
-        for view, chart in zip(views, drawn, strict=True)
-    ]
-    classes = "views" if len(figures) > 1 else "single"
-    return page.section(
-        "density",
-        views[0].what.capitalize(),
-        f"<p>{_words(views, mean)}</p>",
-        f'<div class="controls">{legend_place(drawn)}</div>',
-        f'<div class="{classes}">{"".join(figures)}</div>',
-    )
+    """The charts with a paragraph that says what is drawn; those with the same legend together."""
+    legends: list[Sequence[Chart]] = []
+    for chart in drawn:
+        if chart["legend"] not in legends:
+            legends.append(chart["legend"])
+    parts = []
+    for legend in legends:
+        some = [i for i, chart in enumerate(drawn) if chart["legend"] == legend]
+        served = legend_place([drawn[i] for i in some])
+        figures = "".join(_figure(views[i], drawn[i], len(views) > 1) for i in some)
+        classes = "views" if len(views) > 1 else "single"
+        parts += [
+            f'<div class="controls">{served}</div>',
+            f'<div class="{classes}">{figures}</div>',
+        ]
+    heading = views[0].what.capitalize()
+    return page.section("density", heading, f"<p>{_words(views, mean)}</p>", *parts)
 
 
-def _words(views: Sequence[DensityView], mean: SparseKernelMean) -> str:
-    view = views[0]
+def _figure(view: DensityView, chart: Chart, small: bool) -> str:
+    """A wide figure where a line or bars are all there is."""
+    wide = view.shape in ("curve", "curves", "bars") and not (small and view.sides)
+    named = f"{view.what.capitalize()} in {' and '.join(view.axes)}"
+    caption = page.text(" × ".join(view.axes))
+    return page.chart(str(chart["id"]), named, caption, shape="wide" if wide else "square")
+
+
+def _words(views: Sequence[DensityView], mean: SparseKernelMean | DomainMean) -> str:
     most = MAX_CENTERS_SMALL if len(views) > 1 else MAX_CENTERS
+    with_centers = [view for view in views if view.shape in ("curve", "plane")]
+    view = next((view for view in with_centers if view.shape == "plane"), views[0])
     said = KINDS[view.kind].format(what=view.what)
     if view.axes == PRINCIPAL_AXES:
         said += " in the plane of the two leading principal axes of its centres"
     said += "."
     if mean.transform is not None:
         said += f" Axes are in values after {mean.transform}."
-    if view.levels is not None and len(view.axes) == 2:
+    if view.levels is not None and view.shape == "plane":
         said += " Each line encloses another tenth of the mass in view."
+    if any(view.shape == "curves" for view in views):
+        said += " Curves of categories enclose their probabilities."
+    if not with_centers:
+        return page.text(said)
     said += " Rings are centres; their areas are their weights."
     if view.covariances is not None:
         shape = "a bar on the axis" if len(view.axes) == 1 else "an ellipse"
-        what = "an atom" if is_by_likelihood(mean) else "the spread of a centre"
+        what = "an atom" if is_by_likelihood(inner_of(mean)) else "the spread of a centre"
         said += f" One standard deviation of {what} is drawn as {shape}."
     if mean.k > most:
         said += f" The {most} heaviest of {facts.number(mean.k)} centres are drawn."
@@ -110,11 +130,15 @@ def _chart(name: str, view: DensityView, small: bool) -> Chart:
 
 def _layout(view: DensityView) -> Chart:
     """A plane shows what its grid covers: one far centre would leave no room for the rest."""
+    sides = [side_layout(*named) for named in zip(view.axes, view.each_side, strict=True)]
+    shown = [{"range": [float(grid[0]), float(grid[-1])]} for grid in view.grids]
     if len(view.axes) == 1:
-        return {"xaxis": titled(view.axes[0]), "yaxis": titled(view.what)}
+        if not view.sides:
+            return {"xaxis": sides[0], "yaxis": titled(view.what)}
+        up = {**titled(view.what), "rangemode": "tozero"}
+        return {"xaxis": sides[0] | shown[0], "yaxis": up}
     across, up = (
-        {**titled(axis), "range": [float(grid[0]), float(grid[-1])], "showgrid": False}
-        for axis, grid in zip(view.axes, view.grids, strict=True)
+        {**side, **limits, "showgrid": False} for side, limits in zip(sides, shown, strict=True)
     )
     return {"xaxis": across, "yaxis": up}
 

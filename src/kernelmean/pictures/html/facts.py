@@ -8,9 +8,11 @@ from collections.abc import Mapping, Sequence
 from importlib import metadata
 
 from kernelmean import __version__
+from kernelmean.mean.on_domain import DomainMean
 from kernelmean.mean.value import SparseKernelMean, is_by_likelihood
 from kernelmean.pictures.embedding import Collection
 from kernelmean.pictures.html import page
+from kernelmean.pictures.on_domain import inner_of
 
 # packages whose versions can change a result or the page
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "plotly")
@@ -40,31 +42,36 @@ def number(value: float) -> str:
     return f"{value:.4g}"
 
 
-def fitted(mean: SparseKernelMean) -> dict[str, str]:
-    """The settings that a mean remembers; a density by likelihood solves for no weights."""
-    scale = "none" if mean.scale is None else f"{mean.dimension} × {mean.dimension} matrix"
+def fitted(mean: SparseKernelMean | DomainMean) -> dict[str, str]:
+    """The settings that a mean remembers; a density by likelihood solves for no weights.
+
+    Of a mean on a domain they are those of the sum over centres inside.
+    """
+    inner = inner_of(mean)
+    assert isinstance(inner, SparseKernelMean)
+    scale = "none" if inner.scale is None else f"{inner.dimension} × {inner.dimension} matrix"
     weights = {None: "unconstrained", "simplex": "nonnegative, of sum one"}.get(
-        mean.constraint, str(mean.constraint)
+        inner.constraint, str(inner.constraint)
     )
-    by_likelihood = is_by_likelihood(mean)
+    by_likelihood = is_by_likelihood(inner)
     return {
-        "kernel": str(mean.kernel),
-        "space": {"rkhs": "RKHS", "l2": "L2 (densities)"}[mean.space],
+        "kernel": str(inner.kernel),
+        "space": {"rkhs": "RKHS", "l2": "L2 (densities)"}[inner.space],
         "scale": scale,
-        "selection": str(mean.selection),
-        "spread": SPREADS[mean.expansion.atoms.kind],
+        "selection": str(inner.selection),
+        "spread": SPREADS[inner.expansion.atoms.kind],
         "weights": weights,
-        **({} if by_likelihood else {"solver": str(mean.solver)}),
-        "stopped by": REASONS[mean.stop_reason],
-        **({} if by_likelihood else _copied(mean)),
-        "engine": mean.engine if isinstance(mean.engine, str) else str(mean.engine.name),
+        **({} if by_likelihood else {"solver": str(inner.solver)}),
+        "stopped by": REASONS[inner.stop_reason],
+        **({} if by_likelihood else _copied(inner, mean.estimated_error)),
+        "engine": inner.engine if isinstance(inner.engine, str) else str(inner.engine.name),
     }
 
 
-def _copied(mean: SparseKernelMean) -> dict[str, str]:
+def _copied(inner: SparseKernelMean, estimated_error: float | None) -> dict[str, str]:
     """What is known of a copy of a kernel mean."""
-    error = "not known" if mean.estimated_error is None else f"{mean.estimated_error:.2g}"
-    jitter = f"{mean.jitter:.1e}" if mean.jitter else "none"
+    error = "not known" if estimated_error is None else f"{estimated_error:.2g}"
+    jitter = f"{inner.jitter:.1e}" if inner.jitter else "none"
     return {"estimated relative error": error, "jitter": jitter}
 
 

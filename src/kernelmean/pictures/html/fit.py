@@ -6,30 +6,28 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from kernelmean._types import ArrayLike, IntVector, Vector
+from kernelmean._types import ArrayLike
 from kernelmean.density.mixture import mean_log_density
+from kernelmean.domains import words
 from kernelmean.mean.certificate import Certificate
-from kernelmean.mean.covariances import covariances, deviations, seen_from_kernel
+from kernelmean.mean.on_domain import DomainMean
 from kernelmean.mean.value import SparseKernelMean, is_by_likelihood
 from kernelmean.pictures.density import (
     column_names,
     counted_as,
     density_views,
-    heaviest_first,
 )
 from kernelmean.pictures.html import facts, page
+from kernelmean.pictures.html.centers import heaviest_table
 from kernelmean.pictures.html.charts import Chart
 from kernelmean.pictures.html.density import density_charts, density_section
 from kernelmean.pictures.html.indicator import indicator_chart, indicator_figure
 from kernelmean.pictures.indicator import indicator_curve
-from kernelmean.pictures.ranges import drawn_blur
-
-MAX_LISTED = 20  # centres in the table, the heaviest
-MAX_TABULATED = 12  # coordinates of a centre in the table
+from kernelmean.pictures.on_domain import inner_of
 
 
 def fit_page(
-    mean: SparseKernelMean,
+    mean: SparseKernelMean | DomainMean,
     sample: ArrayLike | None = None,
     *,
     columns: Sequence[str] | None = None,
@@ -46,9 +44,9 @@ def fit_page(
 
     Parameters
     ----------
-    mean : SparseKernelMean
+    mean : SparseKernelMean or DomainMean
         The fitted mean.
-    sample : array-like of shape (n, d), default=None
+    sample : array-like or frame of shape (n, d), default=None
         The data or some of its rows. They set the range of the pictures, and none of them is
         written to the page, which holds the centres only. By default the centres set the range.
     columns : sequence of str, default=None
@@ -82,24 +80,41 @@ def fit_page(
     >>> "300 points by 30 centres" in page
     True
     """
-    if not isinstance(mean, SparseKernelMean):
+    if not isinstance(mean, SparseKernelMean | DomainMean):
         raise TypeError(f"the page of a fit needs a SparseKernelMean, got {type(mean).__name__}.")
+    inner = inner_of(mean)
+    if not isinstance(inner, SparseKernelMean):
+        raise TypeError("the page of a fit needs a sparse mean, but here every row is a centre.")
     views = density_views(mean, sample, columns)
     drawn = density_charts(views)
-    centres, curves = _indicator(mean)
+    centres, curves = _indicator(inner)
     names = column_names(mean, columns)
+    said = _domain(mean, names)
+    numbers = page.facts(_numbers(mean, inner, certificate))
+    tables = _errors(mean, inner, certificate), heaviest_table(mean, inner, names)
     sections = [
-        page.section("facts", "In numbers", page.facts(_numbers(mean, certificate))),
+        page.section("facts", "In numbers", numbers, *map(_domain_line, said.values())),
         density_section(views, drawn, mean),
         *centres,
-        page.section("error", "How good it is", _errors(mean, certificate), _heaviest(mean, names)),
-        facts.settings_section(facts.fitted(mean), settings),
+        page.section("error", "How good it is", *tables),
+        facts.settings_section(facts.fitted(mean) | said, settings),
         facts.reproduce_section(command),
     ]
     size = f"{facts.number(mean.k)} {counted_as(mean)}"
     heading = title or f"{facts.number(mean.n_points)} points by {size}"
-    lede = _lede(mean, views[0].what, certificate)
+    lede = _lede(mean, inner, certificate)
     return page.render(page.Page("fit", heading, lede, sections, [*drawn, *curves]))
+
+
+def _domain(mean: SparseKernelMean | DomainMean, names: Sequence[str]) -> dict[str, str]:
+    """What the columns can hold, in words."""
+    if not isinstance(mean, DomainMean):
+        return {}
+    return {"domain": words.sentence(mean.domain, names)}
+
+
+def _domain_line(said: str) -> str:
+    return f"<p>Its domain: {page.text(said)}.</p>"
 
 
 def _indicator(mean: SparseKernelMean) -> tuple[list[str], list[Chart]]:
@@ -112,13 +127,16 @@ def _indicator(mean: SparseKernelMean) -> tuple[list[str], list[Chart]]:
     return [section], [indicator_chart("indicator", curve)]
 
 
-def _lede(mean: SparseKernelMean, what: str, certificate: Certificate | None) -> str:
+def _lede(
+    mean: SparseKernelMean | DomainMean, inner: SparseKernelMean, certificate: Certificate | None
+) -> str:
+    what = "density" if mean.is_density else "kernel mean"
     size = (
         f"{facts.number(mean.n_points)} points in {mean.dimension} "
         f"dimension{'s' if mean.dimension > 1 else ''}"
     )
     said = f"The {what} of {size}, carried by {facts.number(mean.k)} {counted_as(mean)}"
-    how = " that were fitted by likelihood" if is_by_likelihood(mean) else ""
+    how = " that were fitted by likelihood" if is_by_likelihood(inner) else ""
     error = (
         ""
         if certificate is None
@@ -127,26 +145,28 @@ def _lede(mean: SparseKernelMean, what: str, certificate: Certificate | None) ->
     return page.text(f"{said}{how}{error}.")
 
 
-def _numbers(mean: SparseKernelMean, certificate: Certificate | None) -> dict[str, str]:
+def _numbers(
+    mean: SparseKernelMean | DomainMean, inner: SparseKernelMean, certificate: Certificate | None
+) -> dict[str, str]:
     error = {"relative error, measured": _relative(certificate)} if certificate else {}
     return {
         "points": facts.number(mean.n_points),
         "dimensions": facts.number(mean.dimension),
         f"{counted_as(mean)} k\u2080": facts.number(mean.k),
         "bandwidth": f"{mean.kernel.length:.4g}",
-        **_quality(mean),
+        **_quality(mean, inner),
         **error,
     }
 
 
-def _quality(mean: SparseKernelMean) -> dict[str, str]:
+def _quality(mean: SparseKernelMean | DomainMean, inner: SparseKernelMean) -> dict[str, str]:
     """How far points are from centres, or how likely they are to a density by likelihood."""
-    if not is_by_likelihood(mean):
-        return {"covering radius": _cover(mean)}
+    if not is_by_likelihood(inner):
+        return {"covering radius": _cover(inner)}
     return {"mean log-density": _log_density(mean)}
 
 
-def _log_density(mean: SparseKernelMean) -> str:
+def _log_density(mean: SparseKernelMean | DomainMean) -> str:
     known = mean.log_quantiles
     return "not known" if known is None else f"{mean_log_density(known):.4g}"
 
@@ -159,20 +179,25 @@ def _cover(mean: SparseKernelMean) -> str:
     return "not known" if np.isnan(mean.cover) else f"{mean.cover:.4g}"
 
 
-def _errors(mean: SparseKernelMean, certificate: Certificate | None) -> str:
-    """What was measured, what is promised, and how far a point can be from its centre."""
+def _errors(
+    mean: SparseKernelMean | DomainMean, inner: SparseKernelMean, certificate: Certificate | None
+) -> str:
+    """What was measured, what is promised, and how far a point can be from its centre.
+
+    On a domain nothing is promised: the bounds are those of the mean inside.
+    """
     head = ("quantity", "value", "meaning")
-    if is_by_likelihood(mean):
+    if is_by_likelihood(inner):
         return page.table("Likelihood", head, _likely(mean), numbers=(1,))
     rows = [
-        ("covering radius", _cover(mean), "largest distance of a point to its nearest centre"),
+        ("covering radius", _cover(inner), "largest distance of a point to its nearest centre"),
         *([] if certificate is None else _measured(certificate)),
-        *_promised(mean),
+        *([] if isinstance(mean, DomainMean) else _promised(inner)),
     ]
     return page.table("Error, measured and promised", head, rows, numbers=(1,))
 
 
-def _likely(mean: SparseKernelMean) -> list[tuple[str, str, str]]:
+def _likely(mean: SparseKernelMean | DomainMean) -> list[tuple[str, str, str]]:
     """What there is to say of a density by likelihood: it has no kernel mean to be near to."""
     width = "the least width of an atom, after the scale"
     nothing = "there is no kernel mean that the density would be a copy of"
@@ -198,34 +223,3 @@ def _promised(mean: SparseKernelMean) -> list[tuple[str, str, str]]:
     cover = "promised from the covering radius alone"
     bounds = [("tighter bound", mean.tighter_bound, nearest), ("Theorem 1", mean.bound, cover)]
     return [(name, f"{bound:.3e}", words) for name, bound, words in bounds if bound is not None]
-
-
-def _heaviest(mean: SparseKernelMean, names: Sequence[str]) -> str:
-    """The heaviest centres as a table, folded away; of a spread the standard deviation."""
-    rows = heaviest_first(mean.weights)[:MAX_LISTED]
-    spread = _deviations(mean, rows)
-    shown = [
-        (
-            int(row) + 1,
-            f"{mean.weights[row]:.4g}",
-            *(f"{v:.4g}" for v in spread[i : i + 1]),
-            *(f"{v:.5g}" for v in mean.centers[row, :MAX_TABULATED]),
-        )
-        for i, row in enumerate(rows)
-    ]
-    widths = ("spread (sd)",) if len(spread) else ()
-    head = ("centre", "weight", *widths, *names[:MAX_TABULATED])
-    what = f"The {len(shown)} heaviest centres"
-    table = page.table(what, head, shown, numbers=range(1, len(head)))
-    return f'<details class="nowrap"><summary>{what} as a table</summary>{table}</details>'
-
-
-def _deviations(mean: SparseKernelMean, rows: IntVector) -> Vector:
-    """The standard deviations of the spreads of some centres, in the data; empty for points.
-
-    Of whole atoms where those were fitted by likelihood.
-    """
-    if mean.spreads is None:
-        return np.empty(0)
-    T = seen_from_kernel(mean.expansion, np.eye(mean.dimension))
-    return deviations(covariances(mean.spreads[rows], T, drawn_blur(mean)))

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from kernelmean.mean.expansion import KernelMean
+from kernelmean.mean.on_domain import DomainMean
 from kernelmean.mean.value import SparseKernelMean
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ ACROSS = 3  # panels in a row
 class HasMean(Protocol):
     """An estimator that holds a kernel mean once it is fitted."""
 
-    mean_: KernelMean | SparseKernelMean
+    mean_: KernelMean | SparseKernelMean | DomainMean
 
 
 def panels(
@@ -56,11 +57,11 @@ def panels(
     return figure, list(made.ravel()[:count])
 
 
-def mean_of(estimator: object) -> KernelMean | SparseKernelMean:
+def mean_of(estimator: object) -> KernelMean | SparseKernelMean | DomainMean:
     """The mean inside a fitted estimator."""
     check_is_fitted(estimator)
     if isinstance(estimator, HasMean) and isinstance(
-        estimator.mean_, (KernelMean, SparseKernelMean)
+        estimator.mean_, (KernelMean, SparseKernelMean, DomainMean)
     ):
         return estimator.mean_
     raise TypeError(f"{type(estimator).__name__} holds no kernel mean to draw (mean_).")

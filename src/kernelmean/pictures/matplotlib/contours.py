@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from kernelmean.pictures.density import DensityView
 from kernelmean.pictures.grouped_density import Groups
 from kernelmean.pictures.matplotlib.axes import plain
+from kernelmean.pictures.matplotlib.categories import bars, cells, curves
+from kernelmean.pictures.view import DensityView
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from matplotlib.contour import QuadContourSet
     from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
+
+    from kernelmean.pictures.matplotlib.categories import Categories
+
+    Ground: TypeAlias = QuadContourSet | Line2D | Categories
 
 SIGNED_LEVELS = 12  # most contour levels of a mean that is below zero somewhere
 RING_AREA = 500.0  # area of the rings of all centres of a panel together, in square points
@@ -43,6 +48,7 @@ class Style(NamedTuple):
     fill: bool | None  # None: contours, but no curves
     options: dict[str, Any]  # for Matplotlib
     color: str | None = None  # of a group
+    slot: tuple[int, int] | None = None  # which of how many groups it is
 
 
 def group_colors(count: int) -> list[str]:
@@ -55,17 +61,23 @@ def group_colors(count: int) -> list[str]:
     return [to_hex(color) for color in colormaps[SPECTRUM](np.linspace(0.05, 0.95, count))]
 
 
-def ground(view: DensityView, axes: Axes, style: Style) -> QuadContourSet | Line2D:
-    """The contours of a plane, or the curve of a line."""
-    if len(view.axes) == 2:
+def ground(view: DensityView, axes: Axes, style: Style) -> Ground:
+    """The contours of a plane, the curve of a line, or what is drawn of categories."""
+    if view.shape in ("plane", "cells"):
         axes.set(xlabel=plain(view.axes[0]), ylabel=plain(view.axes[1]))
+        if view.shape == "cells":
+            return cells(view, axes, style.options)
         return _contours(view, axes, style)
-    across = (view.grids[0], view.values)
     titles = (plain(view.axes[0]), view.what)
     turn = -1 if view.upright else 1
     axes.set(**dict(zip(("xlabel", "ylabel"), titles[::turn], strict=True)))
-    usual = {} if style.color is None else {"color": style.color}
-    return axes.plot(*across[::turn], **(usual | style.options))[0]
+    if view.shape == "curves":
+        return curves(view, axes, style.fill, style.options)
+    looks = ({} if style.color is None else {"color": style.color}) | style.options
+    if view.shape == "bars":
+        return bars(view, axes, style.slot or (0, 1), looks)
+    across = (view.grids[0], view.values)
+    return axes.plot(*across[::turn], **looks)[0]
 
 
 def shading(view: DensityView, axes: Axes, curve: Any) -> FillBetweenPolyCollection:
@@ -113,8 +125,8 @@ def legend(axes: Axes, groups: Groups, views: Sequence[DensityView], fill: bool 
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    curves = len(views[0].axes) == 1
-    filled = not curves if fill is None else fill
+    lines = len(views[0].axes) == 1
+    filled = views[0].shape == "bars" or (not lines if fill is None else fill)
     handles: list[Line2D | Patch] = []
     for name, color in zip(groups.names, group_colors(len(groups.names)), strict=True):
         if filled:
@@ -125,7 +137,11 @@ def legend(axes: Axes, groups: Groups, views: Sequence[DensityView], fill: bool 
     looks: dict[str, Any] = {"title": plain(groups.title), "frameon": False}
     if len(handles) > CYCLE:
         return axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.0, 1.0), **looks)
-    place: Corner | Literal["best"] = "best" if curves else _emptiest_corner(axes, views)
+    if views[0].shape == "bars":
+        return axes.legend(
+            handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, **looks
+        )
+    place: Corner | Literal["best"] = "best" if lines else _emptiest_corner(axes, views)
     return axes.legend(handles=handles, loc=place, **looks)
 
 
@@ -160,6 +176,7 @@ def rings(view: DensityView, axes: Axes, color: str | None = None) -> PathCollec
         facecolors="none",
         edgecolors=_inks(view, color),
         linewidths=0.7,
+        clip_on=not (view.sides and view.centers.shape[1] == 1),
     )
     axes.set(xlim=horizontal, ylim=vertical)
     return drawn
@@ -169,7 +186,7 @@ def outlines(view: DensityView, axes: Axes, color: str | None = None) -> LineCol
     """One standard deviation of every spread: thin ellipses, or bars that are seen on the axis."""
     from matplotlib.collections import LineCollection
 
-    line = len(view.axes) == 1
+    line = view.centers.shape[1] == 1
     drawn = LineCollection(
         list(view.outlines()),
         colors=_inks(view, color),

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from kernelmean._types import ArrayLike
 from kernelmean.mean.expansion import KernelMean
+from kernelmean.mean.on_domain import DomainMean
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.pictures.density import density_views
 from kernelmean.pictures.matplotlib.axes import mean_of, panels
+from kernelmean.pictures.matplotlib.categories import mark_sides
 from kernelmean.pictures.matplotlib.contours import (
     Style,
     ground,
@@ -24,11 +26,10 @@ from kernelmean.pictures.matplotlib.from_data import FromData
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import LineCollection, PathCollection, PolyCollection
-    from matplotlib.contour import QuadContourSet
     from matplotlib.legend import Legend
-    from matplotlib.lines import Line2D
 
     from kernelmean.pictures.matplotlib.axes import AnyFigure, AxesLike
+    from kernelmean.pictures.matplotlib.contours import Ground
 
 
 class DensityDisplay(FromData):
@@ -87,7 +88,7 @@ class DensityDisplay(FromData):
     figure_: AnyFigure
     axes_: list[Axes]
     ax_: Axes
-    contours_: list[QuadContourSet | Line2D]
+    contours_: list[Ground]
     centers_: list[PathCollection]
     areas_: list[PolyCollection]
     spreads_: list[LineCollection]
@@ -166,7 +167,7 @@ class DensityDisplay(FromData):
     @classmethod
     def from_mean(
         cls,
-        mean: KernelMean | SparseKernelMean,
+        mean: KernelMean | SparseKernelMean | DomainMean,
         X: ArrayLike | None = None,
         *,
         features: int | Sequence[int] | None = None,
@@ -181,7 +182,7 @@ class DensityDisplay(FromData):
 
         Parameters
         ----------
-        mean : SparseKernelMean or KernelMean
+        mean : SparseKernelMean, KernelMean or DomainMean
             The mean to draw.
         X : array-like of shape (n, d), default=None
             Points that set the range of the picture; by default the centres do.
@@ -279,14 +280,17 @@ class DensityDisplay(FromData):
         style = Style(levels, fill, contour_options)
         places = list(zip(self.views, shared, colors, strict=True))
         self.contours_ = [
-            ground(view, axes, style._replace(color=color)) for view, axes, color in places
+            ground(view, axes, style._replace(color=color, slot=None if alone else (i, count)))
+            for i, (view, axes, color) in enumerate(places)
         ]
         self.areas_ = [
             shading(view, axes, curve)
             for (view, axes, _), curve in zip(places, self.contours_, strict=True)
-            if fill and len(view.axes) == 1
+            if fill and view.shape == "curve"
         ]
-        drawn = places if centers else []
+        for view, axes, _ in places:
+            mark_sides(view, axes)
+        drawn = [place for place in places if centers and place[0].shape not in ("bars", "cells")]
         self.centers_ = [rings(*place) for place in drawn]
         self.spreads_ = [outlines(*place) for place in drawn if place[0].covariances is not None]
         self.legend_ = (

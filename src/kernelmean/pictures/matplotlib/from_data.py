@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from kernelmean._types import ArrayLike
-from kernelmean.pictures.density import DensityView, region_masses
 from kernelmean.pictures.grouped_density import Groups, grouped_density
+from kernelmean.pictures.view import DensityView, region_masses
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,6 +70,7 @@ class FromData(ABC):
         fill: bool = False,
         common_norm: bool = True,
         estimator: Any = None,
+        domain: Any = None,
         centers: bool = False,
         ax: Axes | None = None,
         **contour_options: Any,
@@ -111,7 +112,11 @@ class FromData(ABC):
         estimator : SparseKDE or None, default=None
             An estimator whose copy is fitted to each group. By default
             ``SparseKDE(bandwidth="scott", scale="cov", random_state=0)``, a sparse copy of the
-            kernel density estimate that seaborn draws.
+            kernel density estimate that seaborn draws; with a ``domain``, with ``scale="std"``.
+        domain : mapping or None, default=None
+            What the columns can hold, by name or number, as :class:`SparseKDE` takes it: bounds,
+            periods, longitude and latitude, or categories. The picture ends where the domain does.
+            Columns that are not drawn may be named too.
         centers : bool, default=False
             Whether to draw the centres.
         ax : Axes, default=None
@@ -151,7 +156,7 @@ class FromData(ABC):
         """
         _refuse_seaborns(contour_options)
         region_masses(levels)  # refused before anything is fitted
-        drawn = grouped_density(data, x, y, hue, weights, common_norm, estimator)
+        drawn = grouped_density(data, x, y, hue, weights, common_norm, estimator, domain)
         return cls(views=drawn.views, groups=drawn.groups).plot(
             ax=ax, centers=centers, levels=levels, fill=fill, **contour_options
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
+from kernelmean.mean.on_domain import DomainMean
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.pictures.indicator import HORIZONTAL, IndicatorCurve, indicator_curve
 from kernelmean.pictures.matplotlib.axes import mean_of, panels
@@ -100,13 +101,17 @@ class IndicatorDisplay:
 
     @classmethod
     def from_mean(
-        cls, mean: KernelMean | SparseKernelMean, *, ax: Axes | None = None, **line_options: Any
+        cls,
+        mean: KernelMean | SparseKernelMean | DomainMean,
+        *,
+        ax: Axes | None = None,
+        **line_options: Any,
     ) -> Self:
         """Draw the indicator of a sparse kernel mean.
 
         Parameters
         ----------
-        mean : SparseKernelMean
+        mean : SparseKernelMean or DomainMean
             The mean. A full kernel mean and a density by likelihood have no indicator and are
             refused by a TypeError.
         ax : Axes, default=None
