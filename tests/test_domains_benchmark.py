@@ -29,7 +29,7 @@ def test_the_error_of_a_law_is_zero_and_that_of_nothing_its_square(name):
 
 
 def test_peers_are_those_of_scikit_learn():
-    x = expon.rvs(200, random_state=0)
+    x = expon.rvs(size=200, random_state=0)
     q = np.linspace(0.0, 3.0, 50)
     theirs = KernelDensity(bandwidth=0.2).fit(x[:, None]).score_samples(q[:, None])
     np.testing.assert_allclose(np.log(bounded.estimate(x, 0.2)(q)), theirs, rtol=1e-9)
