@@ -68,7 +68,7 @@ or midnight, so that both densities have much the same components. The figure is
 domain over that with one.
 
 Nothing of the domains was tuned on the tables of this page, or on the globe. That kernel density \
-estimates of one column join the mixtures of the default was prompted by the bounded laws, in an \
+estimates of few columns join the mixtures of the default was prompted by the bounded laws, in an \
 earlier run. The density without domains, whose search is much the same, was tuned with flights, \
 cover and abalone among its tables ([Densities](density.md)).
 """

@@ -22,10 +22,10 @@ def of_hours(x: np.ndarray) -> np.ndarray:
     return sum(p * norm.pdf(x + turns, m, s).sum(axis=0) for m, (s, p) in HUMPS.items())
 
 
-waits = rng.exponential(size=(1000, 1))
+waits = rng.exponential(size=(5000, 1))
 middles, widths = list(HUMPS), [s for s, _ in HUMPS.values()]
-part = rng.choice(2, size=1000, p=[p for _, p in HUMPS.values()])
-hours = (np.array(middles)[part] + np.array(widths)[part] * rng.normal(size=1000))[:, None] % 24.0
+part = rng.choice(2, size=5000, p=[p for _, p in HUMPS.values()])
+hours = (np.array(middles)[part] + np.array(widths)[part] * rng.normal(size=5000))[:, None] % 24.0
 
 plain = [km.SparseKDE(random_state=0).fit(rows) for rows in (waits, hours)]
 on_domain = [
@@ -34,7 +34,7 @@ on_domain = [
 ]
 
 # %%
-# On the left are a thousand waiting times, which are exponential: the plain density bends down
+# On the left are five thousand waiting times, which are exponential: the plain density bends down
 # before zero and goes on beyond it, where no time is. In the middle are hours of which most are
 # about midnight. To a plain density these are two humps, each of which runs out of the day. On the
 # right is the same on a clock.
@@ -68,7 +68,7 @@ middle.hist(hours[:, 0], 48, density=True, color="0.85")
 middle.plot(day, of_hours(day), label="the law", **LAW)
 middle.plot(h, values(plain[1], h), label="plain", **HIDDEN)
 middle.plot(day, values(on_domain[1], day), label="km.Periodic(24)", **TOLD)
-middle.set(xlim=(-2, 26), xticks=range(0, 25, 6), xlabel="hour", title="A period")
+middle.set(xlim=(-2, 26), ylim=(0, 0.22), xticks=range(0, 25, 6), xlabel="hour", title="A period")
 middle.legend(frameon=False, loc="upper center")
 
 angle = 2.0 * np.pi * day / 24.0
@@ -81,7 +81,7 @@ clock.set_xticks(
     np.linspace(0.0, 2.0 * np.pi, 8, endpoint=False), [f"{t}:00" for t in range(0, 24, 3)]
 )
 clock.set_yticks([])
-clock.set_title("The same hours on a clock", pad=14.0)
+clock.set_xlabel("the same hours on a clock")
 plt.show()
 
 # %%
