@@ -30,7 +30,7 @@ def certified(
     """The error, or √N times that of the mean inside."""
     _checks.choice(method, "method", METHODS)
     domain_space.refuse_others(mean, "certificate")
-    inner = mean.inner
+    inner = mean.base
     if not isinstance(inner, SparseKernelMean):
         raise ValueError("every row is a centre of this mean, which has no error to be certified.")
     inner._required_kappa("certificate")
@@ -66,7 +66,7 @@ def _full(mean: DomainMean, coordinates: Any, weights: Vector | None) -> DomainM
     """The kernel density of the rows, on the same domain."""
     live = np.arange(len(coordinates)) if weights is None else np.flatnonzero(weights)
     w = np.ones(len(live)) if weights is None else weights[live]
-    base = mean.inner.expansion
+    base = mean.base.expansion
     full = KernelMean(
         coordinates[live],
         w / w.sum(),
@@ -76,7 +76,7 @@ def _full(mean: DomainMean, coordinates: Any, weights: Vector | None) -> DomainM
         float(len(live)),
         base.engine,
     )
-    return replace(mean, inner=full, log_quantiles=None)
+    return replace(mean, base=full, log_quantiles=None)
 
 
 def _exact(mean: DomainMean, full: DomainMean) -> Certificate:

@@ -30,22 +30,22 @@ Ends = tuple[Vector, Vector]
 
 def inner(one: DomainMean, other: DomainMean) -> float:
     """∫_D f f′."""
-    group = shared_group(one, other, "inner_product")
-    z = one.inner.expansion
-    found = _product(z, group, other.inner.expansion, support(z))
+    group = shared_group(one, other, "inner")
+    z = one.base.expansion
+    found = _product(z, group, other.base.expansion, support(z))
     return float(scaling.times_exp(float(z.weights @ found.values), found.log_unit))
 
 
 def distance(one: DomainMean, other: DomainMean) -> float:
     """The root of ∫_D (f − f′)²."""
     group = shared_group(one, other, "distance")
-    squared, _, log_unit = _squared(one.inner.expansion, other.inner.expansion, group)
+    squared, _, log_unit = _squared(one.base.expansion, other.base.expansion, group)
     return float(scaling.times_exp(math.sqrt(max(squared, 0.0)), 0.5 * log_unit))
 
 
 def squared_error(one: DomainMean, other: DomainMean) -> tuple[float, float, float]:
     """∫_D (f − f′)², ∫_D f², and the unit of such products."""
-    squared, own, log_unit = _squared(one.inner.expansion, other.inner.expansion, one.domain.group)
+    squared, own, log_unit = _squared(one.base.expansion, other.base.expansion, one.domain.group)
     unit = math.exp(log_unit)
     return squared * unit, own * unit, unit
 
@@ -127,7 +127,7 @@ def copies(one: DomainMean, full: DomainMean) -> float:
     At a bound there are two, and one where nothing reaches beyond it; of an interval or a period as
     many as there are copies of it that the centres reach, 12 standard deviations beyond them.
     """
-    supports = [support(mean.inner.expansion) for mean in (one, full)]
+    supports = [support(mean.base.expansion) for mean in (one, full)]
     first = np.minimum(supports[0][0], supports[1][0])
     last = np.maximum(supports[0][1], supports[1][1])
     group = one.domain.group

@@ -60,7 +60,7 @@ class DomainMean(DensityQuestions):
 
     Attributes
     ----------
-    inner : SparseKernelMean or KernelMean
+    base : SparseKernelMean or KernelMean
         The sum over centres in the coordinates that engines see: the numbers, and three for each
         sphere. Bounds and periods are not heeded by it.
     domain : Domain
@@ -92,7 +92,7 @@ class DomainMean(DensityQuestions):
     array([ 0., inf])
     """
 
-    inner: SparseKernelMean | KernelMean
+    base: SparseKernelMean | KernelMean
     domain: Domain
     log_shares: Matrix | None = None
     columns: tuple[str, ...] | None = None
@@ -106,7 +106,7 @@ class DomainMean(DensityQuestions):
         return DomainMean, tuple(getattr(self, entry.name) for entry in fields(self))
 
     def __repr__(self) -> str:
-        spread = self.inner.expansion.atoms.kind
+        spread = self.base.expansion.atoms.kind
         kind = "centres" if spread is None else f"{spread} atoms"
         size = f"{self.k} {kind} for {self.n_points:.15g} points in {self.dimension} columns"
         where = words.sentence(self.domain, self.columns)
@@ -116,7 +116,7 @@ class DomainMean(DensityQuestions):
     @property
     def k(self) -> int:
         """Number of centres."""
-        return self.inner.k
+        return self.base.k
 
     @property
     def dimension(self) -> int:
@@ -126,7 +126,7 @@ class DomainMean(DensityQuestions):
     @property
     def weights(self) -> Vector:
         """(k,): the coefficients α_a."""
-        return self.inner.weights
+        return self.base.weights
 
     @property
     def centers(self) -> Any:
@@ -137,42 +137,42 @@ class DomainMean(DensityQuestions):
         ndarray of shape (k, d)
             Numbers within the domain; an array of objects where categories are no numbers.
         """
-        return self.written(self.domain.rows(self.inner.centers, self._likeliest()))
+        return self.written(self.domain.rows(self.base.centers, self._likeliest()))
 
     @property
     def kernel(self) -> Kernel:
         """The kernel of the numbers and of the chord distance on spheres."""
-        return self.inner.kernel
+        return self.base.kernel
 
     @property
     def space(self) -> Space:
         """The space in which distances are taken."""
-        return self.inner.space
+        return self.base.space
 
     @property
     def scale(self) -> Matrix | None:
         """The linear map that is applied to the coordinates before the kernel."""
-        return self.inner.scale
+        return self.base.scale
 
     @property
     def spreads(self) -> Spreads | None:
         """The spreads of the centres, in the coordinates of the kernel."""
-        return self.inner.spreads
+        return self.base.spreads
 
     @property
     def n_points(self) -> float:
         """The number of points that were fitted."""
-        return self.inner.n_points
+        return self.base.n_points
 
     @property
     def is_density(self) -> bool:
         """Whether no weight is negative, in L2."""
-        return self.inner.is_density
+        return self.base.is_density
 
     @property
     def engine(self) -> str | Engine:
         """What computes kernel sums."""
-        return self.inner.engine
+        return self.base.engine
 
     @property
     def estimated_error(self) -> float | None:
@@ -208,7 +208,7 @@ class DomainMean(DensityQuestions):
 
     def _of_fit(self, name: str) -> Any:
         """What is known of the fit; None where every row is a centre."""
-        return getattr(self.inner, name) if isinstance(self.inner, SparseKernelMean) else None
+        return getattr(self.base, name) if isinstance(self.base, SparseKernelMean) else None
 
     def __call__(self, Q: Any) -> Vector:
         """The value of f at the query rows; 0 outside of the domain.
@@ -328,7 +328,7 @@ class DomainMean(DensityQuestions):
         self._need_density("log_gradient")
         return self._within(Q, "log_gradient")
 
-    def inner_product(self, other: DomainMean) -> float:
+    def inner(self, other: DomainMean) -> float:
         """The inner product of two means in L2 of the domain, ∫_D f f′.
 
         Parameters
@@ -355,7 +355,7 @@ class DomainMean(DensityQuestions):
         >>> import numpy as np, kernelmean as km
         >>> X = np.random.default_rng(0).uniform(size=(5000, 1))
         >>> density = km.SparseKDE(domain={0: (0, 1)}, random_state=0).fit(X).mean_
-        >>> round(density.inner_product(density), 1)
+        >>> round(density.inner(density), 1)
         1.0
         """
         return domain_space.inner(self, _on_domain(other))
@@ -380,7 +380,7 @@ class DomainMean(DensityQuestions):
 
         See Also
         --------
-        inner_product : The inner product behind it.
+        inner : The inner product behind it.
         distance_matrix : All distances between many means.
 
         Examples
@@ -490,9 +490,9 @@ class DomainMean(DensityQuestions):
     def _again(self, mean: Any, names: tuple[str, ...] | None) -> Any:
         """A part of this density: on a domain still, or a plain mean."""
         if not isinstance(mean, DomainMean):
-            return self.inner._again(mean, names)
-        inner = self.inner._again(mean.inner.expansion, None)
-        return replace(mean, inner=inner, columns=names, transform=self.transform)
+            return self.base._again(mean, names)
+        inner = self.base._again(mean.base.expansion, None)
+        return replace(mean, base=inner, columns=names, transform=self.transform)
 
     def _need_density(self, method: str) -> None:
         if (self.weights < 0).any():
@@ -671,7 +671,7 @@ class DomainMean(DensityQuestions):
     def images(self) -> Images:
         """The images of the centres that reach into the domain."""
         lines = np.arange(len(self.domain.lines))
-        return images_of(self.inner.expansion, self.domain.group, lines)
+        return images_of(self.base.expansion, self.domain.group, lines)
 
     @lazy
     def unfolded(self) -> KernelMean:
@@ -679,7 +679,7 @@ class DomainMean(DensityQuestions):
 
         Inside the domain it is what f is but for categories; outside it means nothing.
         """
-        base = self.inner.expansion
+        base = self.base.expansion
         weights = base.weights * np.exp(-sphere.log_masses(base, self.domain))
         lines = np.arange(len(self.domain.lines))
         return imaged(replace(base, weights=weights), self.images, lines)

@@ -19,7 +19,7 @@ def pair(name, spread, other_spread=None, signed=False):
     """Two means of one scale on one domain."""
     one = flat(name, spread, seed=0)
     other = flat(name, other_spread or spread, seed=1, k=4, signed=signed)
-    return one, replace(other, inner=replace(other.inner, scale=one.inner.scale))
+    return one, replace(other, base=replace(other.base, scale=one.base.scale))
 
 
 def integral(name, function, panels=(150, 30)):
@@ -38,8 +38,8 @@ def integral(name, function, panels=(150, 30)):
 def test_products_and_distances_are_integrals_over_the_domain(name, spread, other_spread):
     one, other = pair(name, spread, other_spread, signed=True)
     expected = integral(name, lambda x: brute(one, x) * brute(other, x))
-    np.testing.assert_allclose(one.inner_product(other), expected, rtol=1e-10)
-    np.testing.assert_allclose(other.inner_product(one), expected, rtol=1e-10)
+    np.testing.assert_allclose(one.inner(other), expected, rtol=1e-10)
+    np.testing.assert_allclose(other.inner(one), expected, rtol=1e-10)
     squared = integral(name, lambda x: (brute(one, x) - brute(other, x)) ** 2)
     np.testing.assert_allclose(one.distance(other), np.sqrt(squared), rtol=1e-9)
 
@@ -54,13 +54,13 @@ def test_in_several_columns_too(spread):
         grid = np.stack(np.meshgrid(axes[0][0], axes[1][0], indexing="ij"), -1).reshape(-1, 2)
         w = np.outer(axes[0][1], axes[1][1]).ravel()
         fa, fb = a(grid), b(grid)
-        np.testing.assert_allclose(a.inner_product(b), w @ (fa * fb), rtol=1e-10)
+        np.testing.assert_allclose(a.inner(b), w @ (fa * fb), rtol=1e-10)
         np.testing.assert_allclose(a.distance(b), np.sqrt(w @ (fa - fb) ** 2), rtol=1e-9)
 
 
 def test_other_bandwidths_are_compared():
     one, other = pair("interval", "points")
-    other = replace(other, inner=replace(other.inner, kernel=km.Gaussian(0.2)))
+    other = replace(other, base=replace(other.base, kernel=km.Gaussian(0.2)))
     squared = integral("interval", lambda x: (brute(one, x) - brute(other, x)) ** 2)
     np.testing.assert_allclose(one.distance(other), np.sqrt(squared), rtol=1e-9)
 
@@ -80,27 +80,27 @@ def test_a_period_may_be_cut_and_told_from_elsewhere():
 
 def test_a_matrix_of_distances():
     means = [flat("interval", seed=s) for s in range(3)]
-    scale = means[0].inner.scale
-    means = [replace(m, inner=replace(m.inner, scale=scale)) for m in means]
+    scale = means[0].base.scale
+    means = [replace(m, base=replace(m.base, scale=scale)) for m in means]
     D = km.distance_matrix(means)
     np.testing.assert_array_equal(D, D.T)
     assert D[0, 2] == pytest.approx(means[0].distance(means[2]), rel=1e-14)
     np.testing.assert_allclose(km.distance_matrix(means[:1], means[1:]), D[:1, 1:], rtol=1e-14)
     with pytest.raises(TypeError, match="a DomainMean is needed beside others, got KernelMean"):
-        km.distance_matrix([means[0], means[1].inner])
+        km.distance_matrix([means[0], means[1].base])
 
 
 def test_what_cannot_be_compared_is_told():
     one = flat("interval")
     with pytest.raises(ValueError, match="distance needs two means on the same domain"):
         one.distance(replace(one, domain=Domain((Bounds(-1.0, 3.0),))))
-    with pytest.raises(ValueError, match="inner_product needs columns of numbers"):
-        mixed().inner_product(mixed())
+    with pytest.raises(ValueError, match="inner needs columns of numbers"):
+        mixed().inner(mixed())
     with pytest.raises(TypeError, match="a DomainMean is needed, got KernelMean"):
-        one.distance(one.inner)
-    inner = replace(one.inner, scale=2.0 * one.inner.scale)
+        one.distance(one.base)
+    inner = replace(one.base, scale=2.0 * one.base.scale)
     with pytest.raises(ValueError, match="different scales"):
-        one.distance(replace(one, inner=inner))
+        one.distance(replace(one, base=inner))
 
 
 # Certificates
@@ -170,8 +170,8 @@ def test_in_an_interval_narrower_than_the_bandwidth_errors_add_up():
     """A mean whose weights do not sum to one is off by a constant, which every image repeats."""
     X = np.random.default_rng(0).uniform(size=(200, 1))
     mean, full = fitted(X, Bounds(0.0, 1.0), 2.0, k=3)
-    less = replace(mean.inner, weights=0.9 * mean.inner.weights)
-    mean = replace(mean, inner=less)
+    less = replace(mean.base, weights=0.9 * mean.base.weights)
+    mean = replace(mean, base=less)
     error, _ = error_by_quadrature(mean, full)
     plain = less.certificate(X).error
     assert error > 2.0 * plain
@@ -197,7 +197,7 @@ def test_what_has_no_certificate_is_told():
         mean.certificate([[-1.0]])
     with pytest.raises(ValueError, match="every row is a centre"):
         full.certificate(X)
-    likely = replace(mean, inner=replace(mean.inner, kappa=None, stop_reason="likelihood"))
+    likely = replace(mean, base=replace(mean.base, kappa=None, stop_reason="likelihood"))
     with pytest.raises(ValueError, match="fitted by likelihood"):
         likely.certificate(X)
     with pytest.raises(ValueError, match="certificate needs columns of numbers"):
