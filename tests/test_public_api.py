@@ -12,11 +12,13 @@ import pytest
 import kernelmean as km
 
 NAMES = [  # what this release promises (API.md)
+    "Categorical",
     "Cauchy",
     "Centers",
     "Certificate",
     "DistributionEmbedding",
     "Divergence",
+    "DomainMean",
     "Effect",
     "Estimate",
     "ClassProportions",
@@ -35,6 +37,7 @@ NAMES = [  # what this release promises (API.md)
     "MeanStream",
     "MergeTree",
     "Peaks",
+    "Periodic",
     "Procrustes",
     "Radial",
     "Region",
@@ -44,6 +47,7 @@ NAMES = [  # what this release promises (API.md)
     "SparseKDEOutlierDetector",
     "Segmentation",
     "SparseKernelMean",
+    "Sphere",
     "Student",
     "TwoSampleTest",
     "TypicalRows",

@@ -227,7 +227,7 @@ def test_components_that_stand_for_what_no_row_has_shown():
 
 def test_the_indicator_is_that_of_the_mean_inside(fitted_on):
     mean, _ = fitted_on("size", "species")
-    np.testing.assert_array_equal(indicator_curve(mean).values, mean.inner.indicator)
+    np.testing.assert_array_equal(indicator_curve(mean).values, mean.base.indicator)
     full, _ = fitted_on("size", sparse=False, k="auto")
     with pytest.raises(TypeError, match="this mean has no indicator"):
         indicator_curve(full)

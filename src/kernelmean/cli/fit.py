@@ -170,7 +170,10 @@ def _density(task: Task) -> Any:
 def _signed(task: Task) -> SparseKernelMean:
     import kernelmean as km
 
-    return km.sparse_kernel_mean(task.X, sample_weight=task.weights, **task.settings)
+    found: SparseKernelMean = km.sparse_kernel_mean(
+        task.X, sample_weight=task.weights, **task.settings
+    )
+    return found
 
 
 def _certificate(mean: SparseKernelMean, task: Task, seed: int) -> Certificate | None:

@@ -39,7 +39,7 @@ def _on_domain(mean: Any) -> dict[str, Any]:
     """The facts of a density on a domain: those of the sum inside, and where its columns lie."""
     from kernelmean.domains.words import sentence
 
-    inside = described(mean.inner)
+    inside = described(mean.base)
     own = {
         "dimensions": mean.dimension,
         "columns": None if mean.columns is None else list(mean.columns),

@@ -12,6 +12,7 @@ from kernelmean.fitting.full import kernel_mean
 from kernelmean.fitting.recipe import RULE, Recipe, common, mean_in, two_samples
 from kernelmean.kernels import Kernel
 from kernelmean.mean.expansion import AnyMean, KernelMean, expansion_of
+from kernelmean.mean.value import SparseKernelMean
 
 
 def mmd(
@@ -131,7 +132,10 @@ def _like(mean: KernelMean | None, X: Any, how: _How) -> KernelMean:
     if not how.sparse:
         return kernel_mean(checked, **shared)
     seed = how.random_state
-    return sparse_kernel_mean(checked, spread=how.spread, random_state=seed, **shared).expansion
+    found: SparseKernelMean = sparse_kernel_mean(
+        checked, spread=how.spread, random_state=seed, **shared
+    )
+    return found.expansion
 
 
 def _given(kernel: Any, bandwidth: Any, scale: Any, space: Any) -> list[str]:

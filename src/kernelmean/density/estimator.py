@@ -53,7 +53,7 @@ def _is_sparse(estimator: SparseKDE) -> bool:
 
 def _kind_of(density: Density) -> str | None:
     """What the spreads of a density are."""
-    mean = density.inner if isinstance(density, DomainMean) else density
+    mean = density.base if isinstance(density, DomainMean) else density
     return mean.expansion.atoms.kind
 
 
@@ -557,7 +557,7 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
         2
         """
         check_is_fitted(self)
-        if isinstance(getattr(self.mean_, "inner", self.mean_), KernelMean):
+        if isinstance(getattr(self.mean_, "base", self.mean_), KernelMean):
             raise ValueError(
                 "a full density estimate is its data, and no model without it: fit with "
                 "sparse=True to save one."

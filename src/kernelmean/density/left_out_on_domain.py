@@ -41,7 +41,7 @@ def left_out_logs_on_domain(density: DomainMean, rows: ScoredRows) -> Vector:
 
 def _is_full(density: DomainMean, rows: ScoredRows) -> bool:
     """Whether every row is a centre, in order."""
-    return isinstance(density.inner, KernelMean) and density.k == len(rows.X)
+    return isinstance(density.base, KernelMean) and density.k == len(rows.X)
 
 
 def _shares(density: DomainMean, rows: ScoredRows, labels: IntVector) -> Vector:

@@ -168,7 +168,8 @@ class LikelihoodOnDomain:
         mapped = np.zeros((len(mixture), data.sample.sample.dimension))
         mapped[:, : self.lines] = means
         centers = data.original(mapped, None)
-        centers[:, self.lines :] = vectors.reshape(len(mixture), -1)[:, : centers.shape[1]]
+        if self.domain.spheres:
+            centers[:, self.lines :] = vectors.reshape(len(mixture), -1)
         k = len(mixture)
         reason: StopReason = "fixed" if self.limits.k == k else "likelihood"
         inner = SparseKernelMean(

@@ -14,6 +14,7 @@ from kernelmean.engines import Engine, PointCloud
 from kernelmean.fitting import spreads
 from kernelmean.fitting.atoms import AtomFit
 from kernelmean.fitting.honesty import told
+from kernelmean.fitting.on_domain import Copy
 from kernelmean.fitting.points import PointFit
 from kernelmean.fitting.prepare import Prepared, checked_sample, engine_name, prepare
 from kernelmean.fitting.progress import progress_bar
@@ -21,14 +22,15 @@ from kernelmean.fitting.settings import FitSettings
 from kernelmean.kernels import Kernel
 from kernelmean.mean import certificate as certificates
 from kernelmean.mean.gauge import Candidate, Gauge
+from kernelmean.mean.on_domain import DomainMean
 from kernelmean.mean.value import SparseKernelMean, incoherence
-from kernelmean.samples import WeightedSample
+from kernelmean.samples import WeightedSample, coded
 from kernelmean.selection import KCenter, Task
 from kernelmean.selection.auto import Criterion, Selected
 
 
 def sparse_kernel_mean(
-    X: ArrayLike,
+    X: Any,
     *,
     kernel: str | Kernel = "gaussian",
     bandwidth: float | str = "scott",
@@ -44,11 +46,12 @@ def sparse_kernel_mean(
     spread: str | None = "auto",
     constraint: Constraint = None,
     solver: Solver = "cholesky",
+    domain: Any = None,
     sample_weight: ArrayLike | None = None,
     engine: str | Engine = "cpu",
     random_state: RandomState = None,
     verbose: bool = False,
-) -> SparseKernelMean:
+) -> Any:
     """The kernel mean (1/n)Σφ(·, x_j) of a sample by k ≪ n centres with optimal weights.
 
     Parameters
@@ -111,6 +114,9 @@ def sparse_kernel_mean(
         "simplex-projection" projects onto that set, as [1]_ does.
     solver : {'cholesky', 'cg'}, default='cholesky'
         What solves for the weights; "cg" are conjugate gradients, as [1]_ used them.
+    domain : mapping or None, default=None
+        Columns that are bounded, periodic, on a sphere or categories, as in :class:`SparseKDE`.
+        Only with ``space="l2"``: a kernel mean embedding needs no domain.
     sample_weight : array-like of shape (n,) or None, default=None
         Nonnegative weights of the rows. Integer weights mean repeated rows.
     engine : {'cpu', 'gpu', 'cluster', 'auto', 'naive'} or Engine, default='cpu'
@@ -123,8 +129,9 @@ def sparse_kernel_mean(
 
     Returns
     -------
-    SparseKernelMean
-        The mean. Time O(n·k·d + k³), memory O(n·d + k²) for the k finally used.
+    SparseKernelMean or DomainMean
+        The mean; the latter with a ``domain``. Time O(n·k·d + k³), memory O(n·d + k²) for the k
+        finally used.
 
     Raises
     ------
@@ -177,8 +184,29 @@ def sparse_kernel_mean(
         solver=solver,
         engine=engine,
     )
+    chance = _checks.streams(random_state)
+    if domain is not None:
+        return _mean_on_domain(X, domain, sample_weight, settings, chance, verbose)
     sample = checked_sample(X, sample_weight, engine)
-    return told(fit_mean(sample, settings, _checks.streams(random_state), verbose), settings)
+    return told(fit_mean(sample, settings, chance, verbose), settings)
+
+
+def _mean_on_domain(
+    X: Any, domain: Any, sample_weight: Any, settings: FitSettings, chance: Streams, verbose: bool
+) -> DomainMean:
+    """The same in the coordinates of a domain."""
+    if settings.space != "l2":
+        raise ValueError(
+            "domain= is for densities: give space='l2'. In the RKHS a kernel mean has no bounds to "
+            "respect."
+        )
+    checked = coded.on_domain(X, domain, sample_weight)
+
+    def fit(sample: WeightedSample, own: FitSettings) -> SparseKernelMean:
+        return told(fit_mean(sample, own, chance, verbose), own, depth=3)
+
+    found = Copy.of(checked.rows, settings).mean(fit)
+    return replace(found, columns=checked.names)
 
 
 def sparse_density(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,12 +15,15 @@ from kernelmean.kernels import Spreads
 from kernelmean.linalg.gram import weighted_products
 from kernelmean.mean import scaling
 from kernelmean.mean.expansion import AnyMean, KernelMean, expansion_of
+from kernelmean.mean.on_domain import DomainMean
 
 # Of ‖z_a‖² + ‖z_b‖²: below this a difference of products keeps fewer than ten digits.
 CANCELLED_SHARE = 1e-6
 
 
-def distance_matrix(means: Sequence[AnyMean], others: Sequence[AnyMean] | None = None) -> Matrix:
+def distance_matrix(
+    means: Sequence[AnyMean | DomainMean], others: Sequence[AnyMean | DomainMean] | None = None
+) -> Matrix:
     """The distances ‖z_a − z_b‖ between all pairs of means, in one batched pass.
 
     D_ab = √(G_aa + G_bb − 2G_ab) with G_ab = ⟨z_a, z_b⟩. It takes one kernel sum per mean over the
@@ -29,8 +32,9 @@ def distance_matrix(means: Sequence[AnyMean], others: Sequence[AnyMean] | None =
 
     Parameters
     ----------
-    means : sequence of SparseKernelMean or KernelMean
-        N means of one space and scale, sparse or full.
+    means : sequence of SparseKernelMean, KernelMean or DomainMean
+        N means of one space and scale, sparse or full; or all on one domain, which are compared
+        pair by pair.
     others : sequence of SparseKernelMean or KernelMean, or None, default=None
         M further means. With them, the distances of each mean to each other one are found.
 
@@ -60,6 +64,8 @@ def distance_matrix(means: Sequence[AnyMean], others: Sequence[AnyMean] | None =
     >>> D.shape, bool(D[0, 1] < D[0, 2])
     ((3, 3), True)
     """
+    if _any_on_domain(means) or _any_on_domain(others):
+        return _one_by_one(means, others)
     rows = expansions(means)
     if others is None:
         G, log_unit = _products(rows, rows, symmetric=True)
@@ -72,7 +78,24 @@ def distance_matrix(means: Sequence[AnyMean], others: Sequence[AnyMean] | None =
     return _distances(rows, columns, G * np.exp(log_unit - top), (own[0], own[1]), top)
 
 
-def expansions(means: Sequence[AnyMean]) -> list[KernelMean]:
+def _any_on_domain(means: Any) -> bool:
+    return isinstance(means, Sequence) and any(isinstance(mean, DomainMean) for mean in means)
+
+
+def _one_by_one(means: Sequence[Any], others: Sequence[Any] | None) -> Matrix:
+    """The distances of means on one domain; a TypeError where another mean is among them."""
+    for mean in (*means, *(others or ())):
+        if not isinstance(mean, DomainMean):
+            raise TypeError(f"a DomainMean is needed beside others, got {type(mean).__name__}.")
+    if others is not None:
+        return np.array([[mean.distance(other) for other in others] for mean in means])
+    found = np.zeros((len(means), len(means)))
+    for a, mean in enumerate(means):
+        found[a, :a] = [mean.distance(other) for other in means[:a]]
+    return found + found.T
+
+
+def expansions(means: Sequence[Any]) -> list[KernelMean]:
     """The sums over centres behind a list of means that is not empty."""
     if not isinstance(means, Sequence):
         raise TypeError(f"give a list of SparseKernelMean, got {means!r}.")

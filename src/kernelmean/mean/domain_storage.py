@@ -27,7 +27,7 @@ Level = str | int | float | bool
 
 def packed(mean: DomainMean) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
     """What a file holds of the mean: a header and arrays."""
-    pack = getattr(mean.inner, "packed", None)
+    pack = getattr(mean.base, "packed", None)
     if pack is None:
         raise ValueError(
             "a full mean is its data, and has no file: fit a sparse one to save it, with "

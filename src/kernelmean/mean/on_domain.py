@@ -23,10 +23,12 @@ import numpy as np
 from kernelmean import _checks
 from kernelmean._lazy import lazy
 from kernelmean._types import (
+    ArrayLike,
     Constraint,
     IntVector,
     Matrix,
     Points,
+    RandomState,
     Space,
     StopReason,
     Vector,
@@ -34,7 +36,8 @@ from kernelmean._types import (
 from kernelmean.domains import Domain, Images, tables, words
 from kernelmean.engines import Engine
 from kernelmean.kernels import Kernel, Spreads
-from kernelmean.mean import domain_storage, sphere, storage
+from kernelmean.mean import domain_space, domain_storage, sphere, storage
+from kernelmean.mean.certificate import Certificate
 from kernelmean.mean.expansion import KernelMean, freeze_arrays
 from kernelmean.mean.questions.asking import Columns
 from kernelmean.mean.questions.methods import DensityQuestions
@@ -57,7 +60,7 @@ class DomainMean(DensityQuestions):
 
     Attributes
     ----------
-    inner : SparseKernelMean or KernelMean
+    base : SparseKernelMean or KernelMean
         The sum over centres in the coordinates that engines see: the numbers, and three for each
         sphere. Bounds and periods are not heeded by it.
     domain : Domain
@@ -89,7 +92,7 @@ class DomainMean(DensityQuestions):
     array([ 0., inf])
     """
 
-    inner: SparseKernelMean | KernelMean
+    base: SparseKernelMean | KernelMean
     domain: Domain
     log_shares: Matrix | None = None
     columns: tuple[str, ...] | None = None
@@ -103,7 +106,7 @@ class DomainMean(DensityQuestions):
         return DomainMean, tuple(getattr(self, entry.name) for entry in fields(self))
 
     def __repr__(self) -> str:
-        spread = self.inner.expansion.atoms.kind
+        spread = self.base.expansion.atoms.kind
         kind = "centres" if spread is None else f"{spread} atoms"
         size = f"{self.k} {kind} for {self.n_points:.15g} points in {self.dimension} columns"
         where = words.sentence(self.domain, self.columns)
@@ -113,7 +116,7 @@ class DomainMean(DensityQuestions):
     @property
     def k(self) -> int:
         """Number of centres."""
-        return self.inner.k
+        return self.base.k
 
     @property
     def dimension(self) -> int:
@@ -123,7 +126,7 @@ class DomainMean(DensityQuestions):
     @property
     def weights(self) -> Vector:
         """(k,): the coefficients α_a."""
-        return self.inner.weights
+        return self.base.weights
 
     @property
     def centers(self) -> Any:
@@ -134,42 +137,42 @@ class DomainMean(DensityQuestions):
         ndarray of shape (k, d)
             Numbers within the domain; an array of objects where categories are no numbers.
         """
-        return self.written(self.domain.rows(self.inner.centers, self._likeliest()))
+        return self.written(self.domain.rows(self.base.centers, self._likeliest()))
 
     @property
     def kernel(self) -> Kernel:
         """The kernel of the numbers and of the chord distance on spheres."""
-        return self.inner.kernel
+        return self.base.kernel
 
     @property
     def space(self) -> Space:
         """The space in which distances are taken."""
-        return self.inner.space
+        return self.base.space
 
     @property
     def scale(self) -> Matrix | None:
         """The linear map that is applied to the coordinates before the kernel."""
-        return self.inner.scale
+        return self.base.scale
 
     @property
     def spreads(self) -> Spreads | None:
         """The spreads of the centres, in the coordinates of the kernel."""
-        return self.inner.spreads
+        return self.base.spreads
 
     @property
     def n_points(self) -> float:
         """The number of points that were fitted."""
-        return self.inner.n_points
+        return self.base.n_points
 
     @property
     def is_density(self) -> bool:
         """Whether no weight is negative, in L2."""
-        return self.inner.is_density
+        return self.base.is_density
 
     @property
     def engine(self) -> str | Engine:
         """What computes kernel sums."""
-        return self.inner.engine
+        return self.base.engine
 
     @property
     def estimated_error(self) -> float | None:
@@ -205,7 +208,7 @@ class DomainMean(DensityQuestions):
 
     def _of_fit(self, name: str) -> Any:
         """What is known of the fit; None where every row is a centre."""
-        return getattr(self.inner, name) if isinstance(self.inner, SparseKernelMean) else None
+        return getattr(self.base, name) if isinstance(self.base, SparseKernelMean) else None
 
     def __call__(self, Q: Any) -> Vector:
         """The value of f at the query rows; 0 outside of the domain.
@@ -325,6 +328,131 @@ class DomainMean(DensityQuestions):
         self._need_density("log_gradient")
         return self._within(Q, "log_gradient")
 
+    def inner(self, other: DomainMean) -> float:
+        """The inner product of two means in L2 of the domain, ∫_D f f′.
+
+        Parameters
+        ----------
+        other : DomainMean
+            A mean on the same domain and of the same scale, all of whose columns are numbers.
+
+        Returns
+        -------
+        float
+            The sum over the centres of one and the images of those of the other. Time O(k·K′·d).
+
+        Raises
+        ------
+        ValueError
+            If the domains or the scales differ, or a column is on a sphere or holds categories.
+
+        See Also
+        --------
+        distance : The norm of the difference.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).uniform(size=(5000, 1))
+        >>> density = km.SparseKDE(domain={0: (0, 1)}, random_state=0).fit(X).mean_
+        >>> round(density.inner(density), 1)
+        1.0
+        """
+        return domain_space.inner(self, _on_domain(other))
+
+    def distance(self, other: DomainMean) -> float:
+        """The distance of two means in L2 of the domain.
+
+        Parameters
+        ----------
+        other : DomainMean
+            A mean on the same domain and of the same scale, all of whose columns are numbers.
+
+        Returns
+        -------
+        float
+            The root of ∫_D (f − f′)². Time O((k + k′)·(K + K′)·d).
+
+        Raises
+        ------
+        ValueError
+            If the domains or the scales differ, or a column is on a sphere or holds categories.
+
+        See Also
+        --------
+        inner : The inner product behind it.
+        distance_matrix : All distances between many means.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).uniform(size=(500, 1))
+        >>> density = km.SparseKDE(domain={0: (0, 1)}, random_state=0).fit(X).mean_
+        >>> density.distance(density)
+        0.0
+        """
+        return domain_space.distance(self, _on_domain(other))
+
+    def certificate(
+        self,
+        X: Any,
+        *,
+        method: str = "auto",
+        sample_weight: ArrayLike | None = None,
+        size: int | None = None,
+        random_state: RandomState = None,
+    ) -> Certificate:
+        """The error ‖f̄ − f‖ in L2 of the domain, f̄ the kernel density of X folded alike.
+
+        With r the difference of the two before they are folded, that on the domain is Σ_g r(g(x)).
+        If at most N of the images g(x) of a point lie where r is not nothing, then by Cauchy and
+        Schwarz (Σ_g r(g(x)))² ≤ N·Σ_g r(g(x))², and since the images of the domain cover the space
+        once, the integral of this over the domain is N·‖r‖². So √N·‖r‖ is an upper bound. Two
+        images count for each half-line; for an interval or a period as many as the rows and the
+        centres reach, 12 standard deviations beyond them.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, d)
+            The sample whose density is compared with f.
+        method : {'auto', 'exact', 'rows', 'spectral'}, default='auto'
+            "exact" sums over all pairs and their images, in time O(n²·d), and gives the error
+            itself. The others measure ‖r‖ as for a mean of plain numbers, and give the bound.
+            "auto" is exact up to 20 000 points unless rounding hides the answer, else spectral.
+        sample_weight : array-like of shape (n,) or None, default=None
+            Nonnegative weights of the rows of X. Integer weights mean repeated rows.
+        size : int or None, default=None
+            The number of rows (2000 by default) or of frequencies (4000 by default).
+        random_state : int, RandomState instance, numpy.random.Generator or None, default=None
+            Decides which rows or which frequencies are taken.
+
+        Returns
+        -------
+        Certificate
+            The error or its bound, and the same relative to ‖f̄‖. Memory O(n·d + k²).
+
+        Raises
+        ------
+        ValueError
+            If a column is on a sphere or holds categories, a row lies outside of the domain, or f
+            is near to no kernel density, as those fitted by likelihood.
+
+        See Also
+        --------
+        SparseKernelMean.certificate : The error without a domain.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).exponential(size=(500, 1))
+        >>> fit = km.SparseKDE(domain={0: (0, None)}, target="kde", random_state=0).fit(X)
+        >>> fit.mean_.certificate(X).method
+        'exact'
+        """
+        from kernelmean.mean.domain_certificate import certified
+
+        return certified(self, X, method, sample_weight, (size, random_state))
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the mean to one small file, without pickle and without the data.
 
@@ -362,9 +490,9 @@ class DomainMean(DensityQuestions):
     def _again(self, mean: Any, names: tuple[str, ...] | None) -> Any:
         """A part of this density: on a domain still, or a plain mean."""
         if not isinstance(mean, DomainMean):
-            return self.inner._again(mean, names)
-        inner = self.inner._again(mean.inner.expansion, None)
-        return replace(mean, inner=inner, columns=names, transform=self.transform)
+            return self.base._again(mean, names)
+        inner = self.base._again(mean.base.expansion, None)
+        return replace(mean, base=inner, columns=names, transform=self.transform)
 
     def _need_density(self, method: str) -> None:
         if (self.weights < 0).any():
@@ -543,7 +671,7 @@ class DomainMean(DensityQuestions):
     def images(self) -> Images:
         """The images of the centres that reach into the domain."""
         lines = np.arange(len(self.domain.lines))
-        return images_of(self.inner.expansion, self.domain.group, lines)
+        return images_of(self.base.expansion, self.domain.group, lines)
 
     @lazy
     def unfolded(self) -> KernelMean:
@@ -551,7 +679,14 @@ class DomainMean(DensityQuestions):
 
         Inside the domain it is what f is but for categories; outside it means nothing.
         """
-        base = self.inner.expansion
+        base = self.base.expansion
         weights = base.weights * np.exp(-sphere.log_masses(base, self.domain))
         lines = np.arange(len(self.domain.lines))
         return imaged(replace(base, weights=weights), self.images, lines)
+
+
+def _on_domain(other: Any) -> DomainMean:
+    """A mean on a domain; a TypeError for anything else."""
+    if not isinstance(other, DomainMean):
+        raise TypeError(f"a DomainMean is needed, got {type(other).__name__}.")
+    return other

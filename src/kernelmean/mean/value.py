@@ -879,7 +879,7 @@ def is_by_likelihood(density: Any) -> bool:
 
     A part of one that was is, too.
     """
-    density = getattr(density, "inner", density)
+    density = getattr(density, "base", density)
     if not isinstance(density, SparseKernelMean) or density.kappa is not None:
         return False
     return density.stop_reason != "derived" or density.selection == LIKELIHOOD

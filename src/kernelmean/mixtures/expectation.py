@@ -63,6 +63,13 @@ def drawn_to_diagonal(covariance: Matrix, size: float) -> Matrix:
     return drawn
 
 
+def common_covariance(rows: Rows) -> Matrix:
+    """The covariance of the rows, drawn towards its diagonal."""
+    w = rows.masses / rows.size
+    centred = rows.points - w @ rows.points
+    return drawn_to_diagonal((centred.T * w) @ centred, len(rows))
+
+
 def climb(family: Family[M], rows: Rows, start: Matrix, strength: float, steps: int) -> M:
     """The mixture after so many steps of EM from (k, F) sums of features."""
     sums = start

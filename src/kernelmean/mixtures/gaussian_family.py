@@ -15,6 +15,8 @@ from kernelmean.mixtures.expectation import Prior
 from kernelmean.mixtures.gaussians import Gaussians
 from kernelmean.mixtures.rows import Rows
 
+MAX_ROWS_EACH = 600  # up to which a component for each row is tried
+
 
 @dataclass(frozen=True, eq=False)
 class GaussianFamily:
@@ -35,14 +37,17 @@ class GaussianFamily:
     kind: SpreadKind
 
     continuous = None
+    estimates_first = True
 
     @property
     def feature_count(self) -> int:
         return gaussians.feature_count(self.lines, self.kind)
 
-    @property
-    def fits_each_row(self) -> bool:
-        return self.kind == "full"
+    def estimates(self, n: int, most: int) -> int:
+        return int(self.kind == "full" and n <= min(MAX_ROWS_EACH, most))
+
+    def estimate_size(self, n: int) -> int:
+        return n
 
     def fitted(self, sums: Matrix, strength: float) -> Gaussians:
         return expectation.fitted(sums, self.lines, Prior(self.floor, strength), self.kind)
@@ -56,7 +61,10 @@ class GaussianFamily:
     def cells(self, cloud: PointCloud, rows: Rows, k: int, rng: np.random.Generator) -> Matrix:
         return starts.cells(cloud, rows.size, k, self.kind, rng)
 
-    def each_row(self, rows: Rows) -> Gaussians:
+    def estimate(
+        self, cloud: PointCloud, rows: Rows, number: int, rng: np.random.Generator
+    ) -> Gaussians:
+        """A component for each row."""
         return starts.each_row(rows, self.floor)
 
     def joined(self, parts: Sequence[Gaussians], shares: Vector) -> Gaussians:

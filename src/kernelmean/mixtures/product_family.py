@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kernelmean._types import Matrix, Points, Vector
 from kernelmean.domains import Images
 from kernelmean.engines import PointCloud
-from kernelmean.mixtures import directions, expectation, novelty, product, starts
+from kernelmean.mixtures import directions, expectation, gaussians, novelty, product, starts
 from kernelmean.mixtures.expectation import Prior
 from kernelmean.mixtures.gaussians import Gaussians
 from kernelmean.mixtures.layout import Layout
@@ -29,6 +29,9 @@ from kernelmean.mixtures.rows import Rows
 EM_REACH = 6.0
 EM_DIGITS = 8  # of the mass of a component, in up to four coordinates with bounds or periods;
 EM_ALL_DIGITS = 32  # in more, so many are shared out among them
+ESTIMATE_CELLS = 64  # components of a kernel density estimate
+MAX_ESTIMATE_LINES = 3  # coordinates; in more of them cells are wider than any good bandwidth
+FACTORS = (0.35, 0.5, 0.71, 1.0, 1.41)  # its bandwidths, as multiples of Scott's
 LEVEL_STRENGTH = 0.5  # points; the least for which common frequencies count in a component
 UNSEEN_LEVELS = 1.0  # points, spread evenly over the levels of a column beside those that it has
 
@@ -51,6 +54,8 @@ class ProductFamily:
     floor: Vector
     least_angle: float = 1e-3
 
+    estimates_first = False
+
     @property
     def lines(self) -> int:
         return self.layout.lines
@@ -63,9 +68,12 @@ class ProductFamily:
     def feature_count(self) -> int:
         return self.layout.feature_count
 
-    @property
-    def fits_each_row(self) -> bool:
-        return self.layout.kind == "full" and self.layout.columns == self.lines
+    def estimates(self, n: int, most: int) -> int:
+        flat = self.layout.kind == "full" and self.layout.columns == self.lines
+        return len(FACTORS) if flat and self.lines <= MAX_ESTIMATE_LINES else 0
+
+    def estimate_size(self, n: int) -> int:
+        return min(n, ESTIMATE_CELLS)
 
     def fitted(self, sums: Matrix, strength: float) -> ProductMixture:
         """M step: each component has what its share says, and all count for ``strength`` points."""
@@ -124,9 +132,22 @@ class ProductFamily:
         centers = starts.centroids(cloud, k, rng)
         return starts.nearest_sums(rows, centers, self.feature_count, self.layout.features)
 
-    def each_row(self, rows: Rows) -> ProductMixture:
-        """Bandwidths are those of rows left out without images, which change little in them."""
-        return self._alone(self._home(starts.each_row(rows, self.floor)))
+    def estimate(
+        self, cloud: PointCloud, rows: Rows, number: int, rng: np.random.Generator
+    ) -> ProductMixture:
+        """A component for each cell of the rows, wider by h²Σ.
+
+        Where a density slopes at a bound, few components of any width do worse than many of one.
+        """
+        centers = starts.centroids(cloud, ESTIMATE_CELLS, rng)
+        sums = starts.nearest_sums(rows, centers, self.feature_count, self.layout.features)
+        masses, means, scatters = gaussians.moments(
+            self.layout.shares(sums).lines, self.lines, "full"
+        )
+        h = FACTORS[number] * rows.size ** (-1.0 / (self.lines + 4))
+        blur = h**2 * expectation.common_covariance(rows) + np.diag(self.floor)
+        V = scatters / masses[:, None, None] + blur
+        return self._alone(self._home(Gaussians(masses / masses.sum(), means, V)))
 
     def joined(self, parts: Sequence[ProductMixture], shares: Vector) -> ProductMixture:
         return product.joined(parts, shares)

@@ -40,12 +40,18 @@ class Family(Protocol[M]):
         """How many columns of the rows, from the first on, are no categories; None for all."""
 
     @property
+    def estimates_first(self) -> bool:
+        """Whether kernel density estimates are trials as any other; else they join the stack."""
+
+    @property
     def feature_count(self) -> int:
         """F, the length of ψ(x)."""
 
-    @property
-    def fits_each_row(self) -> bool:
-        """Whether ``each_row`` is offered."""
+    def estimates(self, n: int, most: int) -> int:
+        """How many kernel density estimates of n rows are tried; ``most`` components each."""
+
+    def estimate_size(self, n: int) -> int:
+        """How many components one of them has."""
 
     def fitted(self, sums: Matrix, strength: float) -> M:
         """M step: the mixture of (k, F) sums; what is common to all counts as so many points."""
@@ -59,8 +65,8 @@ class Family(Protocol[M]):
     def cells(self, cloud: PointCloud, rows: Rows, k: int, rng: np.random.Generator) -> Matrix:
         """(k, F) sums of features over the cells of k centroids of the rows, which a cloud has."""
 
-    def each_row(self, rows: Rows) -> M:
-        """A component for each row: a kernel density estimate."""
+    def estimate(self, cloud: PointCloud, rows: Rows, number: int, rng: np.random.Generator) -> M:
+        """A kernel density estimate of the rows, which a cloud has: the one of that number."""
 
     def joined(self, parts: Sequence[M], shares: Vector) -> M:
         """A mixture of mixtures, which is one: each has its share of the weight."""

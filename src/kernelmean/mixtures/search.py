@@ -33,14 +33,17 @@ LEAST_ROWS = 4  # per component
 LEAST_GAIN = 0.005  # nats, by which more components must improve the stack
 WITHOUT_GAIN = 2  # doublings in a row that end the search
 MOST_MEMBERS = 8  # of a stack
-MAX_ROWS_EACH = 600  # up to which a component for each row is tried
+LEAST_SHARE = 0.01  # of a kernel density estimate beside a stack, to be worth its components
 MAX_STEP_WORK = 5e8  # rows × components × features in a step of EM
 
 M = TypeVar("M", bound=Mixture)
 
 
 class Trial(NamedTuple):
-    """A mixture to try: its number of components (0 for one per row), start and freedom."""
+    """A mixture to try: its number of components, start and freedom.
+
+    With k = 0 it is a kernel density estimate, and ``start`` says which.
+    """
 
     k: int
     start: int
@@ -101,9 +104,9 @@ class Search(Generic[M]):
     ) -> dict[Trial, M]:
         """The mixtures on the rows of a fold, which has a number, of trials that begin alike."""
         k, start, _ = alike[0]
-        if k == 0:
-            return dict.fromkeys(alike, self.family.each_row(fold.rows))
         rng = self.streams.of("likelihood starts", number, k, start)
+        if k == 0:
+            return dict.fromkeys(alike, self.family.estimate(fold.cloud, fold.rows, start, rng))
         sums = self.family.cells(fold.cloud, fold.rows, k, rng)
         return {
             trial: climb(self.family, fold.rows, sums, trial.strength, steps) for trial in alike
@@ -191,11 +194,29 @@ def likeliest_of(
         best = _best_of_size(search, limits.k)
         return search.on_every_row(every, [best], engine)[0]
     _doubled(search, limits, len(every))
-    sizes = np.array([float(trial.k or len(every)) for trial in search.logs])
+    size = family.estimate_size(len(every))
+    sizes = np.array([float(trial.k or size) for trial in search.logs])
     shares = search.stack().few(sizes, MOST_MEMBERS, limits.k_max)
+    if not family.estimates_first:
+        room = (limits.k_max - sizes @ (shares > 0.0)) // size
+        shares = _beside_estimates(search, shares, len(every), int(room))
     members = [trial for trial, share in zip(search.logs, shares, strict=True) if share > 0.0]
     mixtures = search.on_every_row(every, members, engine)
     return search.whole(mixtures, shares[shares > 0.0])
+
+
+def _beside_estimates(search: Search[M], shares: Vector, n: int, most: int) -> Vector:
+    """The shares of a stack and of kernel density estimates beside it, at most so many of these."""
+    numbers = range(search.family.estimates(n, n) if most > 0 else 0)
+    search.run([Trial(0, number, 0.0) for number in numbers])
+    old = len(shares)
+    padded = np.concatenate([shares, np.zeros(len(numbers))])
+    found = search.stack().beside(padded, np.arange(old, len(padded)))
+    idle = np.argsort(-found[old:], kind="stable")[most:] + old
+    found[idle] = 0.0
+    found[old:][found[old:] < LEAST_SHARE] = 0.0
+    kept: Vector = found / found.sum()
+    return kept
 
 
 def _best_of_size(search: Search[M], k: int) -> Trial:
@@ -210,8 +231,9 @@ def _best_of_size(search: Search[M], k: int) -> Trial:
 def _doubled(search: Search[M], limits: Limits, n: int) -> None:
     """1, 2, 4, … components, until the stack of all trials gains no more."""
     family = search.family
-    if n <= min(MAX_ROWS_EACH, limits.k_max) and family.fits_each_row:
-        search.run([Trial(0, 0, 0.0)])
+    if family.estimates_first:
+        estimates = range(family.estimates(n, limits.k_max))
+        search.run([Trial(0, number, 0.0) for number in estimates])
     work = float(search.smallest * family.feature_count)
     most = min(search.smallest / LEAST_ROWS, limits.k_max, MAX_STEP_WORK / work)
     best = -np.inf

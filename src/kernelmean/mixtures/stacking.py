@@ -38,20 +38,20 @@ class Stack:
         self._p = masses / masses.sum()
 
     def shares(self, among: IntVector | None = None, rounds: int = ROUNDS) -> Vector:
-        """(mixtures,) shares that sum to one, zero for those that are not ``among`` the mixtures.
-
-        s_m ← Σ_j p_j s_m f_m(x_j) / Σ_l s_l f_l(x_j).
-        """
+        """(mixtures,) shares that sum to one, zero for those that are not ``among`` them."""
         count = self._densities.shape[1]
         members = np.arange(count) if among is None else among
-        f = self._densities[:, members]
-        s = np.full(len(members), 1.0 / len(members))
+        shares = np.zeros(count)
+        shares[members] = self._found(self._densities[:, members], rounds)
+        return shares
+
+    def _found(self, f: Matrix, rounds: int) -> Vector:
+        """s_m ← Σ_j p_j s_m f_m(x_j) / Σ_l s_l f_l(x_j)."""
+        s = np.full(f.shape[1], 1.0 / f.shape[1])
         for _ in range(rounds):
             s = s * ((self._p / (f @ s)) @ f)
             s /= s.sum()
-        shares = np.zeros(count)
-        shares[members] = s
-        return shares
+        return s
 
     def value(self, shares: Vector) -> float:
         """Σ_j p_j log Σ_m s_m f_m(x_j)."""
@@ -71,6 +71,18 @@ class Stack:
             members = np.delete(members, int(np.argmin(missed)))
             shares = self.shares(members, DRAFT_ROUNDS)
         return self._without_idle(members, sizes)
+
+    def beside(self, shares: Vector, others: IntVector) -> Vector:
+        """The shares of ``others`` and of a mixture that has shares, which count as one member.
+
+        Its own shares were found on these rows; those of one member more are not led astray by
+        how many it has.
+        """
+        f = np.column_stack([self._densities @ shares, self._densities[:, others]])
+        found = self._found(f, ROUNDS)
+        together: Vector = found[0] * shares
+        together[others] += found[1:]
+        return together
 
     def _without_idle(self, members: IntVector, sizes: Vector) -> Vector:
         """The shares without members that are not worth their atoms, the largest first."""

@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from kernelmean._types import Matrix, Points, Vector
 from kernelmean.engines import PointCloud
 from kernelmean.kernels import SpreadKind
-from kernelmean.mixtures.expectation import drawn_to_diagonal
+from kernelmean.mixtures.expectation import common_covariance
 from kernelmean.mixtures.gaussians import Gaussians, blocks
 from kernelmean.mixtures.rows import Rows
 from kernelmean.selection.kmeans import lloyd
@@ -74,8 +74,7 @@ def each_row(rows: Rows, floor: Vector) -> Gaussians:
     n = len(rows)
     d = rows.dimension
     w = rows.masses / rows.size
-    centred = rows.points - w @ rows.points
-    V = drawn_to_diagonal((centred.T * w) @ centred, n) + np.diag(floor)
+    V = common_covariance(rows) + np.diag(floor)
     whitened = np.linalg.solve(np.linalg.cholesky(V), rows.points.T).T
     squared = cdist(whitened, whitened, "sqeuclidean")
     apart = np.where(squared > 0.0, 0.0, -np.inf)

@@ -40,7 +40,7 @@ class Globe(NamedTuple):
         domain = mean.domain
         kind = domain.kinds[domain.spheres[i][1]]
         assert isinstance(kind, Sphere)
-        centers, variances = sphere.sphere_part(mean.inner.expansion, domain, i)
+        centers, variances = sphere.sphere_part(mean.base.expansion, domain, i)
         lengths = np.maximum(np.linalg.norm(centers, axis=1), 1e-12)
         radians = np.minimum(np.sqrt(variances / lengths), 0.5 * np.pi)
         unit = kind.right_angle / (0.5 * np.pi)

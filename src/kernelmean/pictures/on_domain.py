@@ -38,7 +38,7 @@ CIRCLE = np.column_stack([np.cos(TURN), np.sin(TURN)])
 
 def inner_of(mean: SparseKernelMean | KernelMean | DomainMean) -> SparseKernelMean | KernelMean:
     """A mean itself, or the sum over centres inside of one on a domain."""
-    return mean.inner if isinstance(mean, DomainMean) else mean
+    return mean.base if isinstance(mean, DomainMean) else mean
 
 
 def sample_on_domain(mean: DomainMean, sample: object | None) -> Points | None:
@@ -139,13 +139,13 @@ def _with_centers(view: DensityView, mean: DomainMean, which: tuple[int, ...]) -
         return _on_map(view, mean, _globe(mean, which))
     columns = [t for t in which if t in mean.domain.lines]
     codes = np.zeros((mean.k, len(mean.domain.categories)), dtype=np.intp)
-    centers = mean.domain.rows(mean.inner.centers, codes)[:, columns]
+    centers = mean.domain.rows(mean.base.centers, codes)[:, columns]
     view = view._replace(centers=centers, weights=mean.weights)
-    full = mean.inner.expansion
+    full = mean.base.expansion
     if full.spreads is None:
         return view
     P = np.eye(full.dimension)[np.searchsorted(mean.domain.lines, columns)]
-    seen = covariances(full.spreads, seen_from_kernel(full, P), drawn_blur(mean.inner))
+    seen = covariances(full.spreads, seen_from_kernel(full, P), drawn_blur(mean.base))
     kinds = [mean.domain.kinds[t] for t in columns]
     return view._replace(covariances=seen, paths=_paths(view, seen, kinds))
 
@@ -161,7 +161,7 @@ def _on_map(view: DensityView, mean: DomainMean, globe: Globe) -> DensityView:
     places = np.array(globe.places)
     places[:, 0] = west + np.mod(places[:, 0] - west, 4.0 * globe.quarter)
     view = view._replace(centers=places, weights=globe.weights)
-    if mean.inner.spreads is None:
+    if mean.base.spreads is None:
         return view
     squares = globe.angles[:, None, None] ** 2 * np.eye(2)
     return view._replace(covariances=squares, paths=globe.outlines(west))

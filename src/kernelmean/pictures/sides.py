@@ -64,8 +64,8 @@ def _reach(mean: DomainMean, column: int, rows: Points | None) -> tuple[float, f
     """The interval that holds a column of the mean inside, but for 0.1 %."""
     domain = mean.domain
     coordinate = int(np.searchsorted(domain.lines, column))
-    points = mean.inner.centers if rows is None else domain.embed(rows).coordinates
-    return almost_all(mean.inner, points, coordinate)
+    points = mean.base.centers if rows is None else domain.embed(rows).coordinates
+    return almost_all(mean.base, points, coordinate)
 
 
 def _within(kind: Bounds, low: float, high: float) -> tuple[float, float]:

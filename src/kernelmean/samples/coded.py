@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from kernelmean import _checks
+from kernelmean._types import Points
 from kernelmean.domains import Categorical, Domain, DomainAsked, outside_error, tables
 from kernelmean.samples.checking import lies_elsewhere
 from kernelmean.samples.estimators import column_names, weights
@@ -23,30 +24,53 @@ class CodedSample(NamedTuple):
     given: ArraySample  # all rows, absent ones included
 
 
+class CheckedTable(NamedTuple):
+    """Coded rows, and the names that their columns had."""
+
+    rows: CodedSample
+    names: tuple[str, ...] | None
+
+
 def weighted_sample(estimator: Any, X: Any, sample_weight: Any, least: int = 1) -> CodedSample:
     """Rows to be fitted, checked against ``estimator.domain``; their columns are recorded."""
+    checked = on_domain(X, estimator.domain, sample_weight, least)
+    estimator.n_features_in_ = checked.rows.domain.dimension
+    if checked.names is not None:
+        estimator.feature_names_in_ = np.array(checked.names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+    return checked.rows
+
+
+def on_domain(X: Any, given: Any, sample_weight: Any, least: int = 1) -> CheckedTable:
+    """Rows to be fitted, checked against a domain as users write it."""
     _require_memory(X)
     table = _table(X)
     names = tables.column_names(table)
-    asked = DomainAsked.of(estimator.domain, tables.width(table), names)
-    levels = _given_levels(estimator.domain, asked)
-    coded = tables.code(table, asked.categories, levels)
+    asked = DomainAsked.of(given, tables.width(table), names)
+    coded = tables.code(table, asked.categories, _given_levels(given, asked))
     if len(coded.rows) < least:
         raise ValueError(f"X has {len(coded.rows)} rows, but at least {least} are needed.")
-    given = ArraySample(coded.rows)
-    sample = WeightedSample.of(given, weights(sample_weight, len(given)))
+    every = ArraySample(coded.rows)
+    sample = WeightedSample.of(every, weights(sample_weight, len(every)))
     rows = sample.sample.array()
-    for t in asked.categories:
-        missing = int(np.isnan(rows[:, t]).sum())
-        if missing:
-            label = t if names is None else repr(names[t])
-            raise ValueError(f"column {label} has {missing} missing values; drop these rows.")
+    _refuse_missing(rows, asked.categories, names)
     domain = asked.learned(rows, sample.weights, coded.levels)
     problem = outside_error(domain, rows, names)
     if problem is not None:
         raise problem
-    _record(estimator, domain.dimension, names)
-    return CodedSample(sample, domain, given)
+    return CheckedTable(CodedSample(sample, domain, every), names)
+
+
+def _refuse_missing(
+    rows: Points, categories: tuple[int, ...], names: tuple[str, ...] | None
+) -> None:
+    """A ValueError for rows to be fitted whose category is not known."""
+    for t in categories:
+        missing = int(np.isnan(rows[:, t]).sum())
+        if missing:
+            label = t if names is None else repr(names[t])
+            raise ValueError(f"column {label} has {missing} missing values; drop these rows.")
 
 
 def queries(estimator: Any, X: Any, domain: Domain, *, incomplete: bool = False) -> ArraySample:
@@ -89,12 +113,3 @@ def _table(X: Any) -> Any:
     if _checks.is_batched(X) or getattr(X, "columns", None) is not None:
         return X
     return check_array(X, dtype=None, ensure_all_finite=False, ensure_min_samples=0)
-
-
-def _record(estimator: Any, columns: int, names: tuple[str, ...] | None) -> None:
-    """What scikit-learn records of the columns in ``fit``."""
-    estimator.n_features_in_ = columns
-    if names is not None:
-        estimator.feature_names_in_ = np.array(names, dtype=object)
-    elif hasattr(estimator, "feature_names_in_"):
-        del estimator.feature_names_in_

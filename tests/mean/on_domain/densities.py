@@ -105,7 +105,7 @@ def mixed(spread: str = "full", seed: int = 0, k: int = 6) -> DomainMean:
 
 def components(mean: DomainMean):
     """Weight, mean and covariance of each component in the coordinates engines see."""
-    base = mean.inner.expansion
+    base = mean.base.expansion
     d = base.dimension
     T = np.eye(d) if base.scale is None else np.linalg.inv(base.scale)
     for a in range(base.k):

@@ -97,7 +97,7 @@ def test_where_nothing_is_left_of_the_domain_the_mean_is_plain():
     assert (part.columns, part.stop_reason) == (("b",), "derived")
     kept = outer.conditional({"b": 1.0})
     assert type(kept) is km.DomainMean
-    assert type(kept.inner) is km.SparseKernelMean
+    assert type(kept.base) is km.SparseKernelMean
     assert (kept.columns, kept.stop_reason, kept.kappa) == (("a",), "derived", None)
 
 
@@ -192,7 +192,7 @@ def test_categories_that_never_occur_cannot_be_given():
     mean = mixed().marginal(["colour", "x"])
     shares = np.log(np.tile([0.5, 0.5, 1e-300], (6, 1)))
     shares[:, 2] = -np.inf
-    never = km.DomainMean(mean.inner, mean.domain, shares, mean.columns)
+    never = km.DomainMean(mean.base, mean.domain, shares, mean.columns)
     assert np.isneginf(never.log([["blue", 0.0]])).all()
     with pytest.raises(ValueError, match="have no probability at all"):
         never.conditional({"colour": "blue"})
@@ -226,9 +226,9 @@ def test_draws_of_all_kinds_have_the_moments_of_the_density():
     chosen = rows[:, 0] == "green"
     u = mean.domain.vectors(mean.coded(rows))[0]
     found = (u * chosen[:, None]).mean(axis=0)
-    centers = mean.inner.centers[:, 3:]
+    centers = mean.base.centers[:, 3:]
     lengths = np.linalg.norm(centers, axis=1)
-    spreads = mean.inner.spreads[:, 3, 3] + 0.25
+    spreads = mean.base.spreads[:, 3, 3] + 0.25
     kappa = lengths / (spreads / 1.1**2)
     resultant = (1.0 / np.tanh(kappa) - 1.0 / kappa)[:, None] * centers / lengths[:, None]
     share = mean.weights * np.exp(mean.shares_of(0)[:, 1])

@@ -17,7 +17,7 @@ from tests.mean.on_domain.densities import FLAT, KINDS, flat, mixed
 
 def sparse(mean: km.DomainMean) -> km.DomainMean:
     """The same with a sparse mean inside, which a file can hold."""
-    base = mean.inner
+    base = mean.base
     X = np.random.default_rng(0).normal(size=(30, base.dimension))
     fitted = km.sparse_kernel_mean(X, bandwidth=0.5, k=4, space="l2", constraint="simplex")
     kept = ("centers", "weights", "kernel", "scale", "spreads", "n_points")
@@ -31,17 +31,17 @@ def sparse(mean: km.DomainMean) -> km.DomainMean:
         stop_reason="likelihood",
         **{name: getattr(base, name) for name in kept},
     )
-    return replace(mean, inner=inner)
+    return replace(mean, base=inner)
 
 
 def assert_same(a: km.DomainMean, b: km.DomainMean) -> None:
-    for value, other in ((a, b), (a.inner, b.inner)):
+    for value, other in ((a, b), (a.base, b.base)):
         for entry in fields(value):
             left, right = getattr(value, entry.name), getattr(other, entry.name)
             if isinstance(left, np.ndarray):
                 assert left.dtype == right.dtype
                 np.testing.assert_array_equal(left, right)
-            elif entry.name not in ("domain", "inner", "engine"):
+            elif entry.name not in ("domain", "base", "engine"):
                 assert left == right or (math.isnan(left) and math.isnan(right)), entry.name
     assert (a.domain.kinds, a.domain.spheres) == (b.domain.kinds, b.domain.spheres)
     assert (a.domain.levels, a.domain.cuts) == (b.domain.levels, b.domain.cuts)
@@ -80,7 +80,7 @@ def test_levels_of_every_type_and_settings_of_kinds_come_back(tmp_path):
     )
     levels = (("a", 1, 0.5, False),)
     domain = Domain(kinds, ((2, 1),), levels, (-0.65,))
-    base = flat("three").inner
+    base = flat("three").base
     inner = km.KernelMean(
         np.full((2, 4), 0.3), np.array([0.5, 0.5]), base.kernel, "l2", None, 2, "naive"
     )

@@ -136,10 +136,10 @@ def test_centres_are_rows_of_the_domain():
     assert np.isfinite(mean.log(centers)).all()
     first = np.exp(mean.shares_of(0)).argmax(axis=1)
     assert centers[:, 0].tolist() == [("red", "green", "blue")[i] for i in first]
-    np.testing.assert_allclose(centers[:, 5].astype(float), mean.inner.centers[:, 2] % 24.0)
+    np.testing.assert_allclose(centers[:, 5].astype(float), mean.base.centers[:, 2] % 24.0)
     numbers = mean.marginal(["age", "hour"]).centers
     assert numbers.dtype == np.float64
-    np.testing.assert_allclose(numbers[:, 0], mean.inner.centers[:, 0])
+    np.testing.assert_allclose(numbers[:, 0], mean.base.centers[:, 0])
 
 
 def test_it_is_frozen_and_pickled():

@@ -31,7 +31,8 @@ class DensityQuestions:
     def cdf(self, x: ArrayLike, column: str | int | None = None) -> Vector:
         """The distribution function of each column, P(column ≤ x).
 
-        The distribution function of all columns together is ``probability(upper=x)``.
+        The distribution function of all columns together is ``probability(upper=x)``. On a domain
+        it is exactly 0 and 1 at the bounds of a column, and begins where a period starts.
 
         Parameters
         ----------
@@ -77,7 +78,7 @@ class DensityQuestions:
         Parameters
         ----------
         p : float or array-like of shape (q,)
-            Probabilities from 0 to 1; these two have −∞ and ∞.
+            Probabilities from 0 to 1; these two have −∞ and ∞, or the bounds of the column.
         column : str, int or None, default=None
             The name or the position of one column; None for every column, or for the only one.
 
@@ -125,6 +126,11 @@ class DensityQuestions:
         coordinates of the data, as those of points and round atoms are unless ``scale`` turns
         them. Otherwise each component is integrated by a lattice that is shifted at random.
 
+        On a domain, a category in the place of a bound asks for rows that have it, in one of the
+        two bounds or in both. In a column with a period a lower bound above the upper one means an
+        interval across the end of the period, as from 22 to 2 o'clock. Places on a sphere have no
+        bounds.
+
         Parameters
         ----------
         lower : array-like of shape (d,), mapping or None, default=None
@@ -147,8 +153,8 @@ class DensityQuestions:
         Raises
         ------
         ValueError
-            If the kernel is not a Gaussian, the mean is no density, or a lower bound exceeds an
-            upper one.
+            If the kernel is not a Gaussian, the mean is no density, a lower bound exceeds an upper
+            one, or a category is unknown.
 
         See Also
         --------
@@ -179,13 +185,16 @@ class DensityQuestions:
 
         Returns
         -------
-        SparseKDE, SparseKernelMean or KernelMean
-            A density of the same kind as this one, with the names of its columns. Time O(k·d³).
+        SparseKDE, SparseKernelMean, KernelMean or DomainMean
+            A density of the same kind as this one, with the names of its columns. Time O(k·d³). Of
+            a column of categories it gives their probabilities. A mean on a domain becomes a plain
+            one where no column is left that is bounded, periodic, on a sphere or of categories.
 
         Raises
         ------
         ValueError
-            If the kernel is not a Gaussian, the mean is no density, or a column is unknown.
+            If the kernel is not a Gaussian, the mean is no density, a column is unknown, or only
+            one of longitude and latitude is named.
 
         See Also
         --------
@@ -209,19 +218,20 @@ class DensityQuestions:
         Parameters
         ----------
         given : mapping or pandas series
-            Values by the name or the position of their column, which a series has as labels.
+            Values by the name or the position of their column, which a series has as labels:
+            numbers, or categories.
 
         Returns
         -------
-        SparseKDE, SparseKernelMean or KernelMean
+        SparseKDE, SparseKernelMean, KernelMean or DomainMean
             A density of the same kind as this one, of the columns that are left, with their names.
-            Time O(k·d³).
+            Time O(k·d³). A mean on a domain becomes a plain one where nothing is left of that.
 
         Raises
         ------
         ValueError
-            If the kernel is not a Gaussian, the mean is no density, a column is unknown or none is
-            left.
+            If the kernel is not a Gaussian, the mean is no density, a column is unknown, none is
+            left, or a value lies outside of the domain.
 
         See Also
         --------
@@ -244,6 +254,9 @@ class DensityQuestions:
     def expectation(self) -> Vector:
         """The mean of the distribution, Σ_a α_a c_a.
 
+        Of a column with bounds it is the mean within them, and of one with a period the circular
+        mean: the angle of the mean of all values as points of a circle.
+
         Returns
         -------
         ndarray of shape (d,)
@@ -252,7 +265,8 @@ class DensityQuestions:
         Raises
         ------
         ValueError
-            If the kernel is not a Gaussian, or the mean is no density.
+            If the kernel is not a Gaussian, the mean is no density, or a column holds categories
+            or is on a sphere.
 
         See Also
         --------
@@ -282,7 +296,8 @@ class DensityQuestions:
         Raises
         ------
         ValueError
-            If the kernel is not a Gaussian, or the mean is no density.
+            If the kernel is not a Gaussian, the mean is no density, or a column has a period,
+            holds categories or is on a sphere.
 
         See Also
         --------
@@ -308,7 +323,8 @@ class DensityQuestions:
         -------
         Estimate
             The entropy, a float with its ``standard_error``; in one dimension by quadrature, with
-            the standard error 0. Time O(k·d) for each of 131 072 points.
+            the standard error 0, and for categories alone by a sum. Time O(k·d) for each of
+            131 072 points.
 
         Raises
         ------
@@ -383,7 +399,8 @@ class DensityQuestions:
         Raises
         ------
         ValueError
-            If the mean is no density, or its kernel has no convex profile.
+            If the mean is no density, its kernel has no convex profile, or a column holds
+            categories or is on a sphere.
 
         See Also
         --------
@@ -420,7 +437,8 @@ class DensityQuestions:
         Returns
         -------
         ndarray of shape (n_samples, d)
-            The points, one per row, with the given values in their columns. Time O(n_samples·d).
+            The points, one per row, with the given values in their columns; an array of objects
+            where categories are no numbers. Time O(n_samples·d).
 
         Raises
         ------

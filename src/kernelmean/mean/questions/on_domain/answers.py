@@ -90,12 +90,12 @@ class DomainAnswers(Answers):
 
     def sample(self, size: int, rng: np.random.Generator, given: Mapping[Any, Any] | None) -> Any:
         """A component by its weight, then each of its factors."""
-        refuse_others_than_densities(self.mean.inner.expansion, "sample")
+        refuse_others_than_densities(self.mean.base.expansion, "sample")
         if given is None:
             return self.mean.written(rows.draw(self.mean, size, rng))
         return self.mean.written(rows.draw_given(self.mean, self.columns, given, size, rng))
 
     def _need(self, question: str) -> None:
         """A ValueError where the mean is no density."""
-        refuse_others_than_densities(self.mean.inner.expansion, question)
-        refuse_other_sums(self.mean.inner.expansion, question)
+        refuse_others_than_densities(self.mean.base.expansion, question)
+        refuse_other_sums(self.mean.base.expansion, question)

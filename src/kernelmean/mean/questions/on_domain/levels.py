@@ -63,7 +63,7 @@ def modes(mean: DomainMean, columns: Columns) -> DensityModes:
     from kernelmean.mean.climbing import DensityToClimb  # with SciPy's trees
     from kernelmean.mean.joint_climbing import climb_together
 
-    refuse_others_than_densities(mean.inner.expansion, "modes")
+    refuse_others_than_densities(mean.base.expansion, "modes")
     if not mean.domain.is_flat:
         flat = set(mean.domain.lines.tolist())
         other = ", ".join(columns.label(t) for t in range(mean.dimension) if t not in flat)
@@ -74,7 +74,7 @@ def modes(mean: DomainMean, columns: Columns) -> DensityModes:
     unfolded = mean.unfolded
     hill = DensityToClimb.of(unfolded)
     live = np.flatnonzero(mean.weights)
-    starts = unfolded.map(mean.domain.group.folded(mean.inner.centers[live]))
+    starts = unfolded.map(mean.domain.group.folded(mean.base.centers[live]))
     found = climb_together(hill, starts, CLIMBING_STEP, CLIMBING_STEPS, hill.length)
     peaks = scaling.undo(unfolded.scale, found.peaks, unfolded.centers[0])
     return _distinct(mean, mean.domain.rows(peaks, np.zeros((len(peaks), 0), dtype=np.intp)))

@@ -41,7 +41,7 @@ class Given(NamedTuple):
 def marginal(mean: DomainMean, positions: IntVector) -> Any:
     """The density of some columns, in the order given."""
     domain = mean.domain.of(positions)
-    base = mean.inner.expansion
+    base = mean.base.expansion
     refuse_others(base, "marginal")
     inner = _of_coordinates(base, coordinates_of(mean.domain, positions))
     return _on(mean, inner, domain, _shares(mean, positions))
@@ -50,7 +50,7 @@ def marginal(mean: DomainMean, positions: IntVector) -> Any:
 def conditional(mean: DomainMean, columns: Columns, given: Mapping[Any, Any]) -> Part:
     """The density of the other columns where some have known values."""
     known = coded(mean.domain, columns, given)
-    base = mean.inner.expansion
+    base = mean.base.expansion
     refuse_others(base, "conditional")
     log_factors = _log_factors(mean, known)
     if np.isneginf(log_factors[base.weights > 0.0]).all():
@@ -106,7 +106,7 @@ def _log_factors(mean: DomainMean, known: Given) -> Vector:
     for i, t in enumerate(mean.domain.categories.tolist()):
         if t in known.positions:
             found = found + mean.shares_of(i)[:, int(known.row[0, t])]
-    base = mean.inner.expansion
+    base = mean.base.expansion
     vectors = mean.domain.vectors(known.row)
     for i, (longitude, _) in enumerate(mean.domain.spheres):
         if longitude in known.positions:
@@ -118,7 +118,7 @@ def _conditioned(
     mean: DomainMean, known: Given, log_factors: Vector
 ) -> tuple[KernelMean, IntVector]:
     """The mean inside of the columns that are left, and the component that each part is from."""
-    base = mean.inner.expansion
+    base = mean.base.expansion
     free = coordinates_of(mean.domain, known.free)
     lines = np.array([t for t in known.positions if t in mean.domain.lines], dtype=np.intp)
     if not len(lines):
@@ -169,7 +169,7 @@ def _on(mean: DomainMean, inner: KernelMean, domain: Domain, log_shares: Matrix 
         return inner
     return replace(
         mean,
-        inner=inner,
+        base=inner,
         domain=domain,
         log_shares=log_shares,
         columns=None,

@@ -45,7 +45,7 @@ class Products:
     @classmethod
     def of(cls, mean: DomainMean, question: str) -> Products:
         """The components of a density; a ValueError where it is none."""
-        base = mean.inner.expansion
+        base = mean.base.expansion
         mixture = Mixture.of(base, question)
         live = np.flatnonzero(base.weights)
         return cls(mixture, None if mean.log_shares is None else mean.log_shares[live], mean.domain)

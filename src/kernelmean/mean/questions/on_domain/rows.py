@@ -22,7 +22,7 @@ def draw(mean: DomainMean, size: int, rng: np.random.Generator) -> Points:
 
     Numbers are drawn as if there were no bounds, and folded.
     """
-    base = mean.inner.expansion
+    base = mean.base.expansion
     domain = mean.domain
     components = sampling.draw_components(base.weights, size, rng)
     coordinates = sampling.draw_from(base, components, rng)
