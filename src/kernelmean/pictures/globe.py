@@ -84,7 +84,8 @@ class Globe(NamedTuple):
             narrow[:] = True
         weights = self.weights[narrow] / self.weights[narrow].sum()
         angles = self.angles[narrow]
-        places, reach = self.places[narrow], REACH * angles
+        places = self.places[narrow]
+        reach = REACH * angles
         if rows is not None:
             places = rows
             reach = np.full(len(rows), REACH * float(weights @ angles))
@@ -153,7 +154,8 @@ def _turned(degrees: float) -> float:
 def _radians(low: float, high: float) -> tuple[tuple[float, str], ...]:
     """Labels at quarters of a turn, where two of them are in view."""
     half = 0.5 * np.pi
-    first, last = int(np.ceil(low / half - 1e-9)), int(np.floor(high / half + 1e-9))
+    first = int(np.ceil(low / half - 1e-9))
+    last = int(np.floor(high / half + 1e-9))
     if last <= first:
         return ()
     return tuple(

@@ -90,9 +90,11 @@ def view_on_domain(
     """
     which = _in_order(mean, which)
     sides = _sides(mean, which, rows, size if len(which) == 2 else LINE_POINTS)
-    seen, kind = mean, "whole"
+    seen = mean
+    kind = "whole"
     if len(which) < mean.dimension:
-        seen, kind = mean.marginal(list(which)), "marginal"
+        seen = mean.marginal(list(which))
+        kind = "marginal"
     elif which != tuple(range(mean.dimension)):
         seen = mean.marginal(list(which))
     mesh = np.stack([side.ravel() for side in np.meshgrid(*(s.grid for s in sides))], axis=1)

@@ -63,7 +63,9 @@ def _bars(view: DensityView) -> Chart:
 
 def _curves(view: DensityView) -> Chart:
     """Curves that the legend switches; arrow keys go from peak to peak."""
-    traces, legend, told = [], [], []
+    traces = []
+    legend = []
+    told = []
     across = page.label(view.axes[0])
     for i, (name, values) in enumerate(zip(view.each_side[1].categories, view.values, strict=True)):
         traces.append(
