@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -25,7 +25,9 @@ from kernelmean.mean.loaded import LoadedSample
 from kernelmean.mean.on_domain import DomainMean
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.samples import ArraySample, WeightedSample
-from kernelmean.samples.coded import CodedSample
+
+if TYPE_CHECKING:
+    from kernelmean.samples.coded import CodedSample
 
 LEAST_SMOOTHING = 1e-9  # the share of a row that other categories get at least
 LEAST_FACTOR = 1e-3  # by which the levels of a column are apart, in bandwidths
