@@ -99,6 +99,9 @@ CONSUMERS = {
     "open k": lambda seed: km.sparse_kernel_mean(X, random_state=seed),
     "density": lambda seed: km.SparseKDE(random_state=seed).fit(X).partial_fit(Y),
     "copy of a density": lambda seed: km.SparseKDE(random_state=seed, target="kde").fit(X),
+    "density on a domain": lambda seed: km.SparseKDE(
+        random_state=seed, domain={0: (-9.0, None)}
+    ).fit(X),
     "large density": lambda seed: km.SparseKDE(
         random_state=seed, k=1100, bandwidth="scott", target="kde"
     ).fit(LARGE),
@@ -223,7 +226,14 @@ def test_one_seed_in_all_consumers_gives_as_many_streams_as_purposes(recorded):
     unseen = (
         set(PURPOSES)
         - {purpose for _, purpose, _, _ in recorded}
-        - {"class", "class means", "collection", "collection certificates", "group"}
+        - {
+            "class",
+            "class on a domain",
+            "class means",
+            "collection",
+            "collection certificates",
+            "group",
+        }
         - {"monitor pilot", "monitor streams", "monitor rebase", "monitor difference"}
     )
     assert not unseen, f"no consumer in this test draws for {unseen}"

@@ -82,7 +82,7 @@ class LikelihoodOnDomain:
 
     def mean(self, streams: Streams) -> DomainMean:
         """Draw the rows, find the mixture, and write it as a mean."""
-        rng = streams.of("likelihood rows")
+        rng = streams.of("likelihood rows on a domain")
         some = self._drawn(MAX_SEARCH_ROWS, rng)
         every = some
         if len(some) == MAX_SEARCH_ROWS:

@@ -60,7 +60,7 @@ def fit_classes_on_domain(
         restricted = sample.sample.restrict(rows)
         members = coded._replace(sample=WeightedSample.of(restricted, weights))
         own = _class_settings(together, coded, members)
-        chance = streams.within("class", c)
+        chance = streams.within("class on a domain", c)
         densities.append(fit_on_domain(members, own, chance, memory, sparse=sparse))
     return densities
 

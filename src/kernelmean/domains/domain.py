@@ -121,7 +121,8 @@ class Domain:
         numbers = rows[:, self.lines]
         group = self.group
         for t in np.flatnonzero(group.periodic):  # bounds are left as they are: not to be mended
-            low, high = group.lower[t], group.upper[t]
+            low = group.lower[t]
+            high = group.upper[t]
             wrapped = low + np.mod(numbers[:, t] - low, high - low)
             numbers[:, t] = np.where(wrapped >= high, low, wrapped)
         parts = [numbers, *self.vectors(rows)]

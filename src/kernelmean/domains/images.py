@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr
 
 from kernelmean._types import IntVector, Points, Vector
 
@@ -90,7 +89,8 @@ class Group:
         """(n, m): the image of each row that lies in D."""
         found = np.array(Y)
         for t in np.flatnonzero(self.moves):
-            low, high = self.lower[t], self.upper[t]
+            low = self.lower[t]
+            high = self.upper[t]
             y = found[:, t]
             if self.periodic[t]:
                 y = low + np.mod(y - low, high - low)
@@ -109,7 +109,8 @@ class Group:
     def home(self, means: Points) -> Images:
         """The image of each component whose mean lies in D: all images have one density in D."""
         signs = np.ones(means.shape)
-        low, high = self.lower, self.upper
+        low = self.lower
+        high = self.upper
         for t in np.flatnonzero(self.moves & ~self.periodic):
             c = means[:, t]
             if np.isfinite(self.widths[t]):
@@ -134,6 +135,8 @@ class Group:
         ``least`` is the share of a component in D, by its coordinates as if they were independent,
         below which an image is left out; the components themselves stay.
         """
+        from scipy.special import log_ndtr  # slow to import, and no part of the command line
+
         k, m = means.shape
         first, last = (self.lower, self.upper) if onto is None else onto
         owner = np.arange(k)
@@ -165,7 +168,8 @@ class Group:
 
         The identity comes first, wherever it leads.
         """
-        low, high = self.lower[t], self.upper[t]
+        low = self.lower[t]
+        high = self.upper[t]
         every = np.arange(len(c))
         parts = [(every, np.ones(len(c)), np.zeros(len(c)))]
         if np.isinf(self.widths[t]):

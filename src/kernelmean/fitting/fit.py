@@ -24,7 +24,7 @@ from kernelmean.mean import certificate as certificates
 from kernelmean.mean.gauge import Candidate, Gauge
 from kernelmean.mean.on_domain import DomainMean
 from kernelmean.mean.value import SparseKernelMean, incoherence
-from kernelmean.samples import WeightedSample, coded
+from kernelmean.samples import WeightedSample
 from kernelmean.selection import KCenter, Task
 from kernelmean.selection.auto import Criterion, Selected
 
@@ -200,6 +200,8 @@ def _mean_on_domain(
             "domain= is for densities: give space='l2'. In the RKHS a kernel mean has no bounds to "
             "respect."
         )
+    from kernelmean.samples import coded  # with scikit-learn, which no other fit needs
+
     checked = coded.on_domain(X, domain, sample_weight)
 
     def fit(sample: WeightedSample, own: FitSettings) -> SparseKernelMean:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -25,7 +25,9 @@ from kernelmean.mean.loaded import LoadedSample
 from kernelmean.mean.on_domain import DomainMean
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.samples import ArraySample, WeightedSample
-from kernelmean.samples.coded import CodedSample
+
+if TYPE_CHECKING:
+    from kernelmean.samples.coded import CodedSample
 
 LEAST_SMOOTHING = 1e-9  # the share of a row that other categories get at least
 LEAST_FACTOR = 1e-3  # by which the levels of a column are apart, in bandwidths
@@ -262,7 +264,12 @@ def _factor(smoothing: float, size: int) -> float:
 
 
 def _smoothing(domain: Domain, j: int, rows: EmbeddedRows, weights: Vector | None) -> float:
-    """λ of a column of categories: as given, or the likeliest when each row is left out."""
+    """λ of a column of categories: as given, or the likeliest when each row is left out.
+
+    By itself a column whose categories are equally frequent would rather be smoothed to nothing,
+    and forget what other columns say of it: λ is at most (L − 1)/L·n^{−2/(m + 4)}, which falls as
+    fast as the variance of the kernel of the m numbers does.
+    """
     kind = domain.kinds[domain.categories[j]]
     size = domain.sizes[j]
     assert isinstance(kind, Categorical)
@@ -273,7 +280,9 @@ def _smoothing(domain: Domain, j: int, rows: EmbeddedRows, weights: Vector | Non
     total = rows.coordinates.summary.size
     shares = np.bincount(rows.codes[:, j], weights, minlength=size)
     counts = shares / shares.sum() * total
-    return _left_out_smoothing(counts[counts > 0.0], size)
+    found = _left_out_smoothing(counts[counts > 0.0], size)
+    m = len(domain.lines) + 2 * len(domain.spheres)
+    return float(min(found, (size - 1) / size * total ** (-2.0 / (m + 4))))
 
 
 def _left_out_smoothing(counts: Vector, size: int) -> float:

@@ -133,7 +133,8 @@ def copies(one: DomainMean, full: DomainMean) -> float:
     group = one.domain.group
     count = 1.0
     for t in np.flatnonzero(group.moves):
-        low, high = group.lower[t], group.upper[t]
+        low = group.lower[t]
+        high = group.upper[t]
         if np.isinf(group.widths[t]):
             count *= 2.0 if first[t] < low or last[t] > high else 1.0
         elif group.periodic[t]:

@@ -116,7 +116,8 @@ class Layout:
         The image by g(x) = s∘x + b has the share of the component itself in g⁻¹(x) = s∘(x − b).
         """
         m = self.lines
-        s, b = images.signs, images.shifts
+        s = images.signs
+        b = images.shifts
         found = sums.copy()
         mass = sums[:, -1:]
         first = sums[:, -m - 1 : -1]  # Σx
