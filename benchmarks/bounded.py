@@ -125,7 +125,7 @@ def bounded(
 
 def _case(case: str, mean: dict[str, float]) -> Row:
     best = min(PEERS, key=lambda peer: mean[peer])
-    shown = "; ".join(f"{who} {1000 * error:.2g}" for who, error in mean.items())
+    shown = "; ".join(f"{who} {float(f'{1000 * error:.2g}'):g}" for who, error in mean.items())
     return Row(case, mean["default"] / mean[best], "< 1", f"best: {best}. 10⁻³ × {shown}")
 
 
