@@ -103,12 +103,14 @@ class LikelihoodOnDomain:
 
         Values with few digits are no narrower than their rounding.
         """
+        if not (self.lines or self.domain.spheres):
+            return WITHOUT_COORDINATES, np.zeros(0)  # whatever bandwidth is given: nothing has it
         given = self._given_kernel()
         rounding = resolution.rounding_variances(numbers.points)
         if given is not None:
             return given, np.maximum(given.length**2, rounding)
         if not self.lines:
-            return Gaussian(LEAST_ANGLE) if self.domain.spheres else WITHOUT_COORDINATES, rounding
+            return Gaussian(LEAST_ANGLE), rounding
         floor = np.maximum((LEAST_WIDTH * scott(numbers, widths)) ** 2, rounding)
         return Gaussian(float(np.sqrt(floor.min()))), floor
 
