@@ -69,8 +69,8 @@ sphere are round, and those of the map have any shape.
 
 **Speed**: seconds to fit {many} rows of two columns and to score them, with a bound and a period \
 and without, in turn, each the best of {repeats}; {threads} threads. Few rows are near the bound \
-or midnight, so that both densities have much the same components. The figure is the time without a \
-domain over that with one.
+or midnight, so that both densities have much the same components. The figure is the time without \
+a domain over that with one.
 
 Nothing of the domains was tuned on the tables of this page, or on the globe. That kernel density \
 estimates of few columns join the mixtures of the default was prompted by the bounded laws, in an \
