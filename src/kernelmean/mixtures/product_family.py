@@ -33,7 +33,7 @@ ESTIMATE_CELLS = 64  # components of a kernel density estimate
 MAX_ESTIMATE_LINES = 3  # coordinates; in more of them cells are wider than any good bandwidth
 # Beyond, that many rows are worth more time to score than the thousandth of a nat that is gained.
 MAX_ESTIMATE_ROWS = 100_000
-FACTORS = (0.5, 0.71, 1.0)  # its bandwidths, as multiples of Scott's
+FACTORS = (0.35, 0.5, 0.71, 1.0, 1.41)  # its bandwidths, as multiples of Scott's
 LEVEL_STRENGTH = 0.5  # points; the least for which common frequencies count in a component
 UNSEEN_LEVELS = 1.0  # points, spread evenly over the levels of a column beside those that it has
 
