@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from kernelmean import _checks
@@ -48,11 +49,15 @@ def on_domain(X: Any, given: Any, sample_weight: Any, least: int = 1) -> Checked
     table = _table(X)
     names = tables.column_names(table)
     asked = DomainAsked.of(given, tables.width(table), names)
-    coded = tables.code(table, asked.categories, _given_levels(given, asked))
+    known = _given_levels(given, asked)
+    coded = tables.code(table, asked.categories, known)
     if len(coded.rows) < least:
         raise ValueError(f"X has {len(coded.rows)} rows, but at least {least} are needed.")
+    masses = weights(sample_weight, len(coded.rows))
+    if masses is not None:
+        coded = _without_absent(coded, asked.categories, known, masses > 0.0)
     every = ArraySample(coded.rows)
-    sample = WeightedSample.of(every, weights(sample_weight, len(every)))
+    sample = WeightedSample.of(every, masses)
     rows = sample.sample.array()
     _refuse_missing(rows, asked.categories, names)
     domain = asked.learned(rows, sample.weights, coded.levels)
@@ -60,6 +65,28 @@ def on_domain(X: Any, given: Any, sample_weight: Any, least: int = 1) -> Checked
     if problem is not None:
         raise problem
     return CheckedTable(CodedSample(sample, domain, every), names)
+
+
+def _without_absent(
+    coded: tables.Coded,
+    categories: tuple[int, ...],
+    known: tuple[tuple[Any, ...] | None, ...],
+    live: NDArray[np.bool_],
+) -> tables.Coded:
+    """Of levels that were learned only those that a row has which counts."""
+    rows = coded.rows.copy()
+    levels = list(coded.levels)
+    for i, t in enumerate(categories):
+        codes = rows[:, t]
+        seen = np.unique(codes[live & (codes >= 0.0)]).astype(np.intp)
+        if known[i] is not None or len(seen) in (0, len(levels[i])):
+            continue
+        places = np.full(len(levels[i]), -1.0)
+        places[seen] = np.arange(len(seen))
+        held = codes >= 0.0
+        rows[held, t] = places[codes[held].astype(np.intp)]
+        levels[i] = tuple(levels[i][level] for level in seen)
+    return coded._replace(rows=rows, levels=tuple(levels))
 
 
 def _refuse_missing(
