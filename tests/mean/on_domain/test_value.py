@@ -158,7 +158,7 @@ def test_it_says_what_it_is():
     text = repr(mixed())
     assert text.startswith("DomainMean(6 full atoms for 6 points in 7 columns, ")
     for word in (
-        "colour with 3 categories",
+        "colour: 3 categories",
         "age at least 0",
         "(lon, lat) on a sphere",
         "hour with period 24",
