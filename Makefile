@@ -30,7 +30,7 @@ docs: $(VENV)/docs.stamp
 
 bench: $(VENV)/bench.stamp
 	$(BIN)/pytest -m slow
-	for name in speed spreads density meanshift embedding proportions difference monitor questions files outliers; do \
+	for name in speed spreads density meanshift embedding proportions difference monitor questions domains files outliers; do \
 	  $(BIN)/python -m benchmarks.$$name --output docs/$$name.md || exit 1; done
 	$(BIN)/python -m benchmarks.selections --output docs/selection.md
 

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 FENCE = re.compile(r"^([ ]*)```([^\n]*)\n(.*?)^\1```[ ]*$", flags=re.DOTALL | re.MULTILINE)
 
-INSTALL = re.compile(r"pip install '?kernelmean(?:\[([\w,]+)\])?'?")  # and the extras it names
+# The extras that it names, and other packages.
+INSTALL = re.compile(r"pip install '?kernelmean(?:\[([\w,]+)\])?'?((?: [a-z]+)*)")
 
 
 class Block(NamedTuple):

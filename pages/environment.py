@@ -6,6 +6,7 @@ every other package goes first on the path of the processes that run the page.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import metadata
@@ -40,14 +41,23 @@ sys.meta_path[:] = [Finder if finder is PathFinder else finder for finder in sys
 
 def extras(page: Path) -> set[str]:
     """What the install lines of a page name; a page without any promises the core alone."""
+    found = [match[1] for match in _installed_by(page)]
+    return {extra for names in found if names for extra in names.split(",")}
+
+
+def packages(page: Path) -> list[str]:
+    """Other packages that the install lines of a page name."""
+    return [name for match in _installed_by(page) for name in match[2].split()]
+
+
+def _installed_by(page: Path) -> list[re.Match[str]]:
     lines = [
         line
         for block in blocks(page)
         if block.language == "shell"
         for line in block.text.splitlines()
     ]
-    found = [match[1] for line in lines if (match := INSTALL.match(line))]
-    return {extra for names in found if names for extra in names.split(",")}
+    return [match for line in lines if (match := INSTALL.match(line))]
 
 
 def brought(named: Iterable[str], optional: Mapping[str, list[str]], core: list[str]) -> set[str]:
@@ -101,6 +111,7 @@ def hidden(present: set[str]) -> list[str]:
 def prepare(folder: Path, page: Path, project: Mapping[str, object]) -> list[str]:
     """Write the sitecustomize of a page into a folder; the modules that it hides."""
     core, optional = project["dependencies"], project["optional-dependencies"]
+    core = [*core, *packages(page)]  # type: ignore[misc]
     modules = hidden(brought(extras(page), optional, core))  # type: ignore[arg-type]
     (folder / "sitecustomize.py").write_text(HIDING.format(hidden=modules))
     return modules

@@ -28,6 +28,7 @@ EVIDENCE = [
     "difference",
     "monitor",
     "questions",
+    "domains",
     "speed",
     "performance",
     "gpu",

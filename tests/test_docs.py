@@ -170,6 +170,10 @@ def test_what_a_page_does_not_install_is_hidden(tmp_path):
         [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
     )
     assert done.stdout == "None None True\n"
+    page.write_text("```shell\npip install kernelmean pandas\n```\n")
+    frames = set(environment.prepare(tmp_path, page, PROJECT))
+    assert "pyarrow" in frames
+    assert not {"pandas", "dateutil"} & frames  # pandas, and what it needs
     page.write_text("```shell\npip install kernelmean\npip install 'kernelmean[report]'\n```\n")
     report = set(environment.prepare(tmp_path, page, PROJECT))
     assert {"pyarrow", "flowio", "dask"} <= report

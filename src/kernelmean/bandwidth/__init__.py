@@ -18,6 +18,7 @@ from kernelmean import _checks, engines
 from kernelmean._random import Streams
 from kernelmean._types import ArrayLike, RandomState
 from kernelmean.bandwidth import labelled, leave_one_out, moments, resolution
+from kernelmean.bandwidth.leave_one_out import Folding
 from kernelmean.engines import Engine, PointCloud, Summary
 from kernelmean.engines.arrays import WeightedPoints
 from kernelmean.samples import ArraySample, WeightedSample
@@ -462,6 +463,14 @@ def by_rule(rule: str, cloud: PointCloud) -> float:
     return _positive(rule, SAMPLE_RULES[rule](cloud))
 
 
+def by_folded_rule(rule: str, cloud: PointCloud, folding: Folding) -> float | None:
+    """The bandwidth of a rule that leaves rows out, on a domain; None for rules that do not."""
+    rules = {"likelihood": _likelihood, "auto": _auto}
+    if rule not in rules:
+        return None
+    return _positive(rule, rules[rule](cloud, _checks.streams(0), folding))
+
+
 def by_summary(rule: str, summary: Summary) -> float:
     """The bandwidth of a rule that reads nothing but counts, moments and quantiles."""
     return _positive(rule, SUMMARY_RULES[rule](summary))
@@ -471,19 +480,19 @@ def _median(cloud: PointCloud, streams: Streams) -> float:
     return moments.median(cloud, streams.of("bandwidth median"))
 
 
-def _likelihood(cloud: PointCloud, streams: Streams) -> float:
-    return leave_one_out.likelihood(
-        cloud, moments.scott(cloud.summary), streams.of("bandwidth likelihood")
-    )
+def _likelihood(cloud: PointCloud, streams: Streams, folding: Folding | None = None) -> float:
+    start = moments.scott(cloud.summary)
+    rng = streams.of("bandwidth likelihood")
+    return leave_one_out.likelihood(cloud, start, rng, folding=folding)
 
 
-def _auto(cloud: PointCloud, streams: Streams) -> float:
+def _auto(cloud: PointCloud, streams: Streams, folding: Folding | None = None) -> float:
     summary = cloud.summary
     shrinkage = summary.size ** (-1.0 / (summary.dimension + 4))
     robust = moments.iqr(summary)
     width = robust if robust > 0.0 else moments.scott(summary) / shrinkage
     rng = streams.of("bandwidth auto")
-    found = leave_one_out.likelihood(cloud, width * shrinkage, rng, width)
+    found = leave_one_out.likelihood(cloud, width * shrinkage, rng, width, folding)
     count = max(1, int(min(MAX_RESOLUTION_ROWS, summary.size)))
     rows = cloud.rows(cloud.locate((np.arange(count) + 0.5) / count))
     return max(found, float(np.sqrt(resolution.rounding_variances(rows).mean())))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -31,18 +32,30 @@ CANCELLED_SHARE = 1e-6
 LOG_SIGMA_PRECISION = 0.01  # absolute, at which Brent's method ends
 
 
+class Folding(NamedTuple):
+    """What a domain changes: rows are explained by images of others too, and may lie on spheres."""
+
+    cloud: PointCloud  # the points, and their images that reach into the domain
+    varying: int  # the dimension of the space that rows can fill
+
+
 def likelihood(
-    cloud: PointCloud, start: float, rng: np.random.Generator, width: float | None = None
+    cloud: PointCloud,
+    start: float,
+    rng: np.random.Generator,
+    width: float | None = None,
+    folding: Folding | None = None,
 ) -> float:
     """argmax over σ of Σ_i p_i log f_{σ,−i}(x_i).
 
-    The search goes by octaves down from 4·start, then by Brent's method about the best.
+    The search goes by octaves down from 4·start, then by Brent's method about the best. The image
+    of a row itself is not left out: it is one of many near any bound.
     """
     if not (math.isfinite(start) and start > 0.0):
         return start  # no spread: nothing to search
-    fine = LeftOut.of(cloud, _row_count(cloud), rng)
+    fine = LeftOut.of(cloud, _row_count(cloud), rng, folding)
     if width is not None:
-        varying = int((cloud.summary.std > 0.0).sum())
+        varying = fine.varying or int((cloud.summary.std > 0.0).sum())
         novelty = _log_novelty(fine.rows, width, varying, cloud.summary.size)
         fine = replace(fine, log_novelty=novelty, varying=varying)
     coarse = fine.first(COARSE_SHARE)
@@ -79,7 +92,13 @@ class LeftOut:
     varying: int | None = None  # coordinates that count, where constant ones do not
 
     @classmethod
-    def of(cls, cloud: PointCloud, count: int, rng: np.random.Generator) -> LeftOut:
+    def of(
+        cls,
+        cloud: PointCloud,
+        count: int,
+        rng: np.random.Generator,
+        folding: Folding | None = None,
+    ) -> LeftOut:
         """Every row as often as it counts, or ``count`` rows spread evenly over the weight."""
         size = cloud.summary.size
         whole = cloud.summary.counted
@@ -90,8 +109,10 @@ class LeftOut:
             count = count if whole else min(count, MAX_DRAWS_PER_ROW * cloud.summary.count)
             shift = rng.random(count)
         rows = cloud.rows(cloud.locate(rng.permutation((np.arange(count) + shift) / count)))
-        others = cloud.kernel_sum(Formula(log_one, 1.0, factor=apart), rows)
-        return cls(cloud, rows, np.clip(1.0 - others, 0.0, 1.0))
+        among = cloud if folding is None else folding.cloud
+        others = among.kernel_sum(Formula(log_one, 1.0, factor=apart), rows)
+        varying = None if folding is None else folding.varying
+        return cls(among, rows, np.clip(1.0 - others, 0.0, 1.0), varying=varying)
 
     def first(self, share: float) -> LeftOut:
         """The same over fewer rows."""

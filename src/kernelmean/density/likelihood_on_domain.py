@@ -25,8 +25,13 @@ from kernelmean.density.likelihood import (
     spread_kind,
     widths_of,
 )
-from kernelmean.domains import Domain, Group
-from kernelmean.fitting.on_domain import WITHOUT_COORDINATES, EmbeddedRows, scale_on
+from kernelmean.domains import Domain
+from kernelmean.fitting.on_domain import (
+    WITHOUT_COORDINATES,
+    EmbeddedRows,
+    mapped_group,
+    scale_on,
+)
 from kernelmean.fitting.prepare import engine_name, loaded
 from kernelmean.fitting.settings import FitSettings, density_limit
 from kernelmean.kernels import Gaussian, Kernel
@@ -98,12 +103,14 @@ class LikelihoodOnDomain:
 
         Values with few digits are no narrower than their rounding.
         """
+        if not (self.lines or self.domain.spheres):
+            return WITHOUT_COORDINATES, np.zeros(0)  # whatever bandwidth is given: nothing has it
         given = self._given_kernel()
         rounding = resolution.rounding_variances(numbers.points)
         if given is not None:
             return given, np.maximum(given.length**2, rounding)
         if not self.lines:
-            return Gaussian(LEAST_ANGLE) if self.domain.spheres else WITHOUT_COORDINATES, rounding
+            return Gaussian(LEAST_ANGLE), rounding
         floor = np.maximum((LEAST_WIDTH * scott(numbers, widths)) ** 2, rounding)
         return Gaussian(float(np.sqrt(floor.min()))), floor
 
@@ -140,12 +147,7 @@ class LikelihoodOnDomain:
 
     def _layout(self, origin: Vector) -> Layout:
         """What the columns of rows are; the domain of the numbers about this origin."""
-        m = self.lines
-        group: Group = self.domain.group
-        if self.data.scale is not None:
-            factors = np.where(group.moves, np.diag(self.data.scale)[:m], 1.0)
-            group = group.mapped(factors, self.data.origin[:m])
-        group = group.mapped(np.ones(m), origin)
+        group = mapped_group(self.domain, self.data).mapped(np.ones(self.lines), origin)
         return Layout(group, len(self.domain.spheres), self.domain.sizes, self.limits.kind)
 
     def _given_kernel(self) -> Kernel | None:

@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from kernelmean import bandwidth
 from kernelmean._types import IntVector, Matrix, Vector
-from kernelmean.bandwidth.resolve import DEFAULT_RULE
-from kernelmean.domains import Categorical, Domain
+from kernelmean.bandwidth.leave_one_out import Folding
+from kernelmean.bandwidth.resolve import DEFAULT_RULE, resolve_kernel
+from kernelmean.domains import Categorical, Domain, Group
 from kernelmean.engines.arrays import ArraySummary, WeightedPoints
-from kernelmean.fitting.prepare import prepare
+from kernelmean.fitting.prepare import loaded, prepare
 from kernelmean.fitting.settings import FitSettings
 from kernelmean.kernels import Gaussian, Kernel
 from kernelmean.kernels.registry import is_gaussian
 from kernelmean.mean import scaling
 from kernelmean.mean.expansion import KernelMean
+from kernelmean.mean.loaded import LoadedSample
 from kernelmean.mean.on_domain import DomainMean
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.samples import ArraySample, WeightedSample
@@ -137,12 +140,10 @@ class Copy:
         rows = EmbeddedRows.of(coded)
         domain = coded.domain
         scale = scale_on(domain, settings, rows.coordinates)
-        scaled = replace(settings, scale=scale)
+        kernel = _kernel(rows, domain, replace(settings, scale=scale))
+        scaled = replace(settings, scale=scale, kernel=kernel, bandwidth=DEFAULT_RULE)
         if not domain.is_flat:
-            kernel: Kernel = WITHOUT_COORDINATES
-            if len(domain.lines) or domain.spheres:
-                kernel = prepare(rows.coordinates, scaled).kernel
-            scaled = replace(scaled, kernel=kernel, bandwidth=DEFAULT_RULE, spread=None)
+            scaled = replace(scaled, spread=None)
         weights = coded.sample.weights
         smoothings = [_smoothing(domain, j, rows, weights) for j in range(len(domain.sizes))]
         return cls(rows, domain, scaled, np.array(smoothings))
@@ -213,6 +214,44 @@ def _log_shares(coordinates: Matrix, smoothing: float) -> Matrix:
     return np.asarray(np.log((1.0 - smoothing) * w + smoothing / (size - 1) * (1.0 - w)))
 
 
+def _kernel(rows: EmbeddedRows, domain: Domain, settings: FitSettings) -> Kernel:
+    """The kernel in the coordinates of the kernel; rules that leave rows out see images too."""
+    if not (len(domain.lines) or domain.spheres):
+        return WITHOUT_COORDINATES
+    rule = settings.bandwidth
+    if isinstance(settings.kernel, Kernel) or not isinstance(rule, str):
+        return prepare(rows.coordinates, settings).kernel
+    data = loaded(rows.coordinates, settings)
+    found = bandwidth.by_folded_rule(rule, data.cloud, _folding(domain, data))
+    if found is None:
+        return resolve_kernel(settings.kernel, rule, data.cloud)
+    return Gaussian(found)
+
+
+def mapped_group(domain: Domain, data: LoadedSample) -> Group:
+    """The bounds and periods of the numbers in the coordinates of the kernel."""
+    group = domain.group
+    if data.scale is None:
+        return group
+    m = len(group)
+    return group.mapped(np.where(group.moves, np.diag(data.scale)[:m], 1.0), data.origin[:m])
+
+
+def _folding(domain: Domain, data: LoadedSample) -> Folding:
+    """The rows with those of their images that a kernel might reach from."""
+    m = len(domain.lines)
+    dimension = m + 2 * len(domain.spheres)
+    points = data.map(data.sample.sample.array())
+    group = mapped_group(domain, data)
+    width = bandwidth.by_summary(DEFAULT_RULE, data.cloud.summary)
+    images = group.images(points[:, :m], np.full((len(points), m), width))
+    every = points[images.owner]
+    every[:, :m] = images.places(points[:, :m])
+    weights = data.sample.weights
+    cloud = data.engine.load(every, None if weights is None else weights[images.owner])
+    return Folding(cloud, dimension)
+
+
 def _factor(smoothing: float, size: int) -> float:
     """δ/σ, by which levels are apart: exp(−(δ/σ)²) = λ/((L − 1)(1 − λ)).
 
@@ -225,7 +264,12 @@ def _factor(smoothing: float, size: int) -> float:
 
 
 def _smoothing(domain: Domain, j: int, rows: EmbeddedRows, weights: Vector | None) -> float:
-    """λ of a column of categories: as given, or the likeliest when each row is left out."""
+    """λ of a column of categories: as given, or the likeliest when each row is left out.
+
+    By itself a column whose categories are equally frequent would rather be smoothed to nothing,
+    and forget what other columns say of it: λ is at most (L − 1)/L·n^{−2/(m + 4)}, which falls as
+    fast as the variance of the kernel of the m numbers does.
+    """
     kind = domain.kinds[domain.categories[j]]
     size = domain.sizes[j]
     assert isinstance(kind, Categorical)
@@ -236,7 +280,9 @@ def _smoothing(domain: Domain, j: int, rows: EmbeddedRows, weights: Vector | Non
     total = rows.coordinates.summary.size
     shares = np.bincount(rows.codes[:, j], weights, minlength=size)
     counts = shares / shares.sum() * total
-    return _left_out_smoothing(counts[counts > 0.0], size)
+    found = _left_out_smoothing(counts[counts > 0.0], size)
+    m = len(domain.lines) + 2 * len(domain.spheres)
+    return float(min(found, (size - 1) / size * total ** (-2.0 / (m + 4))))
 
 
 def _left_out_smoothing(counts: Vector, size: int) -> float:

@@ -47,6 +47,19 @@ class DrawnDomain(NamedTuple):
                 kinds[places[0]] = replace(given, categories=codes)
         return cls(kinds, levels)
 
+    def smoothed(self, n: int) -> DrawnDomain:
+        """With Laplace's rule for categories whose smoothing is left open, as of one more row each.
+
+        Of n rows and L categories (n_l + 1)/(n + L) is the probability of one with n_l rows. To
+        leave rows out of single columns would smooth away how two of them depend on one another.
+        """
+        kinds = dict(self.kinds)
+        for place, levels in self.levels.items():
+            kind = kinds[place]
+            if kind.smoothing is None:
+                kinds[place] = replace(kind, smoothing=(len(levels) - 1) / (n + len(levels)))
+        return self._replace(kinds=kinds)
+
     def numbers(self, axes: Sequence[Column]) -> Points:
         """(n, 1 or 2): the columns, with codes of categories."""
         parts = []

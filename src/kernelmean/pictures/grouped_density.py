@@ -73,7 +73,11 @@ def grouped_density(
     table = _rows(data, x, y, hue, weights, domain)
     _require_one_group(table)
     parts = _parts(table)
-    prototype = _as_usual(table.domain) if estimator is None else estimator
+    prototype = estimator
+    if estimator is None:
+        prototype = _as_usual(table.domain)
+        if table.domain is not None:
+            table = table._replace(domain=table.domain.smoothed(len(table.X)))
     views = []
     for part in parts:
         mean = _fitted(prototype, table, part)

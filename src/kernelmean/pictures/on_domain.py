@@ -90,13 +90,8 @@ def view_on_domain(
     """
     which = _in_order(mean, which)
     sides = _sides(mean, which, rows, size if len(which) == 2 else LINE_POINTS)
-    seen = mean
-    kind = "whole"
-    if len(which) < mean.dimension:
-        seen = mean.marginal(list(which))
-        kind = "marginal"
-    elif which != tuple(range(mean.dimension)):
-        seen = mean.marginal(list(which))
+    whole = which == tuple(range(mean.dimension))
+    seen = mean if whole else mean.marginal(list(which))
     mesh = np.stack([side.ravel() for side in np.meshgrid(*(s.grid for s in sides))], axis=1)
     values = seen.values_coded(mesh) if isinstance(seen, DomainMean) else seen(mesh)
     drawn = DensityView(
@@ -106,7 +101,7 @@ def view_on_domain(
         np.empty((0, len(which))),
         np.empty(0),
         "density",
-        kind,
+        "marginal" if len(which) < mean.dimension else "whole",
         sides=tuple(found.side for found in sides),
     )
     return _with_centers(drawn, mean, which)

@@ -70,9 +70,10 @@ def _reach(mean: DomainMean, column: int, rows: Points | None) -> tuple[float, f
 
 def _within(kind: Bounds, low: float, high: float) -> tuple[float, float]:
     """An interval folded into bounds, which it reaches where they are near to it."""
-    folded = max(2.0 * kind.lower - low, high), min(2.0 * kind.upper - high, low)
-    low = max(folded[1], kind.lower)
-    high = min(folded[0], kind.upper)
+    first = min(2.0 * kind.upper - high, low)
+    last = max(2.0 * kind.lower - low, high)
+    low = max(first, kind.lower)
+    high = min(last, kind.upper)
     near = NEAR * (high - low)
     if high - low > MOST * (kind.upper - kind.lower):
         return kind.lower, kind.upper

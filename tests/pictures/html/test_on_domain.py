@@ -59,7 +59,8 @@ def test_categories_are_named(fitted_on, plotly_page):
 
 
 @pytest.mark.parametrize(
-    "names", [("lon", "lat"), ("size", "species"), ("hour",), ("lon", "lat", "island")]
+    "names",
+    [("lon", "lat"), ("size", "species"), ("species",), ("hour",), ("lon", "lat", "island")],
 )
 def test_a_density_by_likelihood_has_a_page(fitted_on, plotly_page, names):
     mean, X = fitted_on(*names, target="likelihood", k="auto", bandwidth="auto", engine="cpu")

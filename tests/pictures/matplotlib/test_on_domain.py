@@ -122,11 +122,15 @@ def test_categories_of_a_table(penguins, drawn):
     places = [bars.contours_[i][0].get_x() for i in range(3)]
     assert places == sorted(set(places))
     upright = drawn(from_data(penguins, y="island", domain=domain))
+    counts = [(penguins["island"] == name).sum() + 1 for name in ("Dream", "Biscoe", "Torgersen")]
+    np.testing.assert_allclose(upright.views[0].values, np.array(counts) / 403)
     assert labels(upright.ax_.yaxis) == ["Dream", "Biscoe", "Torgersen"]
     across = drawn(from_data(penguins, x="species", y="size", domain=domain))
     assert across.ax_.get_ylabel() == "size"
     assert len(across.contours_[0]) == 3
-    drawn(from_data(penguins, x="species", y="island", domain=domain))
+    cells = drawn(from_data(penguins, x="species", y="island", domain=domain)).views[0].values
+    both = (penguins["species"] == "Adélie") & (penguins["island"] == "Biscoe")
+    assert cells[1, 0] == pytest.approx(both.mean(), abs=0.01)  # they depend on one another
     with pytest.raises(ValueError, match="hue cannot tell groups apart beside a column of categ"):
         from_data(penguins, x="species", y="size", hue="island", domain=domain)
 

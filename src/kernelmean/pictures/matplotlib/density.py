@@ -38,8 +38,9 @@ class DensityDisplay(FromData):
     A centre with a spread of its own has an ellipse around it, or along a single coordinate a bar,
     of one standard deviation.
     Coordinates that are not shown are integrated out. Each line of a density encloses another tenth
-    of the mass in view. Negative weights have a colour of their own. :meth:`from_data` draws the
-    groups of a table's rows on one panel.
+    of the mass in view. Negative weights have a colour of their own. On a domain panels end with
+    it: categories are bars, curves or cells, longitude and latitude a map. :meth:`from_data` draws
+    the groups of a table's rows on one panel.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ class DensityDisplay(FromData):
     ax_ : matplotlib.axes.Axes
         The first of them.
     contours_ : list of matplotlib artists
-        Contours, or the curve of a single coordinate; one for each panel or group.
+        Contours, a curve, the curves of categories, bars or cells; one for each panel or group.
     areas_ : list of matplotlib.collections.PolyCollection
         The shading of such curves; none where they are not filled.
     centers_ : list of matplotlib.collections.PathCollection

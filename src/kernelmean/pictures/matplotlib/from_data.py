@@ -112,7 +112,8 @@ class FromData(ABC):
         estimator : SparseKDE or None, default=None
             An estimator whose copy is fitted to each group. By default
             ``SparseKDE(bandwidth="scott", scale="cov", random_state=0)``, a sparse copy of the
-            kernel density estimate that seaborn draws; with a ``domain``, with ``scale="std"``.
+            kernel density estimate that seaborn draws; with a ``domain``, with
+            ``scale="std"``, and categories have the shares of their rows, with one more of each.
         domain : mapping or None, default=None
             What the columns can hold, by name or number, as :class:`SparseKDE` takes it: bounds,
             periods, longitude and latitude, or categories. The picture ends where the domain does.
