@@ -184,6 +184,44 @@ def test_options_that_mean_nothing_are_refused_with_what_would(case):
     one_sentence(caught)
 
 
+BAD_DOMAINS = {
+    "a list": ([(0, 1)], TypeError, "maps columns to a pair"),
+    "a number": ({0: 1.0}, TypeError, "maps columns to a pair"),
+    "a word": ({0: "periodic"}, TypeError, "maps columns to a pair"),
+    "a bound that is a word": ({0: ("low", None)}, TypeError, "number"),
+    "a bound that is NaN": ({0: (np.nan, None)}, ValueError, "NaN"),
+    "bounds the wrong way": ({0: (9, -9)}, ValueError, "must lie below"),
+    "equal bounds": ({0: (1, 1)}, ValueError, "must lie below"),
+    "a column by name": ({"age": (0, None)}, ValueError, "the columns have no names"),
+    "no such column": ({2: (-9, None)}, ValueError, "no column 2"),
+    "a column that is true": ({True: (-9, None)}, TypeError, "a name or a position"),
+    "a column twice": ({0: (-9, None), -2: (-9, None)}, ValueError, "names column 0 twice"),
+    "a sphere of one column": ({0: km.Sphere()}, ValueError, "needs two columns"),
+    "two bounded columns": ({(0, 1): (-9, 9)}, ValueError, "one by one"),
+    "rows outside": ({0: (9, None)}, ValueError, "30 of 30 values outside"),
+}
+
+
+@pytest.mark.parametrize("door", ["SparseKDE", "SparseKDEOutlierDetector", "mean"])
+@pytest.mark.parametrize("case", BAD_DOMAINS)
+def test_domains_that_mean_nothing_are_refused_with_what_would(case, door):
+    domain, kind, word = BAD_DOMAINS[case]
+    doors = {
+        "SparseKDE": lambda: km.SparseKDE(domain=domain).fit(GOOD),
+        "SparseKDEOutlierDetector": lambda: km.SparseKDEOutlierDetector(domain=domain).fit(GOOD),
+        "mean": lambda: fit(GOOD, space="l2", domain=domain),
+    }
+    with pytest.raises(kind, match=word) as caught:
+        doors[door]()
+    one_sentence(caught)
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf])
+def test_periods_that_are_none_are_refused(value):
+    with pytest.raises(ValueError, match="period"):
+        km.Periodic(value)
+
+
 @pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf])
 def test_kernels_of_impossible_scale_are_refused(value):
     for make in (

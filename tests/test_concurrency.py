@@ -335,7 +335,11 @@ def said_there(packed):
 def estimated(seed):
     density = km.SparseKDE(bandwidth=0.7, random_state=seed).fit(Y)
     clusters = km.MeanShift(bandwidth=1.0, random_state=seed).fit(Y[:200])
-    return pickle.dumps(density), bits(density.score_samples(Y[:40]), clusters.labels_)
+    bounded = km.SparseKDE(domain={0: (-99, None)}, random_state=seed).fit(Y[:200]).mean_
+    again = pickle.loads(pickle.dumps(bounded))
+    assert bits(again.log(Y[:40])) == bits(bounded.log(Y[:40]))
+    values = density.score_samples(Y[:40]), clusters.labels_, bounded.log(Y[:40])
+    return pickle.dumps(density), bits(*values)
 
 def scored_there(packed):
     return bits(pickle.loads(packed).score_samples(Y[:40]))

@@ -149,7 +149,7 @@ class TestAsked:
             ({"a": (1, 0)}, ValueError, "must lie below"),
             ({"a": (0, 0)}, ValueError, "must lie below"),
             ({"a": ("x", 1)}, TypeError, "a bound of column 'a'"),
-            ({"a": (np.nan, 1)}, TypeError, "a bound of column 'a'"),
+            ({"a": (np.nan, 1)}, ValueError, "a bound of column 'a'"),
             ({"a": km.Sphere()}, ValueError, "needs two columns"),
             ({("a", "b"): km.Periodic(1)}, ValueError, "one by one"),
             ({"a": (0, 1), 0: km.Periodic(1)}, ValueError, "names column 'a' twice"),
@@ -205,6 +205,10 @@ class TestTables:
         np.testing.assert_array_equal(coded.rows, [[1.0, 1.0], [0.0, 0.0], [1.0, 0.0]])
         truths = tables.code(pd.DataFrame({"b": [True, False]}), (0,), (None,))
         assert truths.levels == ((False, True),)
+        for nothing in (False, 0, 0.0, "", np.False_):
+            assert not tables.is_missing(nothing)
+        for missing in (None, np.nan, pd.NA, pd.NaT, float("nan")):
+            assert tables.is_missing(missing)
 
     def test_what_is_missing_or_unknown_has_a_code_of_its_own(self):
         data = pd.DataFrame({"s": ["a", None, "z", np.nan]})

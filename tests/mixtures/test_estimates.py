@@ -17,6 +17,7 @@ from kernelmean.mixtures import (
     likeliest,
     likeliest_of,
     product_family,
+    search,
 )
 from kernelmean.mixtures.gaussian_family import GaussianFamily
 from kernelmean.mixtures.product_family import ESTIMATE_CELLS, FACTORS
@@ -57,17 +58,18 @@ def test_an_estimate_is_a_density_of_the_domain(number):
 
 
 def test_later_estimates_are_wider():
-    widths = [np.median(estimate(exponential(), number).deviations) for number in range(5)]
+    numbers = range(len(FACTORS))
+    widths = [np.median(estimate(exponential(), number).deviations) for number in numbers]
     assert (np.diff(widths) > 0.0).all()
 
 
 def test_an_estimate_has_the_moments_of_the_rows_but_for_its_width():
     """Where nothing is folded: Σ_a w_a (c_a cᵀ_a + V_a) = (1/n)Σxxᵀ + h²Σ + floor."""
     rows = Rows(exponential().points + 100.0, np.ones(600))
-    mixed = estimate(rows, 2)
+    mixed = estimate(rows, len(FACTORS) - 1)
     x = rows.points[:, 0]
     assert mixed.weights @ mixed.means[:, 0] == pytest.approx(x.mean(), rel=1e-9)
-    blur = (FACTORS[2] * 600**-0.2) ** 2 * x.var() + 1e-6
+    blur = (FACTORS[-1] * 600**-0.2) ** 2 * x.var() + 1e-6
     variance = mixed.weights @ (mixed.means[:, 0] ** 2 + mixed.covariances[:, 0, 0])
     assert variance == pytest.approx((x**2).mean() + blur, rel=1e-9)
 
@@ -92,6 +94,11 @@ def test_estimates_are_tried_of_few_numbers_alone(layout, tried):
     assert ProductFamily(layout, np.zeros(layout.lines)).estimates(600, 600) == tried
 
 
+def test_estimates_of_very_many_rows_are_not_tried():
+    most = product_family.MAX_ESTIMATE_ROWS
+    assert [FAMILY.estimates(n, n) for n in (most, most + 1)] == [len(FACTORS), 0]
+
+
 # Beside the stack
 
 
@@ -113,12 +120,17 @@ def test_a_law_that_slopes_at_its_bound_takes_estimates(monkeypatch):
     assert errors[0] < 0.6 * errors[1]
 
 
-@pytest.mark.parametrize(("k_max", "most"), [(20, 0), (66, 0), (80, 1), (150, 2)])
+@pytest.mark.parametrize(("k_max", "most"), [(20, 0), (66, 0), (80, 1), (150, 2), (400, 2)])
 def test_estimates_take_no_more_than_the_room_that_is_left(k_max, most):
     mixed = found(exponential(), k_max)
     assert len(mixed) <= k_max
     assert len(mixed) // ESTIMATE_CELLS == most
     assert mixed.weights.sum() == pytest.approx(1.0)
+
+
+def test_estimates_that_bring_nothing_are_left_out(monkeypatch):
+    monkeypatch.setattr(search, "ESTIMATES_GAIN", np.inf)
+    assert len(found(exponential())) < ESTIMATE_CELLS
 
 
 def test_a_number_of_components_that_is_given_is_kept():

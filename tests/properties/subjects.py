@@ -321,6 +321,39 @@ def density_of_batches(case: Case) -> PartFacts:
     return _density(fitted, case)
 
 
+@subject("DomainMean", "DomainMean.certificate", holds=frozenset({"absent", "counts", "again"}))
+def density_on_domain(case: Case) -> PartFacts:
+    """Bounds and a period; the data of a case are turned and moved, and a domain is not."""
+    domain = {0: (-8.0, None), 1: km.Periodic(16.0)}
+    options = {**case.chosen, "kernel": km.Gaussian(case.kernel.length), "target": "kde"}
+    options |= {"bandwidth": "scott", "scale": None, "sparse": True}
+    options["domain"] = {t: kind for t, kind in domain.items() if t < case.d}
+    fitted = km.SparseKDE(**options).fit(case.X, sample_weight=case.w)
+    found = fitted.mean_.certificate(case.X, sample_weight=case.w, random_state=case.seed)
+    clear = found.method == "exact" and found.relative_error > 1e-4
+    return {
+        "error": Fact(found.error, "number" if clear else "unstable"),
+        "logs": Fact(fitted.mean_.log(case.Q), "log", 0.0, OPTIMUM),
+        "quantiles": Fact(fitted.log_quantiles_, "log", 0.0, OPTIMUM),
+    }
+
+
+@subject("Categorical", "Periodic", "Sphere", holds=frozenset({"absent", "again"}), scaled=False)
+def mixture_on_domain(case: Case) -> PartFacts:
+    """All kinds of columns, by likelihood: labels are categories, two columns a place."""
+    X, Q = (
+        np.column_stack([A[:, 0], labels, A[:, 0], 20.0 * A[:, 0], 10.0 * A[:, -1]])
+        for A, labels in ((case.X, case.y), (case.Q, np.arange(len(case.Q)) % 2))
+    )
+    domain = {0: (-8.0, 8.0), 1: km.Categorical(), 2: km.Periodic(16.0), (3, 4): km.Sphere()}
+    options = {"k": case.k, "engine": case.engine, "random_state": case.seed}
+    fitted = km.SparseKDE(domain=domain, **options).fit(X, sample_weight=case.w)
+    return {
+        "levels": Fact(fitted.mean_.domain.levels, "same"),
+        "logs": Fact(fitted.mean_.log(Q), "log"),
+    }
+
+
 @subject("KernelDensity.fit", "KernelDensity", scaled=False, holds=EVERY - {"parts"})
 def full_density(case: Case) -> PartFacts:
     """By a length of one's own: scikit-learn's rules count rows, and do not see their scale."""

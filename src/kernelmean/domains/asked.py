@@ -82,8 +82,10 @@ def _kind(value: Any, key: Any) -> Kind | None:
 def _bound(value: Any, key: Any, absent: float) -> float:
     if value is None:
         return absent
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or math.isnan(value):
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"a bound of column {key!r} must be a number or None, got {value!r}.")
+    if math.isnan(value):
+        raise ValueError(f"a bound of column {key!r} must be a number or None, got NaN.")
     return float(value)
 
 

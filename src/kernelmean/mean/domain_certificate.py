@@ -31,10 +31,11 @@ def certified(
     _checks.choice(method, "method", METHODS)
     base = _copy_inside(mean)
     rows = mean.coded(X)
-    error = outside_error(mean.domain, rows, mean.columns)
+    weights = _checks.weights(sample_weight, len(rows))
+    live = rows if weights is None else rows[weights > 0.0]
+    error = outside_error(mean.domain, live, mean.columns)
     if error is not None:
         raise error
-    weights = _checks.weights(sample_weight, len(rows))
     coordinates = mean.domain.embed(rows).coordinates
     full = _full(mean, coordinates, weights)
     if method == "exact" or (method == "auto" and len(rows) <= MAX_EXACT_POINTS):

@@ -190,6 +190,13 @@ def test_weights_of_rows_count():
     np.testing.assert_allclose(found.error, mean.certificate(repeated).error, rtol=1e-9)
 
 
+def test_rows_without_weight_may_lie_outside():
+    X = np.random.default_rng(0).exponential(size=(60, 1))
+    mean, _ = fitted(X, Bounds(0.0, np.inf), 0.3)
+    w = np.append(np.ones(60), 0.0)
+    assert mean.certificate(np.append(X, [[-1.0]], axis=0), sample_weight=w) == mean.certificate(X)
+
+
 def test_what_has_no_certificate_is_told():
     X = np.random.default_rng(0).exponential(size=(60, 1))
     mean, full = fitted(X, Bounds(0.0, np.inf), 0.3)

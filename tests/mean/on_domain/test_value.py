@@ -158,15 +158,15 @@ def test_it_says_what_it_is():
     text = repr(mixed())
     assert text.startswith("DomainMean(6 full atoms for 6 points in 7 columns, ")
     for word in (
-        "colour with 3 categories",
-        "age at least 0",
-        "(lon, lat) on a sphere",
-        "hour with period 24",
-        "kind with 2 categories",
+        "colour: 3 categories",
+        "age ≥ 0",
+        "lon/lat on a sphere",
+        "hour modulo 24",
+        "kind: 2 categories",
     ):
         assert word in text
-    assert "column 0 from -1 to 2" in repr(flat("interval"))
-    assert "column 0 at most 1" in repr(flat("below"))
+    assert "-1 ≤ column 0 ≤ 2" in repr(flat("interval"))
+    assert "column 0 ≤ 1" in repr(flat("below"))
 
 
 def test_what_is_known_of_a_fit_is_that_of_the_mean_inside():
