@@ -15,7 +15,6 @@ from kernelmean.samples.estimators import column_names, weights
 from kernelmean.samples.memory import ArraySample
 from kernelmean.samples.protocol import WeightedSample
 
-
 # Of each column of categories; None where they are to be learned from the rows.
 GivenLevels: TypeAlias = tuple[tuple[Any, ...] | None, ...]
 
