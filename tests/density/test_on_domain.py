@@ -272,6 +272,32 @@ def test_tables_of_every_make(frame, table):
     np.testing.assert_array_equal(density.score_samples(frame.to_numpy(dtype=object)), expected)
 
 
+@pytest.mark.parametrize(
+    ("values", "levels"),
+    [
+        (np.array([True, False]), (False, True)),
+        (np.array([True, False], dtype=object), (False, True)),
+        (np.array([np.True_, np.False_], dtype=object), (False, True)),
+        (np.array([2.0, 1.5]), (1.5, 2)),
+        (np.array([3, 1], dtype=np.int8), (1, 3)),
+        (pd.array([3, 1], dtype="Int64"), (1, 3)),
+        (pd.to_datetime(["2020-01-02", "2020-01-01"]), None),
+        (np.array(["1", 1], dtype=object), (1, "1")),
+    ],
+    ids=str,
+)
+def test_categories_of_every_type(values, levels):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"kind": values, "x": [1.0, 2.0]}).loc[rng.integers(0, 2, 40)]
+    domain = {"kind": km.Categorical(smoothing=0.01), "x": (0, None)}
+    density = km.SparseKDE(domain=domain, k=2, bandwidth=0.3, random_state=0).fit(frame)
+    assert levels is None or density.mean_.domain.levels == (levels,)
+    crossed = pd.DataFrame({"kind": values[::-1], "x": [1.0, 2.0]})
+    assert density.score_samples(frame).min() > density.score_samples(crossed).max()
+    rows = density.sample(9, random_state=0)
+    assert np.isfinite(density.score_samples(rows)).all()
+
+
 def test_files_with_categories(frame, tmp_path):
     frame.to_csv(tmp_path / "rows.csv", index=False, float_format="%.17g")
     source = km.read(tmp_path / "rows.csv", categories=["kind"])

@@ -159,7 +159,7 @@ def code_of(value: Any, levels: tuple[Any, ...]) -> int | None:
 
 def is_missing(value: Any) -> bool:
     """Whether a value stands for none: None, NaN, or what pandas has in their place."""
-    if value is None or isinstance(value, str):
+    if value is None or isinstance(value, str | bool | np.bool_):
         return value is None
     differs = value != value  # noqa: PLR0124
     return differs is value or bool(differs)  # NA does not even know whether it differs from NA
