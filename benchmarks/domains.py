@@ -17,7 +17,6 @@ from benchmarks import bounded, domain_sums, domain_tables, spheres
 from benchmarks.difference import measured, sections
 from benchmarks.measuring import Row, machine
 from kernelmean.compiled import threads
-from kernelmean.mixtures import product_family
 
 MANY = 1_000_000
 REPEATS = 2
@@ -70,9 +69,8 @@ sphere are round, and those of the map have any shape.
 
 **Speed**: seconds to fit {many} rows of two columns and to score them, with a bound and a period \
 and without, in turn, each the best of {repeats}; {threads} threads. Few rows are near the bound \
-or midnight, so that both densities have much the same components. The figure is the time without a \
-domain over that with one. The default misses its goal: kernel density estimates of {cells_each} \
-components each stand beside its mixtures on a domain, so that it has many more atoms.
+or midnight, so that both densities have much the same components. The figure is the time without \
+a domain over that with one.
 
 Nothing of the domains was tuned on the tables of this page, or on the globe. That kernel density \
 estimates of few columns join the mixtures of the default was prompted by the bounded laws, in an \
@@ -161,7 +159,6 @@ def introduction() -> str:
         block=domain_tables.BLOCK,
         many=MANY,
         repeats=REPEATS,
-        cells_each=product_family.ESTIMATE_CELLS,
         threads=threads.default_count(),
     )
 

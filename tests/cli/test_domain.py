@@ -132,6 +132,27 @@ def test_a_copy_on_a_domain(run):
     assert strict(run("info", "c.km", "--json").out)["centres"] <= 20
 
 
+def test_the_error_of_a_copy_is_measured_where_columns_hold_numbers(run):
+    how = ("--target", "kde", "--k", 20, "--json")
+    flat = run("fit", "plain.csv", "-o", "c.km", "--domain", "x>=-9,y%20", *how)
+    measured = km.load("c.km").certificate(np.asarray(km.read("plain.csv")), random_state=0)
+    facts = strict(flat.out)
+    assert facts["relative_error"] == pytest.approx(measured.relative_error, rel=1e-9)
+    assert facts["certificate"] == "exact"
+    mixed = run("fit", "mixed.csv", "-o", "m.km", "--domain", DOMAIN, *how)
+    assert strict(mixed.out)["relative_error"] is None
+
+
+@pytest.mark.parametrize("target", ["likelihood", "kde"])
+def test_a_page_shows_the_domain(run, target):
+    done = run("fit", "mixed.csv", "-o", "m.km", "--domain", DOMAIN, "--target", target, "--k", 5,
+               "--report", "r.html")  # fmt: skip
+    assert done.code == 0, done.err
+    page = Path("r.html").read_text(encoding="utf-8")
+    assert "Its domain: age ≥ 0, hour modulo 24, species: 2 categories." in page
+    assert "virginica" in page
+
+
 # Score
 
 
@@ -265,7 +286,6 @@ def test_a_part_is_saved_with_its_domain(fitted):
         ("--domain age>=0 --transform log", "--transform changes the values that --domain speaks"),
         ("--domain age>=0 --signed", "--signed asks for a kernel mean"),
         ("--domain age>=0 --workers 1", "--workers fits on a cluster"),
-        ("--domain age>=0 --report r.html", "--report has no pictures"),
         ("--domain species>=0", "column 'species' holds 'virginica'"),
         ("", "--domain NAME:category"),
     ],

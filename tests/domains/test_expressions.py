@@ -140,7 +140,7 @@ def test_a_domain_in_words():
         "age ≥ 0, 0 ≤ share ≤ 1, hour modulo 24, lon/lat on a sphere, species: 3 categories, "
         "low ≤ 2"
     )
-    assert sentence(DOMAIN).startswith("0 ≥ 0, 0 ≤ 1 ≤ 1, 2 modulo 24, 3/4 on a sphere")
+    assert sentence(DOMAIN).startswith("column 0 ≥ 0, 0 ≤ column 1 ≤ 1, column 2 modulo 24, ")
     other = Domain(
         (Periodic(2, -1), Categorical(), Sphere("radians"), Sphere("radians")),
         ((3, 2),),

@@ -40,7 +40,6 @@ def refuse_beside(**options: object) -> None:
         "signed": "asks for a kernel mean, and a domain is for densities",
         "scheduler": "fits on a cluster, and --domain needs the rows in this process",
         "workers": "fits on a cluster, and --domain needs the rows in this process",
-        "report": "has no pictures of a density on a domain",
     }
     for name, reason in why.items():
         if options.get(name) not in (None, False, "none"):
@@ -71,6 +70,11 @@ def is_on_domain(mean: object) -> bool:
     from kernelmean.mean.on_domain import DomainMean
 
     return isinstance(mean, DomainMean)
+
+
+def is_flat(mean: Any) -> bool:
+    """Whether all columns hold numbers, bounded or periodic ones included."""
+    return not is_on_domain(mean) or bool(mean.domain.is_flat)
 
 
 def levels_of(mean: Any) -> dict[int, tuple[Any, ...]]:

@@ -107,7 +107,7 @@ def command(
     how: dict[str, Any] = {"columns": columns, "transform": transform, "drop_na": drop_na}
     if domain is not None:
         domains.refuse_beside(
-            transform=transform, signed=signed, scheduler=scheduler, workers=workers, report=report
+            transform=transform, signed=signed, scheduler=scheduler, workers=workers
         )
         more["domain"], how["categories"] = domains.asked(domain, data, columns, weights)
     with results.working(quiet), clusters.engine(scheduler, workers) as cluster:
@@ -115,7 +115,7 @@ def command(
         mean = _labelled(_quietly(_signed if signed else _density, task), task.source)
         measured = _certificate(mean, task, seed) if certificate else None
         if report is not None:
-            results.write_text(report, _page(mean, _some_rows(task), measured, data, seed))
+            results.write_text(report, _page(mean, _ranging(mean, task), measured, data, seed))
         mean.save(output)
     results.show(_facts(mean, task.source, measured, output, as_json), as_json)
     if domain is None:
@@ -177,16 +177,19 @@ def _signed(task: Task) -> SparseKernelMean:
 
 
 def _certificate(mean: SparseKernelMean, task: Task, seed: int) -> Certificate | None:
-    """The measured error; None where the density is a copy of no kernel mean, or on a domain."""
+    """The measured error; None where the density is a copy of no kernel mean.
+
+    On a domain there is one where all columns hold numbers.
+    """
     from kernelmean.mean.value import is_by_likelihood
 
-    if domains.is_on_domain(mean) or is_by_likelihood(mean):
+    if is_by_likelihood(mean) or not domains.is_flat(mean):
         return None
     return mean.certificate(task.X, sample_weight=task.weights, random_state=seed)
 
 
 def _page(
-    mean: SparseKernelMean, rows: Points, measured: Certificate | None, data: str, seed: int
+    mean: SparseKernelMean, rows: Any, measured: Certificate | None, data: str, seed: int
 ) -> str:
     from kernelmean.pictures.html import fit_page
 
@@ -194,6 +197,11 @@ def _page(
     return fit_page(
         mean, rows, certificate=measured, settings=settings, command=results.command_line()
     )
+
+
+def _ranging(mean: SparseKernelMean, task: Task) -> Any:
+    """Rows that set the ranges of pictures; where categories have names, the file that has them."""
+    return task.X if domains.levels_of(mean) else _some_rows(task)
 
 
 def _some_rows(task: Task) -> Points:

@@ -45,27 +45,22 @@ def command(
     if isinstance(mean, km.DriftMonitor):
         results.show(_of_monitor(model, mean), as_json)
         return
-    thresholds = mean.log_quantiles is not None
-    facts = {
+    columns = _columns_of_domain(mean) if as_json and is_on_domain(mean) else {}
+    results.show(_of_mean(model, mean) | columns, as_json)
+
+
+def _of_mean(model: Path, mean: Any) -> dict[str, Any]:
+    """What a file of a density, or of a kernel mean, holds."""
+    return {
         "model": str(model),
         "model_bytes": model.stat().st_size,
         "points": mean.n_points,
         **described(mean),
-    }
-    weights = {
         "smallest_weight": float(mean.weights.min()),
         "largest_weight": float(mean.weights.max()),
+        "sum_of_weights": float(mean.weights.sum()),
+        "thresholds": mean.log_quantiles is not None,
     }
-    results.show(
-        {
-            **facts,
-            **weights,
-            "sum_of_weights": float(mean.weights.sum()),
-            "thresholds": thresholds,
-            **(_columns_of_domain(mean) if as_json and is_on_domain(mean) else {}),
-        },
-        as_json,
-    )
 
 
 def _columns_of_domain(mean: DomainMean) -> dict[str, Any]:

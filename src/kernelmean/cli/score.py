@@ -210,22 +210,8 @@ def matching(
 ) -> Source:
     """The file as the model wants it: its columns in its order, through its transform."""
     from kernelmean.files import column_names, coordinate_names, read
-    from kernelmean.files.transforms import parse
 
-    if domains.is_on_domain(mean) and parse(transform) is not None:
-        raise ValueError(
-            f"{model} was fitted with --domain on values as they are, so --transform {transform} "
-            "does not fit it."
-        )
-    if (
-        transform is not None
-        and mean.transform is not None
-        and parse(transform) != parse(mean.transform)
-    ):
-        raise ValueError(
-            f"{model} was fitted after {mean.transform}, so --transform {transform} does not fit "
-            "it."
-        )
+    _refuse_other_transform(mean, model, transform)
     wanted: Any = columns
     if columns is None and mean.columns is not None and column_names(data) is not None:
         wanted = list(mean.columns)
@@ -243,3 +229,23 @@ def matching(
         drop_na=drop_na,
         categories=levels or None,
     )
+
+
+def _refuse_other_transform(mean: SparseKernelMean, model: Path, transform: str | None) -> None:
+    """A ValueError where a model was fitted after another transform, or with a domain."""
+    from kernelmean.files.transforms import parse
+
+    if domains.is_on_domain(mean) and parse(transform) is not None:
+        raise ValueError(
+            f"{model} was fitted with --domain on values as they are, so --transform {transform} "
+            "does not fit it."
+        )
+    if (
+        transform is not None
+        and mean.transform is not None
+        and parse(transform) != parse(mean.transform)
+    ):
+        raise ValueError(
+            f"{model} was fitted after {mean.transform}, so --transform {transform} does not fit "
+            "it."
+        )

@@ -260,7 +260,7 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
         """
         least = estimators.fewest(self.bandwidth)
         if self.domain is not None:
-            return self.fit_coded(coded.weighted_sample(self, X, sample_weight, least))
+            return self._fit_coded(coded.weighted_sample(self, X, sample_weight, least))
         sample = estimators.weighted_sample(self, X, sample_weight, least=least)
         self._stream: MeanStream | None = None
         self._reservoir: Points | None = None
@@ -272,7 +272,7 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
             fitted = full_mean(sample, settings)
         return self._become(fitted, log_quantiles(fitted, sample))
 
-    def fit_coded(self, rows: CodedSample) -> Self:
+    def _fit_coded(self, rows: CodedSample) -> Self:
         """:meth:`fit` for rows of a domain that are checked, and numbers, already."""
         settings = density_settings(self, self.error)
         chance = _checks.streams(self.random_state)

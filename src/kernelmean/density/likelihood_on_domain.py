@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kernelmean import bandwidth
 from kernelmean._random import Streams
-from kernelmean._types import StopReason, Vector
+from kernelmean._types import Matrix, Vector
 from kernelmean.bandwidth import resolution
 from kernelmean.bandwidth.resolve import resolve_kernel
 from kernelmean.density.likelihood import (
@@ -103,12 +103,14 @@ class LikelihoodOnDomain:
 
         Values with few digits are no narrower than their rounding.
         """
+        if not (self.lines or self.domain.spheres):
+            return WITHOUT_COORDINATES, np.zeros(0)  # whatever bandwidth is given: nothing has it
         given = self._given_kernel()
         rounding = resolution.rounding_variances(numbers.points)
         if given is not None:
             return given, np.maximum(given.length**2, rounding)
         if not self.lines:
-            return Gaussian(LEAST_ANGLE) if self.domain.spheres else WITHOUT_COORDINATES, rounding
+            return Gaussian(LEAST_ANGLE), rounding
         floor = np.maximum((LEAST_WIDTH * scott(numbers, widths)) ** 2, rounding)
         return Gaussian(float(np.sqrt(floor.min()))), floor
 
@@ -164,16 +166,10 @@ class LikelihoodOnDomain:
         variances, vectors = _in_space(mixture.directions[order], kernel.length**2)
         V = _with_spheres(mixture.covariances[order], variances, self.lines)
         spreads = without(V, kernel.length**2) if V.shape[-1] else None
-        data = self.data
-        mapped = np.zeros((len(mixture), data.sample.sample.dimension))
-        mapped[:, : self.lines] = means
-        centers = data.original(mapped, None)
-        if self.domain.spheres:
-            centers[:, self.lines :] = vectors.reshape(len(mixture), -1)
         k = len(mixture)
-        reason: StopReason = "fixed" if self.limits.k == k else "likelihood"
-        inner = SparseKernelMean(
-            centers=centers,
+        data = self.data
+        base = SparseKernelMean(
+            centers=self._centers(means, vectors),
             spreads=spreads,
             weights=mixture.weights[order],
             kernel=kernel,
@@ -191,10 +187,19 @@ class LikelihoodOnDomain:
             kappa=None,
             indicator=None,
             jitter=0.0,
-            stop_reason=reason,
+            stop_reason="fixed" if self.limits.k == k else "likelihood",
         )
         log_shares = mixture.log_shares[order] if self.domain.sizes else None
-        return DomainMean(inner, self.domain, log_shares)
+        return DomainMean(base, self.domain, log_shares)
+
+    def _centers(self, means: NDArray[np.float64], vectors: NDArray[np.float64]) -> Matrix:
+        """(k, m + 3s) the places of the atoms: numbers in their units, and vectors of spheres."""
+        mapped = np.zeros((len(means), self.data.sample.sample.dimension))
+        mapped[:, : self.lines] = means
+        centers = self.data.original(mapped, None)
+        if self.domain.spheres:
+            centers[:, self.lines :] = vectors.reshape(len(means), -1)
+        return centers
 
 
 def _in_space(

@@ -206,7 +206,7 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         sample: Sample
         if self.domain is not None:
             rows = coded.weighted_sample(self, X, sample_weight, least)
-            self.density_ = density.fit_coded(rows)
+            self.density_ = density._fit_coded(rows)
             sample, present = rows.given, rows.sample
         else:
             sample = estimators.sample(self, X, least=least)

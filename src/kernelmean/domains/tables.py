@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -159,8 +158,11 @@ def code_of(value: Any, levels: tuple[Any, ...]) -> int | None:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value stands for none."""
-    return value is None or (isinstance(value, numbers.Real) and math.isnan(value))
+    """Whether a value stands for none: None, NaN, or what pandas has in their place."""
+    if value is None or isinstance(value, str):
+        return value is None
+    differs = value != value  # noqa: PLR0124
+    return differs is value or bool(differs)  # NA does not even know whether it differs from NA
 
 
 def _plain(value: Any) -> Any:

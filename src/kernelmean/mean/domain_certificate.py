@@ -29,11 +29,7 @@ def certified(
 ) -> Certificate:
     """The error, or √N times that of the mean inside."""
     _checks.choice(method, "method", METHODS)
-    domain_space.refuse_others(mean, "certificate")
-    inner = mean.base
-    if not isinstance(inner, SparseKernelMean):
-        raise ValueError("every row is a centre of this mean, which has no error to be certified.")
-    inner._required_kappa("certificate")
+    base = _copy_inside(mean)
     rows = mean.coded(X)
     error = outside_error(mean.domain, rows, mean.columns)
     if error is not None:
@@ -46,7 +42,7 @@ def certified(
         if method == "exact" or not exact.below_floor:
             return exact
     size, random_state = chance
-    found = inner.certificate(
+    found = base.certificate(
         coordinates,
         method="spectral" if method == "auto" else method,
         sample_weight=weights,
@@ -60,6 +56,15 @@ def certified(
         relative_error=factor * found.relative_error,
         standard_error=factor * found.standard_error,
     )
+
+
+def _copy_inside(mean: DomainMean) -> SparseKernelMean:
+    """The sum over few centres that is near to one over all rows; an error for others."""
+    domain_space.refuse_others(mean, "certificate")
+    if not isinstance(mean.base, SparseKernelMean):
+        raise ValueError("every row is a centre of this mean, which has no error to be certified.")
+    mean.base._required_kappa("certificate")
+    return mean.base
 
 
 def _full(mean: DomainMean, coordinates: Any, weights: Vector | None) -> DomainMean:

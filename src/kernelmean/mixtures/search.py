@@ -33,7 +33,9 @@ LEAST_ROWS = 4  # per component
 LEAST_GAIN = 0.005  # nats, by which more components must improve the stack
 WITHOUT_GAIN = 2  # doublings in a row that end the search
 MOST_MEMBERS = 8  # of a stack
-LEAST_SHARE = 0.01  # of a kernel density estimate beside a stack, to be worth its components
+MOST_ESTIMATES = 2  # kernel density estimates beside a stack
+LEAST_SHARE = 0.05  # of each of them, to be worth its components
+ESTIMATES_GAIN = 0.0005  # nats, by which they must improve the stack
 MAX_STEP_WORK = 5e8  # rows × components × features in a step of EM
 
 M = TypeVar("M", bound=Mixture)
@@ -199,7 +201,7 @@ def likeliest_of(
     shares = search.stack().few(sizes, MOST_MEMBERS, limits.k_max)
     if not family.estimates_first:
         room = (limits.k_max - sizes @ (shares > 0.0)) // size
-        shares = _beside_estimates(search, shares, len(every), int(room))
+        shares = _beside_estimates(search, shares, len(every), min(int(room), MOST_ESTIMATES))
     members = [trial for trial, share in zip(search.logs, shares, strict=True) if share > 0.0]
     mixtures = search.on_every_row(every, members, engine)
     return search.whole(mixtures, shares[shares > 0.0])
@@ -211,12 +213,13 @@ def _beside_estimates(search: Search[M], shares: Vector, n: int, most: int) -> V
     search.run([Trial(0, number, 0.0) for number in numbers])
     old = len(shares)
     padded = np.concatenate([shares, np.zeros(len(numbers))])
-    found = search.stack().beside(padded, np.arange(old, len(padded)))
+    stack = search.stack()
+    found = stack.beside(padded, np.arange(old, len(padded)))
     idle = np.argsort(-found[old:], kind="stable")[most:] + old
     found[idle] = 0.0
     found[old:][found[old:] < LEAST_SHARE] = 0.0
-    kept: Vector = found / found.sum()
-    return kept
+    found /= found.sum()
+    return found if stack.value(found) >= stack.value(padded) + ESTIMATES_GAIN else padded
 
 
 def _best_of_size(search: Search[M], k: int) -> Trial:

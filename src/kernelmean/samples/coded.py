@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from sklearn.utils.validation import check_array
@@ -14,6 +14,9 @@ from kernelmean.samples.checking import lies_elsewhere
 from kernelmean.samples.estimators import column_names, weights
 from kernelmean.samples.memory import ArraySample
 from kernelmean.samples.protocol import WeightedSample
+
+# Of each column of categories; None where they are to be learned from the rows.
+GivenLevels: TypeAlias = tuple[tuple[Any, ...] | None, ...]
 
 
 class CodedSample(NamedTuple):
@@ -48,13 +51,19 @@ def on_domain(X: Any, given: Any, sample_weight: Any, least: int = 1) -> Checked
     table = _table(X)
     names = tables.column_names(table)
     asked = DomainAsked.of(given, tables.width(table), names)
-    coded = tables.code(table, asked.categories, _given_levels(given, asked))
+    levels = _given_levels(given, asked)
+    coded = tables.code(table, asked.categories, levels)
     if len(coded.rows) < least:
         raise ValueError(f"X has {len(coded.rows)} rows, but at least {least} are needed.")
-    every = ArraySample(coded.rows)
-    sample = WeightedSample.of(every, weights(sample_weight, len(every)))
+    counts = weights(sample_weight, len(coded.rows))
+    sample = WeightedSample.of(ArraySample(coded.rows), counts)
+    _refuse_missing(sample.sample.array(), asked.categories, names)
+    if sample.present is not None and None in levels:
+        known = _occurring(coded, sample.sample.array(), asked.categories, levels)
+        coded = tables.code(table, asked.categories, known)
+    every = ArraySample(np.where(np.isnan(coded.rows), tables.UNKNOWN, coded.rows))
+    sample = WeightedSample.of(every, counts)
     rows = sample.sample.array()
-    _refuse_missing(rows, asked.categories, names)
     domain = asked.learned(rows, sample.weights, coded.levels)
     problem = outside_error(domain, rows, names)
     if problem is not None:
@@ -62,10 +71,20 @@ def on_domain(X: Any, given: Any, sample_weight: Any, least: int = 1) -> Checked
     return CheckedTable(CodedSample(sample, domain, every), names)
 
 
+def _occurring(
+    coded: tables.Coded, present: Points, categories: tuple[int, ...], given: GivenLevels
+) -> GivenLevels:
+    """The levels that are given, or else those of the rows that count: absent ones teach none."""
+    return tuple(
+        tuple(found[int(code)] for code in np.unique(present[:, t])) if known is None else known
+        for t, known, found in zip(categories, given, coded.levels, strict=True)
+    )
+
+
 def _refuse_missing(
     rows: Points, categories: tuple[int, ...], names: tuple[str, ...] | None
 ) -> None:
-    """A ValueError for rows to be fitted whose category is not known."""
+    """A ValueError for rows whose category is not known."""
     for t in categories:
         missing = int(np.isnan(rows[:, t]).sum())
         if missing:
@@ -89,10 +108,13 @@ def queries(estimator: Any, X: Any, domain: Domain, *, incomplete: bool = False)
             f"{domain.dimension} features as input."
         )
     categories = tuple(domain.categories.tolist())
-    return ArraySample(tables.code(table, categories, domain.levels, incomplete=incomplete).rows)
+    rows = tables.code(table, categories, domain.levels, incomplete=incomplete).rows
+    if not incomplete:
+        _refuse_missing(rows, categories, names)
+    return ArraySample(rows)
 
 
-def _given_levels(domain: Any, asked: DomainAsked) -> tuple[tuple[Any, ...] | None, ...]:
+def _given_levels(domain: Any, asked: DomainAsked) -> GivenLevels:
     """The levels that are known before a row is seen, of each column of categories."""
     if isinstance(domain, Domain):
         return domain.levels
@@ -109,7 +131,12 @@ def _require_memory(X: Any) -> None:
 
 
 def _table(X: Any) -> Any:
-    """A frame or a source of batches as it is; anything else as an array of two dimensions."""
+    """A frame or a source of batches as it is; anything else as an array of two dimensions.
+
+    Lists keep what they hold: NumPy would make words of the numbers beside a word.
+    """
+    if isinstance(X, list | tuple):
+        X = np.array(X, dtype=object)
     if _checks.is_batched(X) or getattr(X, "columns", None) is not None:
         return X
     return check_array(X, dtype=None, ensure_all_finite=False, ensure_min_samples=0)

@@ -1,0 +1,167 @@
+"""Kernel density estimates among the trials of a search, and beside its stack on a domain."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kernelmean import engines
+from kernelmean._random import Streams
+from kernelmean.domains import Group
+from kernelmean.mixtures import (
+    Layout,
+    Limits,
+    ProductFamily,
+    Rows,
+    gaussian_family,
+    likeliest,
+    likeliest_of,
+    product_family,
+)
+from kernelmean.mixtures.gaussian_family import GaussianFamily
+from kernelmean.mixtures.product_family import ESTIMATE_CELLS, FACTORS
+from kernelmean.mixtures.stacking import Stack
+
+HALF = Group(np.zeros(1), np.full(1, np.inf), np.zeros(1, dtype=bool))
+UNIT = Group(np.zeros(1), np.ones(1), np.zeros(1, dtype=bool))
+NUMBERS = Layout(HALF)
+FAMILY = ProductFamily(NUMBERS, np.full(1, 1e-6))
+
+
+def exponential(n: int = 600, seed: int = 0) -> Rows:
+    """Rows of a law that falls from its bound on: its slope there is not 0, as that of folds is."""
+    return Rows(np.random.default_rng(seed).exponential(size=(n, 1)), np.ones(n))
+
+
+def found(rows: Rows, k_max: int = 400, family=FAMILY, k: int | None = None):
+    limits = Limits(k, k_max, "full")
+    return likeliest_of(family, rows, rows, limits, engines.open("naive"), Streams(0))
+
+
+def estimate(rows: Rows, number: int, family=FAMILY):
+    cloud = engines.open("naive").load(rows.points, rows.masses)
+    return family.estimate(cloud, rows, number, np.random.default_rng(0))
+
+
+# Estimates by themselves
+
+
+@pytest.mark.parametrize("number", range(len(FACTORS)))
+def test_an_estimate_is_a_density_of_the_domain(number):
+    mixed = estimate(exponential(), number)
+    assert len(mixed) == FAMILY.estimate_size(600) == ESTIMATE_CELLS
+    assert mixed.weights.sum() == pytest.approx(1.0)
+    assert (mixed.means >= 0.0).all()
+    x = np.linspace(0.0, 40.0, 200_001)
+    assert np.trapezoid(np.exp(mixed.log_density(x[:, None])), x) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_later_estimates_are_wider():
+    widths = [np.median(estimate(exponential(), number).deviations) for number in range(5)]
+    assert (np.diff(widths) > 0.0).all()
+
+
+def test_an_estimate_has_the_moments_of_the_rows_but_for_its_width():
+    """Where nothing is folded: Σ_a w_a (c_a cᵀ_a + V_a) = (1/n)Σxxᵀ + h²Σ + floor."""
+    rows = Rows(exponential().points + 100.0, np.ones(600))
+    mixed = estimate(rows, 2)
+    x = rows.points[:, 0]
+    assert mixed.weights @ mixed.means[:, 0] == pytest.approx(x.mean(), rel=1e-9)
+    blur = (FACTORS[2] * 600**-0.2) ** 2 * x.var() + 1e-6
+    variance = mixed.weights @ (mixed.means[:, 0] ** 2 + mixed.covariances[:, 0, 0])
+    assert variance == pytest.approx((x**2).mean() + blur, rel=1e-9)
+
+
+def test_few_rows_have_as_many_components():
+    assert FAMILY.estimate_size(5) == 5
+    assert len(estimate(exponential(5), 0)) == 5
+
+
+@pytest.mark.parametrize(
+    ("layout", "tried"),
+    [
+        (NUMBERS, len(FACTORS)),
+        (Layout(HALF.of(np.zeros(3, dtype=int))), len(FACTORS)),
+        (Layout(HALF.of(np.zeros(4, dtype=int))), 0),  # cells are too wide
+        (Layout(HALF, kind="scalar"), 0),
+        (Layout(HALF, 1), 0),  # a sphere
+        (Layout(HALF, 0, (2,)), 0),  # categories
+    ],
+)
+def test_estimates_are_tried_of_few_numbers_alone(layout, tried):
+    assert ProductFamily(layout, np.zeros(layout.lines)).estimates(600, 600) == tried
+
+
+# Beside the stack
+
+
+def test_a_law_that_slopes_at_its_bound_takes_estimates(monkeypatch):
+    """2 − 2x between 0 and 1, which is steep where folded densities are level."""
+    rows = Rows(1.0 - np.sqrt(np.random.default_rng(1).random((600, 1))), np.ones(600))
+    family = ProductFamily(Layout(UNIT), np.full(1, 1e-6))
+    mixed = found(rows, family=family)
+    assert len(mixed) > ESTIMATE_CELLS
+    assert mixed.weights.sum() == pytest.approx(1.0)
+    monkeypatch.setattr(product_family, "MAX_ESTIMATE_LINES", 0)
+    alone = found(rows, family=family)
+    assert len(alone) < ESTIMATE_CELLS
+    x = np.linspace(0.0, 1.0, 2001)
+    errors = [
+        np.trapezoid((np.exp(one.log_density(x[:, None])) - (2.0 - 2.0 * x)) ** 2, x)
+        for one in (mixed, alone)
+    ]
+    assert errors[0] < 0.6 * errors[1]
+
+
+@pytest.mark.parametrize(("k_max", "most"), [(20, 0), (66, 0), (80, 1), (150, 2)])
+def test_estimates_take_no_more_than_the_room_that_is_left(k_max, most):
+    mixed = found(exponential(), k_max)
+    assert len(mixed) <= k_max
+    assert len(mixed) // ESTIMATE_CELLS == most
+    assert mixed.weights.sum() == pytest.approx(1.0)
+
+
+def test_a_number_of_components_that_is_given_is_kept():
+    assert len(found(exponential(), k=3)) == 3
+
+
+def test_members_beside_a_stack_share_with_it_as_a_whole():
+    logs = np.random.default_rng(0).normal(size=(300, 4))
+    stack = Stack(logs, np.ones(300))
+    own = stack.shares(np.array([0, 1]))
+    together = stack.beside(own, np.array([2, 3]))
+    assert together.sum() == pytest.approx(1.0)
+    assert (together >= 0.0).all()
+    assert together[0] / together[1] == pytest.approx(own[0] / own[1])
+    assert stack.value(together) >= stack.value(own)
+
+
+def test_a_stack_without_others_stays_as_it_is():
+    stack = Stack(np.random.default_rng(0).normal(size=(300, 2)), np.ones(300))
+    own = stack.shares()
+    np.testing.assert_allclose(stack.beside(own, np.zeros(0, dtype=np.intp)), own)
+
+
+# Plain Gaussians
+
+
+def test_plain_gaussians_try_a_component_for_each_of_few_rows():
+    family = GaussianFamily(2, np.full(2, 1e-4), "full")
+    assert family.estimates_first
+    most = gaussian_family.MAX_ROWS_EACH
+    assert [family.estimates(n, 10_000) for n in (1, most, most + 1)] == [1, 1, 0]
+    assert family.estimates(100, 99) == 0
+    assert family.estimate_size(100) == 100
+    assert GaussianFamily(2, np.full(2, 1e-4), "scalar").estimates(100, 1000) == 0
+
+
+def test_plain_gaussians_have_no_estimates_beside_their_stack(monkeypatch):
+    monkeypatch.setattr(gaussian_family, "MAX_ROWS_EACH", 0)
+    rows = exponential()
+    limits = Limits(None, 400, "full")
+    mixed = likeliest(rows, rows, np.full(1, 1e-6), limits, engines.open("naive"), Streams(0))
+    sizes = 8 * 600 / 4  # members of a stack, and the most components of each
+    assert len(mixed) <= sizes
+    monkeypatch.setattr(Stack, "beside", None)
+    same = likeliest(rows, rows, np.full(1, 1e-6), limits, engines.open("naive"), Streams(0))
+    np.testing.assert_array_equal(mixed.means, same.means)
