@@ -38,10 +38,10 @@ or of the largest likelihood in {folds}-fold cross-validation among {factors} ba
 1/{least:.0f} to {most:.1g} times Scott's (validated). Their sums are those of \
 `km.KernelDensity`, equal to rounding. The figure is the error of our default over that of the \
 best of the four peers, which nobody knows beforehand. Not every goal is met. In the geometric \
-mean the default is below each peer, but not in each case: with 200 rows and a steep bound, \
-components of Scott's width reflected do better, and where a density falls to zero at its bounds, \
-as beta(2, 5) and gamma(2) do, plain ones. A copy is near to the reflected estimate with a \
-validated bandwidth, as it is meant to be.
+mean the default is below each peer, but not in each case: reflected estimates are ahead in some, \
+most with 200 rows and a steep bound, and plain ones where a density falls to zero at its bounds, \
+as beta(2, 5) and gamma(2) do. A copy is near to the reflected estimate with a validated \
+bandwidth, as it is meant to be.
 
 **Sums that are written out**: the density with every row as a centre (`sparse=False`) against \
 NumPy's sum of the Gaussian over {images} images on each side of a period, or as many reflections; \
