@@ -59,8 +59,8 @@ column of them, a density for each category times its frequency, none of which k
 periods; where there are eight, a density of the numbers times the frequency of each category, as \
 if they were independent. Copies are compared with copies; those with categories are behind, since \
 they have points as centres, of which `k_max` are too few for many columns. statsmodels is asked \
-about {asked} held-out rows; its cross-validation, of time O(n²) for a trial, is run up to {few} columns, on \
-{blocks} blocks of {block} rows.
+about {asked} held-out rows; its cross-validation, of time O(n²) for a trial, is run up to {few} \
+columns, on {blocks} blocks of {block} rows.
 
 **The globe**: 4π times the density of evenly spread places, which should be 1, and held-out \
 likelihood beside a density of longitude and latitude as plain numbers, both per steradian. \
