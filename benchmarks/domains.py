@@ -38,10 +38,10 @@ or of the largest likelihood in {folds}-fold cross-validation among {factors} ba
 1/{least:.0f} to {most:.1g} times Scott's (validated). Their sums are those of \
 `km.KernelDensity`, equal to rounding. The figure is the error of our default over that of the \
 best of the four peers, which nobody knows beforehand. Not every goal is met. In the geometric \
-mean the default is below each peer, but not in each case: reflected estimates are ahead in some, \
-most with 200 rows and a steep bound, and plain ones where a density falls to zero at its bounds, \
-as beta(2, 5) and gamma(2) do. A copy is near to the reflected estimate with a validated \
-bandwidth, as it is meant to be.
+mean the default is far below plain estimates and level with reflected ones, which are ahead in \
+many cases, most with 200 rows and a steep bound; plain ones are ahead where a density falls to \
+zero at its bounds, as beta(2, 5) and gamma(2) do. A copy is near to the reflected estimate with a \
+validated bandwidth, as it is meant to be.
 
 **Sums that are written out**: the density with every row as a centre (`sparse=False`) against \
 NumPy's sum of the Gaussian over {images} images on each side of a period, or as many reflections; \
@@ -57,9 +57,10 @@ and weights from 0 and rings from ½; stroke with eight columns of categories an
 from 0. Without: `SparseKDE` of the same rows where there are no categories; where there is one \
 column of them, a density for each category times its frequency, none of which knows bounds or \
 periods; where there are eight, a density of the numbers times the frequency of each category, as \
-if they were independent. Copies are compared with copies. statsmodels is asked about {asked} \
-held-out rows; its cross-validation, of time O(n²) for a trial, is run up to {few} columns, on \
-{blocks} blocks of {block} rows.
+if they were independent. Copies are compared with copies; those with categories are behind, since \
+they have points as centres, of which `k_max` are too few for many columns. statsmodels is asked \
+about {asked} held-out rows; its cross-validation, of time O(n²) for a trial, is run up to {few} \
+columns, on {blocks} blocks of {block} rows.
 
 **The globe**: 4π times the density of evenly spread places, which should be 1, and held-out \
 likelihood beside a density of longitude and latitude as plain numbers, both per steradian. \
@@ -70,7 +71,8 @@ sphere are round, and those of the map have any shape.
 **Speed**: seconds to fit {many} rows of two columns and to score them, with a bound and a period \
 and without, in turn, each the best of {repeats}; {threads} threads. Few rows are near the bound \
 or midnight, so that both densities have much the same components. The figure is the time without \
-a domain over that with one.
+a domain over that with one. By default the goal is missed: the images of wide components are \
+summed as well, and what is fitted has more parts to be tried.
 
 Nothing of the domains was tuned on the tables of this page, or on the globe. That kernel density \
 estimates of few columns join the mixtures of the default was prompted by the bounded laws, in an \
