@@ -58,7 +58,7 @@ def incomplete_points(X: Any, name: str, columns: int) -> Points:
 
 def _is_nothing(value: Any) -> bool:
     """Whether it is None, or pandas' NA, which does not even know whether it differs from NA."""
-    if isinstance(value, numbers.Real):
+    if isinstance(value, numbers.Real | np.bool_):
         return False
     return value is None or (value != value) is value  # noqa: PLR0124
 

@@ -298,6 +298,16 @@ def test_categories_of_every_type(values, levels):
     assert np.isfinite(density.score_samples(rows)).all()
 
 
+def test_false_is_no_gap():
+    density = fitted("half", "names")
+    row = np.array([[0.5, np.False_]], dtype=object)
+    expected = density.score_samples([[0.5, 0.0]])
+    np.testing.assert_array_equal(density.score_samples(row), expected)
+    np.testing.assert_array_equal(density.score_samples(row, missing="marginal"), expected)
+    with pytest.raises(TypeError, match="holds np"):
+        density.score_samples(row[:, ::-1], missing="marginal")
+
+
 def test_files_with_categories(frame, tmp_path):
     frame.to_csv(tmp_path / "rows.csv", index=False, float_format="%.17g")
     source = km.read(tmp_path / "rows.csv", categories=["kind"])

@@ -188,3 +188,12 @@ def test_the_detector_in_scikit_learn():
     assert fitted.get_params()["domain"] == DOMAIN
     turned = X.assign(hour=X["hour"] - 48.0)
     np.testing.assert_allclose(fitted.score_samples(turned), fitted.score_samples(X), rtol=1e-9)
+
+
+def test_a_category_of_a_single_row_is_left_out_with_it():
+    """By the share that others lend it, the centre of the frequent category adds more there."""
+    X = np.array([["a"]] * 99 + [["b"]], dtype=object)
+    options = {"domain": {0: km.Categorical()}, "contamination": 0.05}
+    sparse, full = (detector(sparse=sparse, **options).fit(X) for sparse in (True, False))
+    np.testing.assert_allclose(sparse.training_scores_, full.training_scores_)
+    np.testing.assert_array_equal(sparse.predict([["a"], ["b"]]), [1, -1])

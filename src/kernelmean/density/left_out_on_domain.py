@@ -1,7 +1,7 @@
 """The log-density on a domain at training rows, each left out of the atom that stands for it.
 
-On a domain a row raises the density by the images of its atom too. The atom that explains a row
-best loses the share of the row in its cell, the rows that it explains best; it stays where it is.
+On a domain a row raises the density by the images of its atom too. Its own atom loses the share of
+the row in its cell, the rows that have the same own atom; it stays where it is.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def left_out_logs_on_domain(density: DomainMean, rows: ScoredRows) -> Vector:
     for codes, some in embedded.by_codes():
         for block in _blocks(some, density.unfolded.k):
             values = _atom_logs(density, codes, embedded.coordinates[block])
-            labels[block] = values.argmax(axis=1)
+            labels[block] = _own_atoms(density, values)
     if _is_full(density, rows):
         labels[:] = np.arange(len(rows.X))
     shares = np.minimum(_shares(density, rows, labels), 1.0)
@@ -37,6 +37,18 @@ def left_out_logs_on_domain(density: DomainMean, rows: ScoredRows) -> Vector:
                 values[np.arange(len(block)), labels[block]] += left[block]
                 found[block] = np.logaddexp.reduce(values, axis=1) - np.log1p(-rows.taken[block])
     return found
+
+
+def _own_atoms(density: DomainMean, values: Matrix) -> IntVector:
+    """(n,): the nearest centre of each row; where atoms differ in width, the one that adds most.
+
+    A heavy centre that is not the nearest can add more, of another category for one.
+    """
+    if density.spreads is None:
+        live = density.weights > 0.0
+        log_weights = np.log(np.where(live, density.weights, 1.0))
+        values = np.where(live, values - log_weights, -np.inf)
+    return np.asarray(values.argmax(axis=1), dtype=np.intp)
 
 
 def _is_full(density: DomainMean, rows: ScoredRows) -> bool:
