@@ -463,12 +463,9 @@ def by_rule(rule: str, cloud: PointCloud) -> float:
     return _positive(rule, SAMPLE_RULES[rule](cloud))
 
 
-def by_folded_rule(rule: str, cloud: PointCloud, folding: Folding) -> float | None:
-    """The bandwidth of a rule that leaves rows out, on a domain; None for rules that do not."""
-    rules = {"likelihood": _likelihood, "auto": _auto}
-    if rule not in rules:
-        return None
-    return _positive(rule, rules[rule](cloud, _checks.streams(0), folding))
+def by_folded_rule(rule: str, cloud: PointCloud, folding: Folding) -> float:
+    """The bandwidth of one of the rules that leave rows out, on a domain."""
+    return _positive(rule, FOLDED_RULES[rule](cloud, _checks.streams(0), folding))
 
 
 def by_summary(rule: str, summary: Summary) -> float:
@@ -526,6 +523,11 @@ SUMMARY_RULES: dict[str, Callable[[Summary], float]] = {
     "silverman": moments.silverman,
     "iqr": moments.iqr,
     "mode": moments.mode,
+}
+# Rules that leave rows out, and so notice what a domain brings back.
+FOLDED_RULES: dict[str, Callable[[PointCloud, Streams, Folding | None], float]] = {
+    "likelihood": _likelihood,
+    "auto": _auto,
 }
 SAMPLE_RULES: dict[str, Callable[[PointCloud], float]] = {
     "median": lambda cloud: _median(cloud, _checks.streams(0)),

@@ -13,7 +13,7 @@ Engines see the coordinates alone: with the images of what lies near a bound, or
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -173,10 +173,6 @@ class Domain:
         first = int(rows_outside[0])
         value = "" if isinstance(kind, Categorical) else f" with {x[first]:g}"
         return f"{len(rows_outside)} of {len(rows)} values {what}: the first is row {first}{value}"
-
-    def with_cuts(self, cuts: tuple[float, ...]) -> Domain:
-        """The same with other beginnings of the periodic coordinates."""
-        return replace(self, cuts=cuts)
 
     def of(self, columns: IntVector) -> Domain:
         """The domain of some columns, in the order given; both columns of a sphere, or neither."""

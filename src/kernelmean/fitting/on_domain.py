@@ -222,10 +222,9 @@ def _kernel(rows: EmbeddedRows, domain: Domain, settings: FitSettings) -> Kernel
     if isinstance(settings.kernel, Kernel) or not isinstance(rule, str):
         return prepare(rows.coordinates, settings).kernel
     data = loaded(rows.coordinates, settings)
-    found = bandwidth.by_folded_rule(rule, data.cloud, _folding(domain, data))
-    if found is None:
+    if rule not in bandwidth.FOLDED_RULES:
         return resolve_kernel(settings.kernel, rule, data.cloud)
-    return Gaussian(found)
+    return Gaussian(bandwidth.by_folded_rule(rule, data.cloud, _folding(domain, data)))
 
 
 def mapped_group(domain: Domain, data: LoadedSample) -> Group:
