@@ -107,6 +107,14 @@ def test_a_fit_in_the_terminal_is_one_in_python(fitted):
     np.testing.assert_allclose(km.load("mixed.km").log(frame), same.log(frame), rtol=1e-9)
 
 
+def test_rows_outside_are_told_by_the_names_of_their_columns(run):
+    write_table("ages.csv", {"hour": np.arange(4), "age": [-1.0, 2.0, 3.0, 4.0]})
+    done = run("fit", "ages.csv", "-o", "a.km", "--domain", "age>=0,hour<=2")
+    assert done.code == 2
+    assert "column 'hour' has 1 of 4 values" in done.err
+    assert "column 'age' has 1 of 4 values" in done.err
+
+
 def test_columns_and_weights_are_picked_beside_a_domain(run):
     table = mixed() | {"w": np.arange(400) % 3}
     write_table("weighted.csv", table)

@@ -181,6 +181,17 @@ def test_a_full_copy_is_the_product_kernel_of_the_textbooks():
     np.testing.assert_allclose(np.exp(density.score_samples(X[:15])), expected, rtol=1e-10)
 
 
+def test_every_column_with_rows_outside_is_told():
+    X = np.full((4, 7), 0.5)
+    X[2, 1] = X[3, 4] = 2.0
+    fitted = km.SparseKDE(domain=dict.fromkeys(range(7), (0, 1)))
+    both = r"column 1 has 1 of 4 .* row 2 with 2; column 4 has 1 of 4 .* row 3 with 2; drop these"
+    with pytest.raises(ValueError, match=both):
+        fitted.fit(X)
+    with pytest.raises(ValueError, match=r"column 4 has .*; and so have 2 more; drop these rows"):
+        fitted.fit(X + 1.0)
+
+
 def test_rows_outside_are_refused_with_their_count_and_column(frame):
     frame.loc[[3, 7], "age"] = -1.0
     with pytest.raises(ValueError, match=r"column 'age' has 2 of 90 values .* row 3 with -1"):

@@ -146,6 +146,14 @@ def test_a_lone_row_at_a_bound_is_no_inlier(domain, options):
     assert fitted.training_scores_[-1] < fitted.training_scores_[:-1].min() - 10.0
 
 
+@pytest.mark.parametrize("options", [{}, {"sparse": False}], ids=str)
+@pytest.mark.parametrize("domain", [None, {0: (0, None)}], ids=str)
+def test_a_single_row_leaves_nothing_to_compare_it_with(domain, options):
+    fitted = km.SparseKDEOutlierDetector(bandwidth=1.0, domain=domain, **options).fit([[1.0]])
+    assert fitted.training_scores_[0] < -1e299
+    np.testing.assert_array_equal(fitted.predict([[1.0], [2.0]]), 1)
+
+
 def test_training_scores_of_a_full_estimate_leave_each_row_out():
     X, _ = labelled(40)
     fixed = {**DOMAIN, "kind": km.Categorical(["u", "v"], smoothing=0.1)}
@@ -197,3 +205,40 @@ def test_a_category_of_a_single_row_is_left_out_with_it():
     sparse, full = (detector(sparse=sparse, **options).fit(X) for sparse in (True, False))
     np.testing.assert_allclose(sparse.training_scores_, full.training_scores_)
     np.testing.assert_array_equal(sparse.predict([["a"], ["b"]]), [1, -1])
+
+
+def slopes_and_lines(n: int = 1500) -> np.ndarray:
+    """Waiting times that slope at their bound, beside numbers that lean, and places."""
+    rng = np.random.default_rng(5)
+    line = rng.normal(size=n)
+    return np.column_stack(
+        [
+            line,
+            rng.exponential(2.0, n),
+            line + 0.3 * rng.normal(size=n),
+            rng.uniform(size=n),
+            rng.normal(10.0, 5.0, n),
+            rng.normal(40.0, 5.0, n),
+        ]
+    )
+
+
+@pytest.mark.parametrize("part", ["whole", "marginal", "conditional"])
+def test_components_that_end_at_bounds_come_back_from_a_file(part, tmp_path):
+    X = slopes_and_lines()
+    domain = {1: (0, None), 3: (0, 1), (4, 5): km.Sphere()}
+    density = km.SparseKDE(domain=domain, random_state=0).fit(X)
+    assert density.mean_.cut.any()
+    asked = X
+    if part == "marginal":
+        density = density.marginal([0, 1, 2, 3])
+        asked = X[:, :4]
+    if part == "conditional":
+        density = density.conditional({0: 0.3})
+        asked = np.delete(X, 0, axis=1)
+    density.save(tmp_path / "density.km")
+    loaded = km.load(tmp_path / "density.km")
+    np.testing.assert_array_equal(
+        density.score_samples(asked) if hasattr(density, "score_samples") else density.log(asked),
+        loaded.log(asked),
+    )

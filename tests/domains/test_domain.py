@@ -150,6 +150,7 @@ class TestAsked:
             ({"a": (0, 0)}, ValueError, "must lie below"),
             ({"a": ("x", 1)}, TypeError, "a bound of column 'a'"),
             ({"a": (np.nan, 1)}, ValueError, "a bound of column 'a'"),
+            ({"a": (1, 0)}, ValueError, "column 'a': a lower bound must lie below"),
             ({"a": km.Sphere()}, ValueError, "needs two columns"),
             ({("a", "b"): km.Periodic(1)}, ValueError, "one by one"),
             ({"a": (0, 1), 0: km.Periodic(1)}, ValueError, "names column 'a' twice"),

@@ -109,3 +109,102 @@ def test_a_group_is_mapped_with_its_coordinates():
     np.testing.assert_allclose(g.lower, [-2.0, -1.0, 6.0])
     np.testing.assert_allclose(g.upper, [np.inf, 0.25, 78.0])
     np.testing.assert_allclose(g.of(np.array([2, 1])).widths, [72.0, 1.25])
+
+
+def test_a_group_that_moves_some_coordinates_leaves_the_others_alone():
+    rng = np.random.default_rng(0)
+    means, deviations = rng.uniform(-1.0, 2.0, (20, 4)), rng.uniform(0.5, 5.0, (20, 4))
+    g = group(*CASES)
+    which = np.array([False, True, False, True])
+    some = g.moving(which)
+    np.testing.assert_array_equal(some.moves, which)
+    np.testing.assert_array_equal(some.periodic, [False, False, False, True])
+    found = some.images(means, deviations)
+    assert (found.signs[:, ~which] == 1.0).all()
+    assert (found.shifts[:, ~which] == 0.0).all()
+    alone = g.of(np.flatnonzero(which)).images(means[:, which], deviations[:, which])
+    np.testing.assert_array_equal(found.owner, alone.owner)
+    np.testing.assert_array_equal(found.signs[:, which], alone.signs)
+    np.testing.assert_array_equal(found.shifts[:, which], alone.shifts)
+    assert g.moves.all()
+    far = rng.normal(0.0, 60.0, (20, 4))
+    np.testing.assert_array_equal(some.folded(far)[:, ~which], far[:, ~which])
+
+
+def some_cut(k, seed=0):
+    """Components of which some lie far beyond the bounds at which they end."""
+    rng = np.random.default_rng(seed)
+    means = rng.uniform(-1.0, 2.0, (k, 4))
+    deviations = rng.uniform(0.3, 1.5, (k, 4))
+    cut = rng.random((k, 4)) < 0.4
+    cut[0] = False
+    means[:, :3] += np.where(cut[:, :3], 12.0 * rng.uniform(-1.0, 1.0, (k, 3)), 0.0)
+    return means, deviations, cut
+
+
+def test_components_have_no_images_in_coordinates_in_which_they_end():
+    means, deviations, cut = some_cut(30)
+    g = group(*CASES)
+    found = g.images(means, deviations, cut=cut)
+    ends = cut[found.owner]
+    assert (found.signs[ends] == 1.0).all()
+    assert (found.shifts[ends] == 0.0).all()
+    for a in range(30):
+        others = np.flatnonzero(~cut[a])
+        alone = g.of(others).images(means[[a]][:, others], deviations[[a]][:, others])
+        own = found.owner == a
+        np.testing.assert_array_equal(found.signs[own][:, others], alone.signs)
+        np.testing.assert_array_equal(found.shifts[own][:, others], alone.shifts)
+
+
+def test_components_that_end_are_raised_by_what_they_lose():
+    means, deviations, cut = some_cut(30)
+    g = group(*CASES)
+    low, high = (g.lower - means) / deviations, (g.upper - means) / deviations
+    flipped = low > 0.0
+    a, b = np.where(flipped, -high, low), np.where(flipped, -low, high)
+    with np.errstate(divide="ignore"):
+        lost = norm.logcdf(b) + np.log1p(-np.exp(norm.logcdf(a) - norm.logcdf(b)))
+    expected = -np.where(cut, lost, 0.0).sum(axis=1)
+    found = g.images(means, deviations, cut=cut)
+    np.testing.assert_allclose(found.log_factors, expected[found.owner], rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(g.log_masses(means, deviations, cut), -expected, 1e-12, 1e-13)
+    assert expected.max() > 50.0
+    assert (found.log_factors[found.owner == 0] == 0.0).all()
+
+
+def test_the_mass_inside_is_one_where_components_end_too():
+    means, deviations, cut = some_cut(30)
+    g = group(*CASES)
+    images = g.images(means, deviations, cut=cut)
+    places, s = images.places(means), deviations[images.owner]
+    a, b = (g.lower - places) / s, (g.upper - places) / s
+    shares = np.where(a > 0.0, norm.sf(a) - norm.sf(b), norm.cdf(b) - norm.cdf(a)).prod(axis=1)
+    found = np.bincount(images.owner, shares * np.exp(images.log_factors))
+    np.testing.assert_allclose(found, 1.0, rtol=1e-11)
+
+
+def test_images_have_no_factors_where_none_ends():
+    means, deviations, cut = some_cut(10)
+    plain = group(*CASES).images(means, deviations)
+    none = group(*CASES).images(means, deviations, cut=np.zeros_like(cut))
+    assert not plain.log_factors.any()
+    for left, right in zip(plain, none, strict=True):
+        np.testing.assert_array_equal(left, right)
+
+
+def test_nothing_ends_where_there_is_no_bound():
+    ending = np.ones((4, 3), dtype=bool)
+    images = unbounded(3).images(np.zeros((4, 3)), np.ones((4, 3)), cut=ending)
+    np.testing.assert_array_equal(images.owner, np.arange(4))
+    assert not images.log_factors.any()
+
+
+def test_components_that_end_have_no_images_in_a_wider_box_either():
+    box = np.array([-20.0]), np.array([20.0])
+    means, deviations = np.array([[0.4], [0.4]]), np.ones((2, 1))
+    for name in CASES:
+        cut = np.array([[True], [False]])
+        images = group(name).images(means, deviations, onto=box, cut=cut)
+        assert (images.owner == 0).sum() == 1
+        assert (images.owner == 1).sum() > 1

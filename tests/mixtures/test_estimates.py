@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from kernelmean import engines
 from kernelmean._random import Streams
@@ -13,6 +14,7 @@ from kernelmean.mixtures import (
     Limits,
     ProductFamily,
     Rows,
+    ends,
     gaussian_family,
     likeliest,
     likeliest_of,
@@ -20,6 +22,7 @@ from kernelmean.mixtures import (
     search,
 )
 from kernelmean.mixtures.gaussian_family import GaussianFamily
+from kernelmean.mixtures.gaussians import Gaussians
 from kernelmean.mixtures.product_family import ESTIMATE_CELLS, FACTORS
 from kernelmean.mixtures.stacking import Stack
 
@@ -74,6 +77,50 @@ def test_an_estimate_has_the_moments_of_the_rows_but_for_its_width():
     assert variance == pytest.approx((x**2).mean() + blur, rel=1e-9)
 
 
+@pytest.mark.parametrize("kind", range(4))
+def test_an_estimate_that_is_cut_off_is_a_density_of_the_domain(kind):
+    """It is folded at the bounds whose bits are not set, and cut off at the others."""
+    rows = Rows(np.random.default_rng(0).random((600, 1)), np.ones(600))
+    family = ProductFamily(Layout(UNIT), np.full(1, 1e-6))
+    assert family.bends == 2
+    mixed = estimate(rows, kind * len(FACTORS) + 1, family)
+    folded = estimate(rows, 1, family)
+    x = np.linspace(0.0, 1.0, 20_001)[:, None]
+    values = np.exp(mixed.log_density(x))
+    assert np.trapezoid(values, x[:, 0]) == pytest.approx(1.0, abs=1e-6)
+    ends = values[[0, -1]] / np.exp(folded.log_density(x))[[0, -1]]
+    raised = np.exp(mixed.log_density(x[10_000:10_001]) - folded.log_density(x[10_000:10_001]))
+    expected = raised * np.where([kind & 1, kind & 2], 0.5, 1.0)
+    np.testing.assert_allclose(ends, expected, rtol=1e-3)
+
+
+def test_what_is_cut_off_is_the_plain_estimate_within_the_bounds():
+    """Divided by what it has there, in as many coordinates as there are: without correlations."""
+    V = np.array([[[0.04, 0.01], [0.01, 0.09]], [[0.04, 0.0], [0.0, 0.04]]])
+    means = np.array([[0.1, 0.0], [3.0, 0.0]])
+    group = Group(np.array([0.0, -np.inf]), np.full(2, np.inf), np.zeros(2, dtype=bool))
+    found, cut = ends.without_what_is_beyond(Gaussians(np.full(2, 0.5), means, V), group, 1)
+    np.testing.assert_array_equal(cut, [[True, False], [False, False]])  # the other is far from 0
+    np.testing.assert_array_equal(found.covariances[0], np.diag([0.04, 0.09]))
+    inside = norm.cdf(0.5)
+    np.testing.assert_allclose(found.weights, np.array([inside, 1.0]) / (1.0 + inside))
+
+
+def test_estimates_are_cut_off_where_a_law_falls_to_zero_and_folded_where_it_ends_high():
+    """Half beta(2, 6), which falls to zero at 0, and half beta(6, 1), which is highest at 1."""
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.beta(2.0, 6.0, 2000), rng.beta(6.0, 1.0, 2000)])
+    rows = Rows(x[:, None], np.ones(4000))
+    mixed = found(rows, family=ProductFamily(Layout(UNIT), np.full(1, 1e-6)))
+    narrow = mixed.deviations[:, 0] < 0.1
+    low = narrow & (mixed.means[:, 0] < 0.05)
+    high = narrow & (mixed.means[:, 0] > 0.95)
+    assert low.any()
+    assert high.any()
+    assert mixed.cut[low].mean() > 0.9
+    assert mixed.cut[high].mean() < 0.1
+
+
 def test_few_rows_have_as_many_components():
     assert FAMILY.estimate_size(5) == 5
     assert len(estimate(exponential(5), 0)) == 5
@@ -120,7 +167,7 @@ def test_a_law_that_slopes_at_its_bound_takes_estimates(monkeypatch):
     assert errors[0] < 0.6 * errors[1]
 
 
-@pytest.mark.parametrize(("k_max", "most"), [(20, 0), (66, 0), (80, 1), (150, 2)])
+@pytest.mark.parametrize(("k_max", "most"), [(20, 0), (64, 0), (80, 1), (150, 2)])
 def test_estimates_take_no_more_than_the_room_that_is_left(k_max, most):
     mixed = found(exponential(), k_max)
     assert len(mixed) <= k_max
@@ -146,6 +193,19 @@ def test_members_beside_a_stack_share_with_it_as_a_whole():
     assert (together >= 0.0).all()
     assert together[0] / together[1] == pytest.approx(own[0] / own[1])
     assert stack.value(together) >= stack.value(own)
+
+
+def test_shares_beside_a_stack_are_the_likeliest_with_half_a_row_for_each():
+    logs = np.random.default_rng(0).normal(size=(300, 3))
+    stack = Stack(logs, np.ones(300))
+    own = np.array([1.0, 0.0, 0.0])
+    shares = stack.beside(own, np.array([1, 2]))
+
+    def value(some):
+        return 300 * stack.value(some) + 0.5 * np.log(some).sum()
+
+    for step in np.eye(3) - shares:
+        assert value(shares) >= value(shares + 1e-3 * step)
 
 
 def test_a_stack_without_others_stays_as_it_is():

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from scipy.special import logsumexp
-from scipy.stats import multivariate_normal, vonmises_fisher
+from scipy.stats import norm, truncnorm, vonmises_fisher
 
 from kernelmean import engines
 from kernelmean._random import Streams
@@ -21,10 +21,12 @@ from kernelmean.mixtures import (
     ProductMixture,
     Rows,
     directions,
+    ends,
     likeliest,
     likeliest_of,
     product,
     product_family,
+    truncation,
 )
 from kernelmean.mixtures.novelty import novelty
 
@@ -51,7 +53,10 @@ def one_hot(codes: np.ndarray, sizes: tuple[int, ...]) -> np.ndarray:
     return np.concatenate([np.zeros((len(codes), 0)), *parts], axis=1)
 
 
-def mixture(layout: Layout, k: int = 3, seed: int = 0, width: float = 0.3) -> ProductMixture:
+def mixture(
+    layout: Layout, k: int = 3, seed: int = 0, width: float = 0.3, *, ended: bool = True
+) -> ProductMixture:
+    """A mixture with components that end at bounds in some coordinates, unless it is not to be."""
     rng = np.random.default_rng(seed)
     m, s = layout.lines, layout.spheres
     roots = width * (rng.normal(size=(k, m, m)) / max(m, 1) ** 0.5 + 0.3 * np.eye(m))
@@ -59,12 +64,28 @@ def mixture(layout: Layout, k: int = 3, seed: int = 0, width: float = 0.3) -> Pr
     if layout.kind == "scalar":
         V = width**2 * rng.uniform(0.3, 1.0, k)
     logs = [np.log(rng.dirichlet(np.ones(size), k)) for size in layout.sizes]
-    return ProductMixture(
-        layout,
-        Gaussians(rng.dirichlet(np.full(k, 5.0)), rng.uniform(0.0, 1.0, (k, m)), V),
-        rng.uniform(0.0, 8.0, (k, s, 1)) * unit(rng, k, s),
-        np.concatenate([np.zeros((k, 0)), *logs], axis=1),
-    )
+    numbers = Gaussians(rng.dirichlet(np.full(k, 5.0)), rng.uniform(0.0, 1.0, (k, m)), V)
+    directions = rng.uniform(0.0, 8.0, (k, s, 1)) * unit(rng, k, s)
+    cut = np.zeros((k, m), dtype=bool)
+    if ended and layout.kind == "full":
+        cut = (np.arange(k)[:, None] + np.arange(m)) % 2 == 0
+        numbers = cut_numbers(layout.group, numbers, cut & layout.group.moves)
+    log_shares = np.concatenate([np.zeros((k, 0)), *logs], axis=1)
+    return ProductMixture(layout, numbers, directions, log_shares, cut & layout.group.moves)
+
+
+def cut_numbers(group: Group, numbers: Gaussians, cut: np.ndarray) -> Gaussians:
+    """Independent where they end; beyond bounds or not, but even over periods."""
+    c, V = np.array(numbers.means), np.array(numbers.covariances)
+    for a, t in zip(*np.nonzero(cut), strict=True):
+        variance = V[a, t, t]
+        V[a, t, :] = V[a, :, t] = 0.0
+        V[a, t, t] = variance
+        c[a, t] -= 0.8
+        if group.periodic[t]:
+            c[a, t] = 0.5 * (group.lower[t] + group.upper[t])
+            V[a, t, t] = (truncation.WIDEST * group.widths[t]) ** 2
+    return Gaussians(numbers.weights, c, V)
 
 
 def sample(layout: Layout, n: int = 60, seed: int = 5) -> Rows:
@@ -147,13 +168,23 @@ def test_wide_components_integrate_to_one_and_are_even_where_they_can_be():
     np.testing.assert_allclose(values, 1 / (1 * 2 * 4 * np.pi * 2), rtol=0.05)
 
 
+def log_normal(z: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """SciPy's refuses variances as far apart as those of components that are even."""
+    square = (z * np.linalg.solve(V, z.T).T).sum(axis=1)
+    return -0.5 * (square + np.linalg.slogdet(V)[1] + len(V) * np.log(2 * np.pi))
+
+
 def naive_logs(mixed: ProductMixture, X: np.ndarray, turns: int = 9) -> tuple:
     """(k, images, n) log-densities with the image of each row: every reflection and shift."""
     layout, g = mixed.layout, mixed.layout.group
     m = layout.lines
     moves = []
+    log_mass = np.zeros(len(mixed))
     for t in range(m):
         low, high = g.lower[t], g.upper[t]
+        some = mixed.cut[:, t]
+        normal = norm(mixed.means[some, t], mixed.deviations[some, t])
+        log_mass[some] += np.log(normal.cdf(high) - normal.cdf(low))
         steps = range(-turns, turns + 1)
         if g.periodic[t]:
             moves.append([(1.0, j * (high - low)) for j in steps])
@@ -164,9 +195,10 @@ def naive_logs(mixed: ProductMixture, X: np.ndarray, turns: int = 9) -> tuple:
         else:
             shifts = [2 * j * (high - low) for j in steps]
             moves.append([(s, b + (s < 0) * 2 * low) for b in shifts for s in (1.0, -1.0)])
-    images = [
-        X[:, :m] * [s for s, _ in move] + [b for _, b in move] for move in itertools.product(*moves)
-    ]
+    together = list(itertools.product(*moves))
+    images = [X[:, :m] * [s for s, _ in move] + [b for _, b in move] for move in together]
+    stays = np.array([[step == (1.0, 0.0) for step in move] for move in together])
+    stays = stays.reshape(len(together), m)
     logs = np.zeros((len(mixed), len(images), len(X)))
     eye = np.eye(m)
     for a in range(len(mixed)):
@@ -177,8 +209,9 @@ def naive_logs(mixed: ProductMixture, X: np.ndarray, turns: int = 9) -> tuple:
             vmf = vonmises_fisher(mixed.directions[a, i] / kappa, kappa)
             rest = rest + vmf.logpdf(X[:, m + 3 * i : m + 3 * i + 3])
         for h, image in enumerate(images):
-            line = multivariate_normal(mixed.means[a], V).logpdf(image) if m else 0.0
-            logs[a, h] = rest + line
+            line = log_normal(image - mixed.means[a], V)
+            logs[a, h] = rest + line - log_mass[a]
+        logs[a, ~stays[:, mixed.cut[a]].all(axis=1)] = -np.inf
     return logs, images
 
 
@@ -201,7 +234,7 @@ def test_a_mixture_of_mixtures_is_one():
 
 def test_a_component_brought_home_has_the_same_density():
     layout = Layout(group(UNIT, DAY, HALF, BELOW, OPEN))
-    inner = mixture(layout, width=0.2)
+    inner = mixture(layout, width=0.2, ended=False)
     away = inner.means + np.random.default_rng(3).normal(0.0, 2.0, inner.means.shape)
     home = layout.group.home(away)
     X = sample(layout).points
@@ -213,6 +246,7 @@ def test_a_component_brought_home_has_the_same_density():
         Gaussians(inner.weights, away, inner.covariances),
         inner.directions,
         inner.log_shares,
+        inner.cut,
     )
     V = home.covariances(inner.covariances)
     after = ProductMixture(
@@ -220,6 +254,7 @@ def test_a_component_brought_home_has_the_same_density():
         Gaussians(inner.weights, home.places(away), V),
         inner.directions,
         inner.log_shares,
+        inner.cut,
     )
     np.testing.assert_allclose(after.log_density(X), before.log_density(X), atol=1e-9)
 
@@ -258,6 +293,10 @@ def test_the_e_step_is_that_of_the_definition(kind, kinds, all_images):
     X = rows.points
     of_images = [layout.features(np.hstack([g, X[:, layout.lines :]])) for g in images]
     expected = sum(R[:, h] @ psi.T for h, psi in enumerate(of_images))
+    if kind == "full":
+        x = X[:, np.flatnonzero(layout.group.moves)]
+        own = R.sum(axis=1) @ np.concatenate([x, x**2], axis=1)
+        expected = np.concatenate([own, expected], axis=1)
     np.testing.assert_allclose(sums, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
     assert value == pytest.approx(rows.masses @ top / rows.size, abs=1e-12)
 
@@ -272,12 +311,12 @@ def test_fewer_images_change_little():
 
 
 def test_the_m_step_of_one_component_has_closed_forms():
-    layout = Layout(group(OPEN, HALF), 1, (3, 2))
+    layout = Layout(group(OPEN, (-99.0, np.inf, False)), 1, (3, 2))  # with no bound near
     rows = sample(layout)
     X, w = rows.points, rows.masses
     X[:, layout.continuous + 2] = 0.0  # a level that no row has
     family = ProductFamily(layout, np.array([0.01, 0.02]))
-    found = family.fitted((w @ layout.features(X).T)[None], 2.0)
+    found = family.fitted(layout.with_own((w @ layout.features(X).T)[None]), 2.0)
     n = w.sum()
     mean = w @ X[:, :2] / n
     scatter = ((X[:, :2] - mean).T * w) @ (X[:, :2] - mean)
@@ -295,7 +334,8 @@ def test_the_m_step_of_one_component_has_closed_forms():
 
 
 @pytest.mark.parametrize("kind", ["full", "scalar"])
-def test_the_likelihood_of_the_folded_mixture_never_falls(kind, all_images):
+def test_the_likelihood_of_the_folded_mixture_never_falls(kind, all_images, monkeypatch):
+    monkeypatch.setattr(ends, "WORTH", 0.0)
     layout = Layout(group(UNIT, DAY, HALF), 1, (3,), kind)
     rows = sample(layout, 150)
     family = ProductFamily(layout, np.zeros(3))
@@ -312,7 +352,42 @@ def test_the_likelihood_of_the_folded_mixture_never_falls(kind, all_images):
     assert values[-1] > values[0] + 0.01
 
 
-def test_no_component_is_wider_than_is_even():
+def ended(kinds: tuple, n: int, seed: int) -> Rows:
+    """Rows of components that end at bounds, and are independent."""
+    mixed = mixture(Layout(group(*kinds)), k=2, seed=seed)
+    rng = np.random.default_rng(seed)
+    a = rng.choice(2, n, p=mixed.weights)
+    c, s = mixed.means[a], mixed.deviations[a]
+    low, high = layout_bounds(mixed)
+    return Rows(truncnorm((low - c) / s, (high - c) / s, c, s).rvs(random_state=rng), np.ones(n))
+
+
+def layout_bounds(mixed: ProductMixture) -> tuple[np.ndarray, np.ndarray]:
+    return mixed.layout.group.lower, mixed.layout.group.upper
+
+
+@pytest.mark.parametrize("kinds", [(HALF,), (UNIT,), (UNIT, BELOW), (OPEN, HALF)])
+def test_the_likelihood_of_components_that_end_at_bounds_never_falls(kinds, monkeypatch):
+    """As every coordinate is free, and no component is as steep as it may be."""
+    monkeypatch.setattr(ends, "WORTH", np.inf)
+    monkeypatch.setattr(ends, "NEAR", 20.0)
+    layout = Layout(group(*kinds))
+    rows = ended(kinds, 400, seed=1)
+    family = ProductFamily(layout, np.zeros(len(kinds)))
+    sums, _ = family.shared_out(rows, mixture(layout, k=2, seed=2))
+    values = []
+    for _ in range(30):
+        mixed = family.fitted(sums, 0.0)
+        sums, value = family.shared_out(rows, mixed)
+        values.append(value)
+    assert mixed.cut[:, layout.group.moves].all()
+    assert (np.diff(values) > -1e-7).all()  # half-lines are read off a table
+    assert values[-1] > values[0]
+
+
+def test_no_folded_component_is_wider_than_is_even(monkeypatch):
+    monkeypatch.setattr(ends, "WORTH", 0.0)
+    monkeypatch.setattr(ends, "MOST_IMAGES", 100)  # these have 11 · 6
     layout = Layout(group(UNIT, DAY, OPEN))
     x, V = np.full((1, 3), 0.5), np.diag([25.0, 25.0, 25.0])
     i, j = np.triu_indices(3)
@@ -321,7 +396,8 @@ def test_no_component_is_wider_than_is_even():
         if kind == "scalar":
             layout = Layout(layout.group, kind="scalar")
             sums = np.concatenate([[[75.0 + 0.75]], x, [[1.0]]], axis=1)
-        found = ProductFamily(layout, np.zeros(3)).fitted(10.0 * sums, 0.0)
+        sums = layout.with_own(10.0 * sums)
+        found = ProductFamily(layout, np.zeros(3)).fitted(sums, 0.0)
         expected = [1.0, 1.0, 5.0] if kind == "full" else [1.0, 1.0, 1.0]
         np.testing.assert_allclose(found.deviations[0], expected)
 
@@ -427,6 +503,32 @@ def test_two_clusters_on_the_sphere():
     np.testing.assert_allclose(towards, poles, atol=0.05)
 
 
+def test_two_islands_are_told_apart_beside_wide_numbers():
+    """A degree of the globe is little beside hours and ages, but k-means sees it as wide."""
+    rng = np.random.default_rng(0)
+    poles = np.array([[np.cos(a), np.sin(a), 0.0] for a in (0.0, 0.04)])
+    u = np.concatenate([vonmises_fisher(p, 1e4).rvs(300, random_state=rng) for p in poles])
+    X = np.hstack([rng.normal(size=(600, 2)), u])
+    two = found(Layout(unbounded(2), 1), X, k=2)
+    kappa = np.linalg.norm(two.directions[:, 0], axis=1)
+    np.testing.assert_allclose(kappa, 1e4, rtol=0.3)
+    towards = two.directions[:, 0] / kappa[:, None]
+    np.testing.assert_allclose(np.sort(towards[:, 1]), [0.0, np.sin(0.04)], atol=0.002)
+
+
+@pytest.mark.parametrize("factor", [1.0, 1e-2])
+def test_places_are_seen_as_wide_as_they_are_spread(factor):
+    rng = np.random.default_rng(0)
+    u = np.array([1.0, 0.0, 0.0]) + factor * rng.normal(size=(2000, 3))
+    u /= np.linalg.norm(u, axis=1, keepdims=True)
+    family = ProductFamily(Layout(unbounded(1), 1), np.full(1, 1e-6))
+    rows = Rows(np.hstack([rng.normal(size=(2000, 1)), u]), np.ones(2000))
+    seen = family.as_seen(rows)
+    np.testing.assert_array_equal(seen[:, 0], rows.points[:, 0])
+    assert seen[:, 1:].var(axis=0).sum() == pytest.approx(2.0)
+    np.testing.assert_allclose(seen[:, 1:] / seen[0, 1:], u / u[0], rtol=1e-12)
+
+
 def test_latent_classes():
     rng = np.random.default_rng(0)
     which = rng.random(3000) < 0.4
@@ -494,7 +596,7 @@ def test_few_rows_and_equal_rows_have_densities(name, n, k):
         assert mixed.weights.sum() == pytest.approx(1.0)
         assert (np.linalg.norm(mixed.directions, axis=2) <= 1e6 * (1 + 1e-9)).all()
         assert mixed.means.shape == (len(mixed), layout.lines)
-        assert (mixed.means >= layout.group.lower).all()
+        assert ((mixed.means >= layout.group.lower) | mixed.cut).all()
         for levels in layout.level_slices:
             sums = logsumexp(mixed.log_shares[:, levels], axis=1)
             np.testing.assert_allclose(sums, 0.0, atol=1e-12)

@@ -22,20 +22,21 @@ def left_out_logs_on_domain(density: DomainMean, rows: ScoredRows) -> Vector:
     embedded = density.domain.embed(rows.X)
     labels = np.zeros(len(rows.X), dtype=np.intp)
     for codes, some in embedded.by_codes():
-        for block in _blocks(some, density.unfolded.k):
+        for block in _blocks(some, len(rows.X), density.unfolded.k):
             values = _atom_logs(density, codes, embedded.coordinates[block])
             labels[block] = _own_atoms(density, values)
     if _is_full(density, rows):
         labels[:] = np.arange(len(rows.X))
     shares = np.minimum(_shares(density, rows, labels), 1.0)
     found = np.full(len(rows.X), -np.inf)
+    others = np.log1p(-np.minimum(rows.taken, WHOLE))  # what is left of the mass without a row
     with np.errstate(divide="ignore"):
         left = np.where(shares > WHOLE, -np.inf, np.log1p(-np.minimum(shares, WHOLE)))
         for codes, some in embedded.by_codes():
-            for block in _blocks(some, density.unfolded.k):
+            for block in _blocks(some, len(rows.X), density.unfolded.k):
                 values = _atom_logs(density, codes, embedded.coordinates[block])
                 values[np.arange(len(block)), labels[block]] += left[block]
-                found[block] = np.logaddexp.reduce(values, axis=1) - np.log1p(-rows.taken[block])
+                found[block] = np.logaddexp.reduce(values, axis=1) - others[block]
     return found
 
 
@@ -77,6 +78,8 @@ def _atom_logs(density: DomainMean, codes: IntVector, coordinates: Matrix) -> Ma
     return found + (mean.log_constant + log_factor)
 
 
-def _blocks(rows: IntVector, width: int) -> list[IntVector]:
+def _blocks(rows: IntVector | slice, n: int, width: int) -> list[IntVector]:
+    """Those of n rows, as many at a time as memory allows for."""
+    rows = np.arange(n)[rows]
     size = max(1, BLOCK // width)
     return [rows[first : first + size] for first in range(0, len(rows), size)]

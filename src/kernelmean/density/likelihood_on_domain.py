@@ -35,6 +35,7 @@ from kernelmean.fitting.on_domain import (
 from kernelmean.fitting.prepare import engine_name, loaded
 from kernelmean.fitting.settings import FitSettings, density_limit
 from kernelmean.kernels import Gaussian, Kernel
+from kernelmean.mean import sphere
 from kernelmean.mean.covariances import without
 from kernelmean.mean.loaded import LoadedSample
 from kernelmean.mean.on_domain import DomainMean
@@ -44,8 +45,6 @@ from kernelmean.mixtures.rows import evenly_spread
 from kernelmean.samples.coded import CodedSample
 
 LEAST_ANGLE = 1e-3  # radians: no component on a sphere is narrower, or than the least width
-# Of a Gaussian in space about a unit vector: beyond, what it leaves on the sphere is even.
-MOST_SPHERE_VARIANCE = 1e4
 
 
 def fit_by_likelihood(coded: CodedSample, settings: FitSettings, streams: Streams) -> DomainMean:
@@ -163,7 +162,7 @@ class LikelihoodOnDomain:
         """S_a = V_a − σ²I, the heaviest atom first."""
         order = np.argsort(-mixture.weights, kind="stable")
         means = mixture.means[order] + origin
-        variances, vectors = _in_space(mixture.directions[order], kernel.length**2)
+        variances, vectors = sphere.in_space(mixture.directions[order], kernel.length**2)
         V = _with_spheres(mixture.covariances[order], variances, self.lines)
         spreads = without(V, kernel.length**2) if V.shape[-1] else None
         k = len(mixture)
@@ -190,7 +189,8 @@ class LikelihoodOnDomain:
             stop_reason="fixed" if self.limits.k == k else "likelihood",
         )
         log_shares = mixture.log_shares[order] if self.domain.sizes else None
-        return DomainMean(base, self.domain, log_shares)
+        cut = mixture.cut[order] if mixture.cut.any() else None
+        return DomainMean(base, self.domain, log_shares, cut=cut)
 
     def _centers(self, means: NDArray[np.float64], vectors: NDArray[np.float64]) -> Matrix:
         """(k, m + 3s) the places of the atoms: numbers in their units, and vectors of spheres."""
@@ -200,18 +200,6 @@ class LikelihoodOnDomain:
         if self.domain.spheres:
             centers[:, self.lines :] = vectors.reshape(len(means), -1)
         return centers
-
-
-def _in_space(
-    directions: NDArray[np.float64], least: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(k, s) v and (k, s, 3) c of the Gaussians N(c, vI) with |c|/v = κ and c along κμ.
-
-    Where κ is large, |c| is 1: the sphere then cuts the Gaussian amid, which keeps its digits.
-    """
-    kappa = np.linalg.norm(directions, axis=2)
-    variances = np.clip(1.0 / np.maximum(kappa, 1.0 / MOST_SPHERE_VARIANCE), least, None)
-    return variances, directions * variances[:, :, None]
 
 
 def _with_spheres(

@@ -11,9 +11,10 @@ from joblib import Memory
 from kernelmean._random import Streams
 from kernelmean._types import IntVector
 from kernelmean.bandwidth.resolve import DEFAULT_RULE
-from kernelmean.density.fitting import Density, fit_density
+from kernelmean.density.fitting import Density, silently_fitted
 from kernelmean.density.likelihood_on_domain import fit_by_likelihood
 from kernelmean.fitting.full import full_mean
+from kernelmean.fitting.honesty import told_on_domain
 from kernelmean.fitting.on_domain import Copy, EmbeddedRows, require_gaussian, scale_on
 from kernelmean.fitting.prepare import prepare
 from kernelmean.fitting.settings import FitSettings
@@ -36,7 +37,8 @@ def fit_on_domain(
         return Copy.of(coded, settings).mean(full_mean)
     if settings.target == "likelihood":
         return fit_by_likelihood(coded, settings, streams)
-    return Copy.of(coded, settings).mean(partial(fit_density, streams=streams, memory=memory))
+    fit = partial(silently_fitted, streams=streams, memory=memory)
+    return told_on_domain(Copy.of(coded, settings).mean(fit), settings, depth=3)
 
 
 def fit_classes_on_domain(

@@ -2,12 +2,13 @@
 
 from kernelmean.domains.asked import DomainAsked, outside_error
 from kernelmean.domains.domain import Domain, Embedded
-from kernelmean.domains.images import Group, Images
+from kernelmean.domains.images import Cuts, Group, Images
 from kernelmean.domains.kinds import Bounds, Categorical, Kind, Periodic, Sphere
 
 __all__ = [
     "Bounds",
     "Categorical",
+    "Cuts",
     "Domain",
     "DomainAsked",
     "Embedded",

@@ -17,6 +17,8 @@ EXPECTED = (
     "km.Periodic(period), km.Categorical(), or two columns to km.Sphere()"
 )
 
+MOST_TOLD = 5  # columns with rows outside, of which a message tells each
+
 
 @dataclass(frozen=True)
 class DomainAsked:
@@ -75,8 +77,18 @@ def _kind(value: Any, key: Any) -> Kind | None:
     if isinstance(value, tuple | list) and len(value) == 2:
         low = _bound(value[0], key, -math.inf)
         high = _bound(value[1], key, math.inf)
-        return None if math.isinf(low) and math.isinf(high) else Bounds(low, high)
+        return _between(low, high, key)
     raise TypeError(f"{EXPECTED}; got {value!r} for column {key!r}.")
+
+
+def _between(low: float, high: float, key: Any) -> Bounds | None:
+    """Bounds, or a ValueError that names the column; None where there are none."""
+    if math.isinf(low) and math.isinf(high):
+        return None
+    try:
+        return Bounds(low, high)
+    except ValueError as error:
+        raise ValueError(f"domain=, column {key!r}: {error}") from error
 
 
 def _bound(value: Any, key: Any, absent: float) -> float:
@@ -125,13 +137,15 @@ def _label(position: int, names: tuple[str, ...] | None) -> str:
 
 
 def outside_error(domain: Domain, rows: Points, names: tuple[str, ...] | None) -> ValueError | None:
-    """What to raise where coded rows to be fitted lie outside of the domain."""
-    for t in range(domain.dimension):
-        if domain.kinds[t] is None:
-            continue
-        found = domain.outside(rows, t)
-        if found is not None:
-            return ValueError(
-                f"column {_label(t, names)} has {found}; drop these rows, or widen domain=."
-            )
-    return None
+    """What to raise where coded rows to be fitted lie outside of the domain, column by column."""
+    found = [
+        f"column {_label(t, names)} has {outside}"
+        for t in range(domain.dimension)
+        if domain.kinds[t] is not None and (outside := domain.outside(rows, t)) is not None
+    ]
+    if not found:
+        return None
+    more = len(found) - MOST_TOLD
+    if more > 0:
+        found[MOST_TOLD:] = [f"and so have {more} more"]
+    return ValueError(f"{'; '.join(found)}; drop these rows, or widen domain=.")

@@ -32,12 +32,13 @@ class Embedded(NamedTuple):
     codes: IntVector  # (n, c)
     inside: NDArray[np.bool_]  # (n,) whether a row lies in the domain
 
-    def by_codes(self) -> Iterator[tuple[IntVector, IntVector]]:
+    def by_codes(self) -> Iterator[tuple[IntVector, IntVector | slice]]:
         """Each combination of categories that occurs inside, (c,), and its rows."""
         within = np.flatnonzero(self.inside)
         if not self.codes.shape[1]:
+            every = len(within) == len(self.inside)
             if len(within):
-                yield np.zeros(0, dtype=np.intp), within
+                yield np.zeros(0, dtype=np.intp), slice(None) if every else within
             return
         combinations, which = np.unique(self.codes[within], axis=0, return_inverse=True)
         order = np.argsort(which.reshape(-1), kind="stable")
@@ -123,8 +124,10 @@ class Domain:
         for t in np.flatnonzero(group.periodic):  # bounds are left as they are: not to be mended
             low = group.lower[t]
             high = group.upper[t]
-            wrapped = low + np.mod(numbers[:, t] - low, high - low)
-            numbers[:, t] = np.where(wrapped >= high, low, wrapped)
+            x = numbers[:, t]
+            beyond = np.flatnonzero((x < low) | (x >= high))
+            wrapped = low + np.mod(x[beyond] - low, high - low)
+            numbers[beyond, t] = np.where(wrapped >= high, low, wrapped)
         parts = [numbers, *self.vectors(rows)]
         if not len(self.lines) and not self.spheres:
             parts = [np.zeros((len(rows), 1))]

@@ -5,6 +5,9 @@ alone as a whole: at a bound b the identity and x ↦ 2b − x, between two boun
 twice their distance, for a period all shifts by multiples of it. The images of D cover the line
 once, so the integral over D is that of f over the line: exactly one. A sum over the images of x is
 one over the images of the components of f, and few of these reach into D.
+
+A component can also end at the bounds of a coordinate: it then has no images there, and is divided
+by the mass that it has between them. Folded, a density is level at a bound; cut off, it can slope.
 """
 
 from __future__ import annotations
@@ -16,9 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelmean._types import IntVector, Points, Vector
+from kernelmean.domains import truncated
 
 REACH = 9.0  # standard deviations beyond which a component is nothing: e^{−40} of its peak
 NEGLIGIBLE = 1e-18  # of the mass of a component, in D
+
+
+Cuts = NDArray[np.bool_]  # (k, m) in which coordinates a component ends at the bounds
 
 
 class Images(NamedTuple):
@@ -27,6 +34,7 @@ class Images(NamedTuple):
     owner: IntVector  # (K,), ascending
     signs: Points  # (K, m) s, each 1 or −1
     shifts: Points  # (K, m) b
+    log_factors: Vector  # (K,) −log of the mass that components which end at bounds have in D
 
     def places(self, means: Points) -> Points:
         """(K, m): where the images of the means are."""
@@ -66,6 +74,16 @@ class Group:
         return np.isfinite(self.lower) | np.isfinite(self.upper)
 
     @property
+    def ends(self) -> list[tuple[int, float]]:
+        """Each bound, with its coordinate before it."""
+        return [
+            (int(t), float(bound))
+            for t in np.flatnonzero(self.moves & ~self.periodic)
+            for bound in (self.lower[t], self.upper[t])
+            if np.isfinite(bound)
+        ]
+
+    @property
     def widths(self) -> Vector:
         """(m,) upper − lower; infinite where a bound is missing."""
         return self.upper - self.lower
@@ -73,6 +91,11 @@ class Group:
     def of(self, coordinates: IntVector) -> Group:
         """The group of some coordinates."""
         return Group(self.lower[coordinates], self.upper[coordinates], self.periodic[coordinates])
+
+    def moving(self, which: NDArray[np.bool_]) -> Group:
+        """The group that leaves all but some coordinates alone."""
+        lower = np.where(which, self.lower, -np.inf)
+        return Group(lower, np.where(which, self.upper, np.inf), self.periodic & which)
 
     def mapped(self, factors: Vector, origin: Vector) -> Group:
         """The same for y = factors∘(x − origin), with positive factors."""
@@ -118,7 +141,8 @@ class Group:
             else:
                 turned = (c < low[t]) | (c > high[t])
             signs[turned, t] = -1.0
-        return Images(np.arange(len(means)), signs, self.folded(means) - signs * means)
+        shifts = self.folded(means) - signs * means
+        return Images(np.arange(len(means)), signs, shifts, np.zeros(len(means)))
 
     def images(
         self,
@@ -127,6 +151,7 @@ class Group:
         reach: float = REACH,
         least: float = NEGLIGIBLE,
         onto: tuple[Vector, Vector] | None = None,
+        cut: Cuts | None = None,
     ) -> Images:
         """The images that reach into D of components with these means and standard deviations.
 
@@ -134,23 +159,28 @@ class Group:
 
         ``least`` is the share of a component in D, by its coordinates as if they were independent,
         below which an image is left out; the components themselves stay.
+
+        ``cut`` says in which coordinates a component ends at the bounds. It has no images there,
+        and is raised by what it loses.
         """
         from scipy.special import log_ndtr  # slow to import, and no part of the command line
 
         k, m = means.shape
+        cut = np.zeros((k, m), dtype=bool) if cut is None else cut
         first, last = (self.lower, self.upper) if onto is None else onto
         owner = np.arange(k)
         signs = np.ones((k, m))
         shifts = np.zeros((k, m))
         logs = np.zeros(k)
-        for t in np.flatnonzero(self.moves):
+        for t in np.flatnonzero(self.moves & ~cut.all(axis=0)):
             c = means[owner, t]
             s = deviations[owner, t]
-            rows, sign, shift = self._of_coordinate(int(t), c, reach * s, (first[t], last[t]))
+            far = np.where(cut[owner, t], -np.inf, reach * s)
+            rows, sign, shift = self._of_coordinate(int(t), c, far, (first[t], last[t]))
+            identity = (sign == 1.0) & (shift == 0.0)
             place = sign * c[rows] + shift
             away = np.maximum(np.maximum(first[t] - place, place - last[t]), 0.0)
             log_share = logs[rows] + np.where(away > 0.0, log_ndtr(-away / s[rows]), 0.0)
-            identity = (sign == 1.0) & (shift == 0.0)
             kept = (log_share > np.log(least)) | identity
             rows = rows[kept]
             owner = owner[rows]
@@ -159,7 +189,17 @@ class Group:
             signs[:, t] = sign[kept]
             shifts[:, t] = shift[kept]
             logs = np.where(identity[kept], logs[rows], log_share[kept])
-        return Images(owner, signs, shifts)
+        return Images(owner, signs, shifts, -self.log_masses(means, deviations, cut)[owner])
+
+    def log_masses(self, means: Points, deviations: Points, cut: Cuts) -> Vector:
+        """(k,) log of the mass in D of the coordinates in which components end at the bounds."""
+        found = np.zeros(len(means))
+        a, t = np.nonzero(cut & self.moves)
+        if len(a):
+            low = (self.lower[t] - means[a, t]) / deviations[a, t]
+            high = (self.upper[t] - means[a, t]) / deviations[a, t]
+            np.add.at(found, a, truncated.log_mass(low, high))
+        return found
 
     def _of_coordinate(
         self, t: int, c: Vector, far: Vector, onto: tuple[float, float]

@@ -10,11 +10,12 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from kernelmean import bandwidth
-from kernelmean._types import IntVector, Matrix, Vector
+from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.bandwidth.leave_one_out import Folding
 from kernelmean.bandwidth.resolve import DEFAULT_RULE, resolve_kernel
 from kernelmean.domains import Categorical, Domain, Group
 from kernelmean.engines.arrays import ArraySummary, WeightedPoints
+from kernelmean.fitting.cells_on_domain import CellsOnDomain, cells_on_domain, kind_of_cells
 from kernelmean.fitting.prepare import loaded, prepare
 from kernelmean.fitting.settings import FitSettings
 from kernelmean.kernels import Gaussian, Kernel
@@ -142,8 +143,6 @@ class Copy:
         scale = scale_on(domain, settings, rows.coordinates)
         kernel = _kernel(rows, domain, replace(settings, scale=scale))
         scaled = replace(settings, scale=scale, kernel=kernel, bandwidth=DEFAULT_RULE)
-        if not domain.is_flat:
-            scaled = replace(scaled, spread=None)
         weights = coded.sample.weights
         smoothings = [_smoothing(domain, j, rows, weights) for j in range(len(domain.sizes))]
         return cls(rows, domain, scaled, np.array(smoothings))
@@ -151,7 +150,18 @@ class Copy:
     def mean(self, fit: Fit) -> DomainMean:
         """What ``fit`` makes of the coordinates, on the domain."""
         sample = self._with_categories() if len(self.domain.categories) else self.rows.coordinates
-        return self._split(fit(sample, replace(self.settings, scale=self._scale)))
+        settings = replace(self.settings, scale=self._scale)
+        if self.domain.is_flat:
+            return DomainMean(fit(sample, settings), self.domain)
+        kernel = settings.kernel
+        assert isinstance(kernel, Kernel)
+        kind = kind_of_cells(settings, kernel, sample.sample.dimension, sample.summary.size)
+        fitted = fit(sample, replace(settings, spread=None))
+        if kind is None or isinstance(fitted, KernelMean):
+            return self._split(fitted, fitted.centers)
+        data = loaded(sample, settings)
+        cells = cells_on_domain(data, fitted.centers, fitted.kernel, self.domain, kind)
+        return self._split(_of_cells(fitted, cells), cells.centers)
 
     @property
     def _levels(self) -> int:
@@ -182,16 +192,18 @@ class Copy:
         wide = np.concatenate([sample.sample.array(), levels], axis=1)
         return replace(sample, sample=ArraySample(wide))
 
-    def _split(self, fitted: SparseKernelMean | KernelMean) -> DomainMean:
+    def _split(self, fitted: SparseKernelMean | KernelMean, centers: Points) -> DomainMean:
         """Categories apart from the other coordinates: p = (1 − λ)w + λ/(L − 1)·(1 − w).
 
         A centre that is a row has all of its weight w at one level; a centroid has the shares of
         its rows, and so the mean of their kernels.
         """
-        if not self._levels:
-            return DomainMean(fitted, self.domain)
         D = self.domain.coordinates
-        coordinates = fitted.centers[:, D:] / self._deltas(fitted.kernel)
+        scale = None if fitted.scale is None else fitted.scale[:D, :D]
+        inner = replace(fitted, centers=centers[:, :D], scale=scale)
+        if not self._levels:
+            return DomainMean(inner, self.domain)
+        coordinates = centers[:, D:] / self._deltas(fitted.kernel)
         ends = np.cumsum(self.domain.sizes)[:-1]
         log_shares = [
             _log_shares(part, smoothing)
@@ -199,9 +211,29 @@ class Copy:
                 np.split(coordinates, ends, axis=1), self.smoothings, strict=True
             )
         ]
-        scale = None if fitted.scale is None else fitted.scale[:D, :D]
-        inner = replace(fitted, centers=fitted.centers[:, :D], scale=scale)
         return DomainMean(inner, self.domain, np.hstack(log_shares))
+
+
+def _of_cells(points: SparseKernelMean, cells: CellsOnDomain) -> SparseKernelMean:
+    """A mean of the cells, without what was known of the points."""
+    k = len(cells.weights)
+    return replace(
+        points,
+        centers=cells.centers,
+        spreads=cells.spreads,
+        weights=cells.weights,
+        indices=None,
+        radii=np.full(k, np.inf),
+        cover=np.nan,
+        incoherence=0.0,
+        kappa=None,
+        indicator=None,
+        jitter=0.0,
+        center_mass=None,
+        nearest_bound=None,
+        nested=False,
+        estimated_error=None,
+    )
 
 
 def _log_shares(coordinates: Matrix, smoothing: float) -> Matrix:

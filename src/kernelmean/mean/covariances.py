@@ -37,11 +37,25 @@ def deviations(covariances: NDArray[np.float64]) -> Vector:
 
 
 def without(covariances: NDArray[np.float64], variance: float) -> NDArray[np.float64]:
-    """V − σ²I, symmetric to the last bit, with no negative eigenvalue left by rounding."""
+    """V − σ²I, symmetric to the last bit, with no negative eigenvalue left by rounding.
+
+    A coordinate on which no other leans is taken by itself: it may be all but even, of a variance
+    beside which eigenvalues of the others would lose their digits.
+    """
     if covariances.ndim == 1:
         return np.maximum(covariances - variance, 0.0)
-    values, vectors = np.linalg.eigh(covariances)
+    every = np.arange(covariances.shape[1])
+    others = np.array(covariances)
+    others[:, every, every] = 0.0
+    alone = ~others.any(axis=2)
+    own = covariances[:, every, every]
+    others[:, every, every] = np.where(alone, variance, own)
+    values, vectors = np.linalg.eigh(others)
     spreads = (vectors * np.maximum(values - variance, 0.0)[:, None, :]) @ np.swapaxes(
         vectors, 1, 2
     )
+    spreads[alone] = 0.0
+    np.swapaxes(spreads, 1, 2)[alone] = 0.0
+    left = spreads[:, every, every]
+    spreads[:, every, every] = np.where(alone, np.maximum(own - variance, 0.0), left)
     return np.asarray(0.5 * (spreads + np.swapaxes(spreads, 1, 2)))

@@ -18,8 +18,8 @@ from kernelmean._types import Vector
 from kernelmean.domains import Group, Kind, Periodic
 from kernelmean.domains.images import REACH
 from kernelmean.linalg.gram import weighted_products
-from kernelmean.mean import scaling
-from kernelmean.mean.unfolding import deviations_of, imaged, images_of
+from kernelmean.mean import ended_products, scaling
+from kernelmean.mean.unfolding import deviations_of, imaged
 
 if TYPE_CHECKING:
     from kernelmean.mean.expansion import KernelMean
@@ -32,38 +32,38 @@ def inner(one: DomainMean, other: DomainMean) -> float:
     """∫_D f f′."""
     group = shared_group(one, other, "inner")
     z = one.base.expansion
-    found = _product(z, group, other.base.expansion, support(z))
+    found = _product(one, group, other, support(z))
     return float(scaling.times_exp(float(z.weights @ found.values), found.log_unit))
 
 
 def distance(one: DomainMean, other: DomainMean) -> float:
     """The root of ∫_D (f − f′)²."""
     group = shared_group(one, other, "distance")
-    squared, _, log_unit = _squared(one.base.expansion, other.base.expansion, group)
+    squared, _, log_unit = _squared(one, other, group)
     return float(scaling.times_exp(math.sqrt(max(squared, 0.0)), 0.5 * log_unit))
 
 
 def squared_error(one: DomainMean, other: DomainMean) -> tuple[float, float, float]:
     """∫_D (f − f′)², ∫_D f², and the unit of such products."""
-    squared, own, log_unit = _squared(one.base.expansion, other.base.expansion, one.domain.group)
+    squared, own, log_unit = _squared(one, other, one.domain.group)
     unit = math.exp(log_unit)
     return squared * unit, own * unit, unit
 
 
-def _squared(z: KernelMean, other: KernelMean, group: Group) -> tuple[float, float, float]:
+def _squared(one: DomainMean, other: DomainMean, group: Group) -> tuple[float, float, float]:
     """∫_D (f − f′)² and ∫_D f² in a unit, and the logarithm of that.
 
     With r = f − f′ the former is Σ α_a ⟨φ_a, r⟩ − Σ α′_b ⟨φ′_b, r⟩: equal means cancel term by
     term.
     """
-    ends = [support(z), support(other)]
+    ends = [support(mean.base.expansion) for mean in (one, other)]
     onto = np.minimum(ends[0][0], ends[1][0]), np.maximum(ends[0][1], ends[1][1])
-    products = [[_product(a, group, b, onto) for b in (z, other)] for a in (z, other)]
+    products = [[_product(a, group, b, onto) for b in (one, other)] for a in (one, other)]
     top = max(p.log_unit for pair in products for p in pair)
     at = [[p.in_unit(top) for p in pair] for pair in products]
-    squared = float(z.weights @ (at[0][0] - at[0][1]))
+    squared = float(one.weights @ (at[0][0] - at[0][1]))
     squared -= float(other.weights @ (at[1][0] - at[1][1]))
-    return squared, float(z.weights @ at[0][0]), top
+    return squared, float(one.weights @ at[0][0]), top
 
 
 class Products(NamedTuple):
@@ -77,11 +77,16 @@ class Products(NamedTuple):
         return scaling.times_exp(self.values, self.log_unit - log_unit)
 
 
-def _product(z: KernelMean, group: Group, other: KernelMean, onto: Ends) -> Products:
+def _product(one: DomainMean, group: Group, far: DomainMean, onto: Ends) -> Products:
     """⟨φ_a, Σ_h z′∘h⟩ for the centres a of z, with the images of z′ that reach into a box."""
+    if one.ended is not None or far.ended is not None:
+        return Products(ended_products.products(one, far), 0.0)
+    z = one.base.expansion
+    other = far.base.expansion
     radial, log_unit = z.pairing(other)
     lines = np.arange(len(group))
-    unfolded = imaged(other, images_of(other, group, lines, onto), lines)
+    images = group.images(other.centers[:, lines], deviations_of(other, lines), onto=onto)
+    unfolded = imaged(other, images, lines)
     if z.spreads is None and other.spreads is None:
         places = unfolded.map(z.centers)
         return Products(unfolded.cloud.kernel_sum(radial, places, unfolded.weights), log_unit)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernelmean._types import IntVector, Matrix
-from kernelmean.domains import Bounds, Categorical, Domain, Kind, Periodic, Sphere
+from kernelmean.domains import Bounds, Categorical, Cuts, Domain, Kind, Periodic, Sphere
 
 if TYPE_CHECKING:
     from kernelmean.mean.on_domain import DomainMean
@@ -42,6 +42,8 @@ def packed(mean: DomainMean) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, 
         "transform": mean.transform,
     }
     own = {PREFIX + name: getattr(mean, name) for name in OWN if getattr(mean, name) is not None}
+    if mean.cut is not None:
+        own[PREFIX + "cut"] = mean.cut.astype(np.int64)  # a file has numbers only
     return outer, {**arrays, **own}
 
 
@@ -166,6 +168,24 @@ def check_shares(shares: Matrix | None, k: int, domain: Domain) -> None:
     for part in np.split(shares, np.cumsum(domain.sizes)[:-1], axis=1):
         if (np.abs(np.exp(part).sum(axis=1) - 1.0) > SLACK).any():
             raise ValueError("the probabilities of the categories do not sum to one")
+
+
+def cuts_of(
+    found: np.ndarray[Any, Any] | None, inner: SparseKernelMean, domain: Domain
+) -> Cuts | None:
+    """Where components end at bounds; a ValueError for bounds that are none, or where one leans."""
+    if found is None:
+        return None
+    if found.shape != (inner.k, len(domain.lines)) or found.dtype != np.int64:
+        raise ValueError("array 'cut' has the wrong type or shape")
+    cut = found.astype(bool)
+    if (cut != found).any() or (cut & ~domain.group.moves).any():
+        raise ValueError("a component ends at bounds that are not there")
+    if inner.spreads is not None and inner.spreads.ndim == 3:
+        for a, t in zip(*np.nonzero(cut), strict=True):
+            if np.delete(inner.spreads[a, t], t).any():
+                raise ValueError("a component that ends at a bound leans on other columns")
+    return cut
 
 
 def check_inner(inner: SparseKernelMean, domain: Domain) -> None:

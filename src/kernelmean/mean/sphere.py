@@ -9,12 +9,28 @@ of von Mises and Fisher, once it is divided by its integral over the sphere,
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernelmean._types import Points, Vector
 from kernelmean.domains import Domain
 from kernelmean.mean.expansion import KernelMean
 
 LOG_2PI = float(np.log(2.0 * np.pi))
+# Of a Gaussian in space about a unit vector: beyond, what it leaves on the sphere is even.
+MOST_VARIANCE = 1e4
+
+
+def in_space(
+    directions: NDArray[np.float64], least: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(k, s) v ≥ ``least`` and (k, s, 3) c of the Gaussians that leave κμ on the spheres.
+
+    They are N(c, vI) with |c|/v = κ and c along μ. Where κ is large, |c| is 1: the sphere then cuts
+    the Gaussian amid, which keeps its digits.
+    """
+    kappa = np.linalg.norm(directions, axis=2)
+    variances = np.clip(1.0 / np.maximum(kappa, 1.0 / MOST_VARIANCE), least, None)
+    return variances, directions * variances[:, :, None]
 
 
 def log_masses(mean: KernelMean, domain: Domain) -> Vector:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import exprel
 
-from kernelmean._types import Vector
+from kernelmean._types import Points, Vector
 
 Values = NDArray[np.float64]
 LOG_4PI = float(np.log(4.0 * np.pi))
@@ -53,12 +53,20 @@ def concentrations(lengths: Values, most: float) -> Values:
     return np.minimum(np.where(missing <= 1.0 / LARGE, 1.0 / missing, kappa), most)
 
 
+def spread(vectors: Points, masses: Vector) -> float:
+    """√((1 − |ū|²)/2): the standard deviation along each of two tangents, where it is small."""
+    mean = masses @ vectors / masses.sum()
+    return float(np.sqrt(0.5 * max(1.0 - mean @ mean, 0.0)))
+
+
 def fitted(resultants: Values, masses: Vector, strength: float, most: float) -> Values:
     """(k, s, 3) κμ of each component, from its R = Σ r u and its N = Σ r.
 
     μ = R/|R|, and A(κ) = (|R| + ν·ρ)/(N + ν), where ρ = Σ_a |R_a|/n is what components have in
     common: for ν points, as with covariances.
     """
+    if not resultants.size:
+        return resultants
     lengths = np.linalg.norm(resultants, axis=2)
     common = lengths.sum(axis=0) / masses.sum()
     rho = (lengths + strength * common) / (masses + strength)[:, None]

@@ -38,6 +38,7 @@ class GaussianFamily:
 
     continuous = None
     estimates_first = True
+    bends = 0
 
     @property
     def feature_count(self) -> int:
@@ -48,6 +49,9 @@ class GaussianFamily:
 
     def estimate_size(self, n: int) -> int:
         return n
+
+    def as_seen(self, rows: Rows) -> Points:
+        return rows.points
 
     def fitted(self, sums: Matrix, strength: float) -> Gaussians:
         return expectation.fitted(sums, self.lines, Prior(self.floor, strength), self.kind)

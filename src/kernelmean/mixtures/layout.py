@@ -7,6 +7,8 @@ categories as many columns as it has levels, one of which is 1 and the others 0.
 
 are those of the Gaussian (:mod:`kernelmean.mixtures.gaussians`) behind all other columns as they
 are: the logarithm is κ_s μ_sᵀu_s for a sphere, and log p_j for the column that is 1.
+
+Before the sums of features stand those of x and x² within the bounds of columns that have any.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelmean._types import Matrix, Points, Vector
+from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.domains import Group, Images
 from kernelmean.kernels import SpreadKind
 from kernelmean.mixtures import gaussians
@@ -31,6 +33,7 @@ class Shares(NamedTuple):
     lines: Matrix  # (k, features of m coordinates)
     resultants: NDArray[np.float64]  # (k, s, 3) Σ_j m_j r_ja u_s
     levels: Matrix  # (k, ΣL) Σ_j m_j r_ja [row j has the level]
+    within: NDArray[np.float64]  # (k, b, 2) Σ_j m_j r_ja (x_j, x_j²), x a number with bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,29 +103,46 @@ class Layout:
         return np.concatenate([X[:, self.lines :].T, numbers])
 
     def shares(self, sums: Matrix) -> Shares:
-        """What (k, F) sums of features tell of."""
+        """What (k, 2b + F) sums tell of."""
+        within, features = np.split(sums, [2 * len(self.bounded)], axis=1)
         first = 3 * self.spheres
         others = self.columns - self.lines
         return Shares(
-            sums[:, -1],
-            sums[:, others:],
-            sums[:, :first].reshape(len(sums), self.spheres, 3),
-            sums[:, first:others],
+            features[:, -1],
+            features[:, others:],
+            features[:, :first].reshape(len(sums), self.spheres, 3),
+            features[:, first:others],
+            within.reshape(len(sums), 2, -1).swapaxes(1, 2),
         )
 
+    @property
+    def bounded(self) -> IntVector:
+        """(b,) the numbers with bounds or periods, at which components may end."""
+        return np.flatnonzero(self.group.moves & (self.kind == "full"))
+
+    def with_own(self, sums: Matrix) -> Matrix:
+        """(k, 2b + F) sums of x and x² within bounds, before the (k, F) sums that hold them."""
+        m = self.lines
+        t = self.bounded
+        of_numbers = self.columns - m
+        squares = of_numbers + t * m - t * (t - 1) // 2  # (t, t) in the order of np.triu_indices
+        first = self.feature_count - 1 - m + t
+        found: Matrix = np.concatenate([sums[:, first], sums[:, squares], sums], axis=1)
+        return found
+
     def of_owners(self, sums: Matrix, images: Images) -> Matrix:
-        """(k, F) sums for the components, of (K, F) sums for their images.
+        """(k, 2b + F) sums for the components, of (K, F) sums for their images.
 
         The image by g(x) = s∘x + b has the share of the component itself in g⁻¹(x) = s∘(x − b).
         """
         m = self.lines
         s = images.signs
         b = images.shifts
-        found = sums.copy()
+        found = self.with_own(sums)
         mass = sums[:, -1:]
         first = sums[:, -m - 1 : -1]  # Σx
         found[:, -m - 1 : -1] = s * (first - b * mass)
-        squares = found[:, self.columns - m : -m - 1]
+        squares = found[:, 2 * len(self.bounded) + self.columns - m : -m - 1]
         if self.kind == "scalar":  # Σ‖x − b‖² = Σ‖x‖² − 2bᵀΣx + N‖b‖²
             squares -= ((2.0 * first - b * mass) * b).sum(axis=1, keepdims=True)
         else:  # ssᵀ∘(Σxxᵀ − bΣxᵀ − Σxbᵀ + Nbbᵀ)

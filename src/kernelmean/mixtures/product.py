@@ -1,9 +1,10 @@
 """A mixture of products: Gaussians of numbers, folded, times directions and levels.
 
-    Σ_a w_a · [Σ_g N(g x; c_a, V_a)] · Π_s vMF(u_s; μ_as, κ_as) · Π_j p_aj(level)
+    Σ_a w_a · [Σ_g N(g x; c_a, V_a)]/p_a · Π_s vMF(u_s; μ_as, κ_as) · Π_j p_aj(level)
 
 The sum over reflections and shifts g is one over the images of component a, which are components
-as it is, so that one matrix product evaluates all of them.
+as it is, so that one matrix product evaluates all of them. In coordinates in which a component ends
+at the bounds it has no images; p_a is the mass that it has between them there, else 1.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelmean._types import Matrix, Points, Vector
-from kernelmean.domains import Images
+from kernelmean.domains import Cuts, Images
 from kernelmean.domains.images import NEGLIGIBLE, REACH
 from kernelmean.kernels import SpreadKind
 from kernelmean.mixtures import directions, gaussians
@@ -37,12 +38,15 @@ class ProductMixture:
         κμ for each sphere.
     log_shares : ndarray of shape (k, ΣL)
         log p of each level, the levels of all columns of categories end to end.
+    cut : ndarray of bool of shape (k, m)
+        In which coordinates components end at the bounds; they are independent of all others there.
     """
 
     layout: Layout
     lines: Gaussians
     directions: NDArray[np.float64]
     log_shares: Matrix
+    cut: Cuts
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -74,13 +78,14 @@ class ProductMixture:
 
     def images(self, reach: float = REACH, least: float = NEGLIGIBLE) -> Images:
         """The images that reach into the domain."""
-        return self.layout.group.images(self.means, self.deviations, reach, least)
+        return self.layout.group.images(self.means, self.deviations, reach, least, cut=self.cut)
 
     def coefficients(self, images: Images | None = None) -> Matrix:
         """(K, F) Θ: the logarithms of the K images of components are Θψ(x)."""
         g = self.images() if images is None else images
         V = g.covariances(self.covariances)
         numbers = Gaussians(self.weights[g.owner], g.places(self.means), V).coefficients()
+        numbers[:, -1] += g.log_factors
         kappa = np.linalg.norm(self.directions, axis=2)
         numbers[:, -1] += directions.log_constant(kappa).sum(axis=1)[g.owner]
         others = [self.directions.reshape(len(self), -1), self.log_shares]
@@ -106,4 +111,5 @@ def joined(parts: Sequence[ProductMixture], shares: Vector) -> ProductMixture:
         gaussians.joined([part.lines for part in parts], shares),
         np.concatenate([part.directions for part in parts]),
         np.concatenate([part.log_shares for part in parts]),
+        np.concatenate([part.cut for part in parts]),
     )

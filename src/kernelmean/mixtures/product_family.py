@@ -2,7 +2,8 @@
 
 EM takes the sum over images for one over components: an image has its own share in each row, and
 what it sees of a row is what the component sees of the row's image. Where two clusters would be one
-but for a bound or the cut of a period, they so become one.
+but for a bound or the cut of a period, they so become one. Where a bound is near, a component may
+end at it instead (:mod:`kernelmean.mixtures.ends`).
 """
 
 from __future__ import annotations
@@ -14,9 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelmean._types import Matrix, Points, Vector
-from kernelmean.domains import Images
+from kernelmean.domains import Cuts, Images
 from kernelmean.engines import PointCloud
-from kernelmean.mixtures import directions, expectation, gaussians, novelty, product, starts
+from kernelmean.mixtures import (
+    directions,
+    ends,
+    expectation,
+    gaussians,
+    novelty,
+    product,
+    starts,
+    truncation,
+)
 from kernelmean.mixtures.expectation import Prior
 from kernelmean.mixtures.gaussians import Gaussians
 from kernelmean.mixtures.layout import Layout
@@ -33,7 +43,7 @@ ESTIMATE_CELLS = 64  # components of a kernel density estimate
 MAX_ESTIMATE_LINES = 3  # coordinates; in more of them cells are wider than any good bandwidth
 # Beyond, that many rows are worth more time to score than the thousandth of a nat that is gained.
 MAX_ESTIMATE_ROWS = 100_000
-FACTORS = (0.35, 0.5, 0.71, 1.0, 1.41)  # its bandwidths, as multiples of Scott's
+FACTORS = (0.5, 0.71, 1.0, 1.41)  # its bandwidths, as multiples of Scott's
 LEVEL_STRENGTH = 0.5  # points; the least for which common frequencies count in a component
 UNSEEN_LEVELS = 1.0  # points, spread evenly over the levels of a column beside those that it has
 
@@ -75,18 +85,39 @@ class ProductFamily:
         few = self.lines <= MAX_ESTIMATE_LINES and n <= MAX_ESTIMATE_ROWS
         return len(FACTORS) if flat and few else 0
 
+    @property
+    def bends(self) -> int:
+        """Each bound, at which estimates are folded or cut off."""
+        return len(self.layout.group.ends)
+
     def estimate_size(self, n: int) -> int:
         return min(n, ESTIMATE_CELLS)
 
+    def as_seen(self, rows: Rows) -> Points:
+        """Rows with places as far apart as numbers are, whatever part of the sphere they fill.
+
+        Else a few islands would look like one place beside hours and ages.
+        """
+        seen = np.array(rows.points)
+        for first in range(self.lines, self.continuous, 3):
+            vectors = seen[:, first : first + 3]
+            vectors /= max(directions.spread(vectors, rows.masses), self.least_angle)
+        return seen
+
     def fitted(self, sums: Matrix, strength: float) -> ProductMixture:
         """M step: each component has what its share says, and all count for ``strength`` points."""
-        masses, lines, resultants, levels = self.layout.shares(expectation.worth_keeping(sums))
+        layout = self.layout
+        masses, lines, resultants, levels, within = layout.shares(expectation.worth_keeping(sums))
         prior = Prior(self.floor, strength)
+        folded = self._home(expectation.fitted(lines, self.lines, prior, layout.kind))
+        moments = ends.Moments(layout.bounded, masses, within)
+        numbers, cut = ends.cut_off(folded, layout.group, moments, prior)
         return ProductMixture(
-            self.layout,
-            self._home(expectation.fitted(lines, self.lines, prior, self.layout.kind)),
+            layout,
+            numbers,
             directions.fitted(resultants, masses, strength, self.least_angle**-2),
             self._log_shares(levels, masses, max(strength, LEVEL_STRENGTH)),
+            cut,
         )
 
     def _home(self, found: Gaussians) -> Gaussians:
@@ -133,7 +164,12 @@ class ProductFamily:
 
     def cells(self, cloud: PointCloud, rows: Rows, k: int, rng: np.random.Generator) -> Matrix:
         centers = starts.centroids(cloud, k, rng)
-        return starts.nearest_sums(rows, centers, self.feature_count, self.layout.features)
+        return self.layout.with_own(self._sums_of_cells(rows, centers))
+
+    def _sums_of_cells(self, rows: Rows, centers: Points) -> Matrix:
+        """(k, F) sums of features over the rows nearest to each centre."""
+        features = self.layout.features
+        return starts.nearest_sums(rows, self.as_seen(rows), centers, self.feature_count, features)
 
     def estimate(
         self, cloud: PointCloud, rows: Rows, number: int, rng: np.random.Generator
@@ -142,24 +178,26 @@ class ProductFamily:
 
         Where a density slopes at a bound, few components of any width do worse than many of one.
         """
+        kind, which = divmod(number, len(FACTORS))
         centers = starts.centroids(cloud, ESTIMATE_CELLS, rng)
-        sums = starts.nearest_sums(rows, centers, self.feature_count, self.layout.features)
-        masses, means, scatters = gaussians.moments(
-            self.layout.shares(sums).lines, self.lines, "full"
-        )
-        h = FACTORS[number] * rows.size ** (-1.0 / (self.lines + 4))
+        sums = self.layout.with_own(self._sums_of_cells(rows, centers))
+        lines = self.layout.shares(sums).lines
+        masses, means, scatters = gaussians.moments(lines, self.lines, "full")
+        h = FACTORS[which] * rows.size ** (-1.0 / (self.lines + 4))
         blur = h**2 * expectation.common_covariance(rows) + np.diag(self.floor)
         V = scatters / masses[:, None, None] + blur
-        return self._alone(self._home(Gaussians(masses / masses.sum(), means, V)))
+        folded = self._home(Gaussians(masses / masses.sum(), means, V))
+        return self._alone(*ends.without_what_is_beyond(folded, self.layout.group, kind))
 
     def joined(self, parts: Sequence[ProductMixture], shares: Vector) -> ProductMixture:
         return product.joined(parts, shares)
 
-    def _alone(self, lines: Gaussians) -> ProductMixture:
+    def _alone(self, lines: Gaussians, cut: Cuts) -> ProductMixture:
         """Gaussians with even directions and levels."""
         k = len(lines)
         log_shares = np.tile(np.log(self.layout.even_shares), (k, 1))
-        return ProductMixture(self.layout, lines, np.zeros((k, self.layout.spheres, 3)), log_shares)
+        even = np.zeros((k, self.layout.spheres, 3))
+        return ProductMixture(self.layout, lines, even, log_shares, cut)
 
     def without_gross(self, rows: Rows, widths: Vector) -> Rows:
         """The rows without those few that lie out of all proportion, where bounds let them.
@@ -173,7 +211,8 @@ class ProductFamily:
     def novelty(self, rows: Rows, kept: Rows, widths: Vector) -> Novelty[ProductMixture]:
         """Components that are even wherever they can be, and wide in the other coordinates.
 
-        Half as wide as an interval or a period, in whose middle it lies, one is even to 1.5 %.
+        They end at all bounds, unless they are round: half as wide as an interval or a period, in
+        whose middle it lies, what is folded is even to 1.5 %.
         """
         layout, group = self.layout, self.layout.group
         is_open = layout.is_open
@@ -181,12 +220,16 @@ class ProductFamily:
         if is_open.any():
             numbers = rows.points[:, : self.lines][:, is_open]
             scales = novelty.wide_scales(float((np.abs(numbers) / widths[is_open]).max()))
-        wide = np.where(is_open, scales[:, None] * widths, 0.5 * group.widths)
+        count = len(scales)
+        round_ones = layout.kind == "scalar"
+        even = (0.5 if round_ones else truncation.WIDEST) * group.widths
+        wide = np.where(is_open, scales[:, None] * widths, even)
         middle = group.folded(np.zeros((1, self.lines)))
         middle[:, ~is_open] = 0.5 * (group.lower[~is_open] + group.upper[~is_open])
         V = (wide**2 + self.floor)[:, :, None] * np.eye(self.lines)
-        if layout.kind == "scalar":
+        if round_ones:
             V = np.trace(V, axis1=1, axis2=2) / self.lines
-        count = len(scales)
-        even = Gaussians(np.full(count, 1.0 / count), np.repeat(middle, count, axis=0), V)
-        return Novelty(self._alone(self._home(even)), novelty.share_of_novelty(rows, kept))
+        lines = Gaussians(np.full(count, 1.0 / count), np.repeat(middle, count, axis=0), V)
+        cut = np.repeat((group.moves & (not round_ones))[None], count, axis=0)
+        mixture = self._alone(self._home(lines) if round_ones else lines, cut)
+        return Novelty(mixture, novelty.share_of_novelty(rows, kept))

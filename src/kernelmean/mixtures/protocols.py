@@ -50,8 +50,18 @@ class Family(Protocol[M]):
     def estimates(self, n: int, most: int) -> int:
         """How many kernel density estimates of n rows are tried; ``most`` components each."""
 
+    @property
+    def bends(self) -> int:
+        """At how many places a kernel density estimate may be of another kind.
+
+        There are 2^bends kinds of so many estimates each; those of one kind are numbered on end.
+        """
+
     def estimate_size(self, n: int) -> int:
         """How many components one of them has."""
+
+    def as_seen(self, rows: Rows) -> Points:
+        """The rows as k-means sees them: where one cluster ends is told by distances there."""
 
     def fitted(self, sums: Matrix, strength: float) -> M:
         """M step: the mixture of (k, F) sums; what is common to all counts as so many points."""
@@ -63,10 +73,13 @@ class Family(Protocol[M]):
         """(n,) what the E step takes the log-density for, by which mixtures are compared."""
 
     def cells(self, cloud: PointCloud, rows: Rows, k: int, rng: np.random.Generator) -> Matrix:
-        """(k, F) sums of features over the cells of k centroids of the rows, which a cloud has."""
+        """(k, F) sums of features over the cells of k centroids of the rows.
+
+        The cloud has the rows as k-means sees them.
+        """
 
     def estimate(self, cloud: PointCloud, rows: Rows, number: int, rng: np.random.Generator) -> M:
-        """A kernel density estimate of the rows, which a cloud has: the one of that number."""
+        """A kernel density estimate of the rows, which a cloud has as seen: the one of a number."""
 
     def joined(self, parts: Sequence[M], shares: Vector) -> M:
         """A mixture of mixtures, which is one: each has its share of the weight."""

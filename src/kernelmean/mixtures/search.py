@@ -10,7 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from kernelmean import _blas
+from kernelmean import _blas, _progress
 from kernelmean._random import Streams
 from kernelmean._types import Vector
 from kernelmean.engines import Engine, PointCloud, thread_count
@@ -34,6 +34,7 @@ LEAST_GAIN = 0.005  # nats, by which more components must improve the stack
 WITHOUT_GAIN = 2  # doublings in a row that end the search
 MOST_MEMBERS = 8  # of a stack
 LEAST_SHARE = 0.01  # of a kernel density estimate beside a stack, to be worth its components
+LEAST_WORTH = 0.5  # nats of all rows, by which estimates of another kind must be likelier
 MAX_STEP_WORK = 5e8  # rows × components × features in a step of EM
 
 M = TypeVar("M", bound=Mixture)
@@ -60,7 +61,7 @@ class Limits(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """Rows to fit on, in an engine, and rows to judge by."""
+    """Rows to fit on, in an engine as k-means sees them, and rows to judge by."""
 
     rows: Rows
     cloud: PointCloud
@@ -86,7 +87,8 @@ class Search(Generic[M]):
         """Fit and judge, several at a time: each is a function of its own arguments."""
         alike = [list(group) for _, group in groupby(trials, lambda trial: trial[:2])]
         with _blas.one_thread(), ThreadPoolExecutor(self.threads) as pool:
-            for found in pool.map(self._on_folds, alike):
+            fitted = pool.map(self._on_folds, alike)
+            for found in _progress.track(fitted, _counted(trials), len(alike)):
                 self.logs.update(found)
 
     def _on_folds(self, alike: list[Trial]) -> dict[Trial, Vector]:
@@ -114,9 +116,10 @@ class Search(Generic[M]):
 
     def on_every_row(self, rows: Rows, trials: list[Trial], engine: Engine) -> list[M]:
         """The trials fitted to every row."""
-        whole = Fold(rows, engine.load(rows.points, rows.masses), rows)
+        whole = Fold(rows, engine.load(self.family.as_seen(rows), rows.masses), rows)
         with _blas.one_thread(), ThreadPoolExecutor(self.threads) as pool:
-            return list(pool.map(lambda trial: self._last(whole, trial), trials))
+            fitted = pool.map(lambda trial: self._last(whole, trial), trials)
+            return list(_progress.track(fitted, "fitting every row", len(trials)))
 
     def _last(self, whole: Fold, trial: Trial) -> M:
         """From the beginning, or from what the trial was on the first fold: the likelier one.
@@ -146,9 +149,20 @@ class Search(Generic[M]):
         return Stack(np.stack(list(self.logs.values()), axis=1), masses)
 
     @property
+    def rows_judged(self) -> int:
+        """Rows that a trial is judged by."""
+        return sum(len(fold.judges) for fold in self.folds)
+
+    @property
     def smallest(self) -> int:
         """Rows of the smallest fold."""
         return min(len(fold.rows) for fold in self.folds)
+
+
+def _counted(trials: list[Trial]) -> str:
+    """What a bar says of trials."""
+    k = max((trial.k for trial in trials), default=0)
+    return "estimates" if k == 0 else f"trying {k} component{'s' * (k > 1)}"
 
 
 def likeliest(
@@ -186,7 +200,7 @@ def likeliest_of(
     best mixture of k.
     """
     folds = [
-        Fold(some[fit], engine.load(some[fit].points, some[fit].masses), some[judged])
+        Fold(some[fit], engine.load(family.as_seen(some[fit]), some[fit].masses), some[judged])
         for fit, judged in some.folds(streams.of("likelihood folds"), family.continuous)
     ]
     search = Search(family, folds, streams, thread_count(engine), novelty)
@@ -206,17 +220,47 @@ def likeliest_of(
 
 
 def _beside_estimates(search: Search[M], shares: Vector, n: int, most: int) -> Vector:
-    """The shares of a stack and of kernel density estimates beside it, at most so many of these."""
-    numbers = range(search.family.estimates(n, n) if most > 0 else 0)
-    search.run([Trial(0, number, 0.0) for number in numbers])
-    old = len(shares)
-    padded = np.concatenate([shares, np.zeros(len(numbers))])
-    found = search.stack().beside(padded, np.arange(old, len(padded)))
-    idle = np.argsort(-found[old:], kind="stable")[most:] + old
-    found[idle] = 0.0
-    found[old:][found[old:] < LEAST_SHARE] = 0.0
+    """The shares of a stack and of kernel density estimates beside it, at most so many of these.
+
+    They are all of one kind: another one is taken, place by place, where that is likelier, also
+    than the stack alone.
+    """
+    if most < 1 or not search.family.estimates(n, n):
+        return shares
+    least = search.rows_judged * search.stack().value(shares)
+    best = _beside_kind(search, shares, n, 0)
+    kind = 0
+    for place in range(search.family.bends):
+        tried = _beside_kind(search, shares, n, kind | 1 << place)
+        if tried.value > max(best.value, least) + LEAST_WORTH:
+            best = tried
+            kind |= 1 << place
+    found = np.zeros(len(search.logs))
+    found[: len(best.shares)] = best.shares
+    estimates = np.array([trial.k == 0 for trial in search.logs])
+    order = np.argsort(np.where(estimates, -found, 0.0), kind="stable")
+    found[order[most : estimates.sum()]] = 0.0
+    found[estimates & (found < LEAST_SHARE)] = 0.0
     kept: Vector = found / found.sum()
     return kept
+
+
+class _Beside(NamedTuple):
+    """A stack with kernel density estimates of one kind beside it."""
+
+    shares: Vector  # of the trials so far
+    value: float  # nats, of all judging rows together
+
+
+def _beside_kind(search: Search[M], shares: Vector, n: int, kind: int) -> _Beside:
+    """With all estimates of this kind."""
+    count = search.family.estimates(n, n)
+    search.run([Trial(0, number, 0.0) for number in range(kind * count, (kind + 1) * count)])
+    padded = np.zeros(len(search.logs))
+    padded[: len(shares)] = shares
+    stack = search.stack()
+    found = stack.beside(padded, np.arange(len(padded) - count, len(padded)))
+    return _Beside(found, search.rows_judged * stack.value(found))
 
 
 def _best_of_size(search: Search[M], k: int) -> Trial:

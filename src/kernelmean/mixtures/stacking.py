@@ -19,6 +19,8 @@ ROUNDS = 200  # of EM, for shares that are used
 LEAST_LOG = -700.0
 IDLE_LOSS = 0.003  # nats, by which a member must be missed to stay
 DRAFT_ROUNDS = 40  # for shares that only rank
+LONG_ROUNDS = 1000  # where members are so alike that shares move slowly
+PRIOR_ROWS = 0.5  # rows that each of few members explains beforehand: so many that none overfits
 
 
 class Stack:
@@ -45,11 +47,11 @@ class Stack:
         shares[members] = self._found(self._densities[:, members], rounds)
         return shares
 
-    def _found(self, f: Matrix, rounds: int) -> Vector:
-        """s_m ← Σ_j p_j s_m f_m(x_j) / Σ_l s_l f_l(x_j)."""
+    def _found(self, f: Matrix, rounds: int, prior: float = 0.0) -> Vector:
+        """s_m ← c + Σ_j p_j s_m f_m(x_j) / Σ_l s_l f_l(x_j), and these divided by their sum."""
         s = np.full(f.shape[1], 1.0 / f.shape[1])
         for _ in range(rounds):
-            s = s * ((self._p / (f @ s)) @ f)
+            s = s * ((self._p / (f @ s)) @ f) + prior
             s /= s.sum()
         return s
 
@@ -79,7 +81,7 @@ class Stack:
         how many it has.
         """
         f = np.column_stack([self._densities @ shares, self._densities[:, others]])
-        found = self._found(f, ROUNDS)
+        found = self._found(f, LONG_ROUNDS, PRIOR_ROWS / len(f))
         together: Vector = found[0] * shares
         together[others] += found[1:]
         return together

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from scipy.special import logsumexp
 
 from kernelmean._types import Matrix, Points, Vector
 from kernelmean.engines import PointCloud
@@ -51,14 +50,17 @@ def centroids(cloud: PointCloud, k: int, rng: np.random.Generator) -> Points:
 
 
 def nearest_sums(
-    rows: Rows, centers: Points, width: int, features: Callable[[Points], Matrix]
+    rows: Rows, seen: Points, centers: Points, width: int, features: Callable[[Points], Matrix]
 ) -> Matrix:
-    """(k, F) sums of F = ``width`` features over the rows nearest to each centre that has any."""
+    """(k, F) sums of F = ``width`` features over the rows nearest to each centre that has any.
+
+    ``seen`` are the rows as they are compared with centres.
+    """
     sums = np.zeros((len(centers), width))
     for some in blocks(len(rows), sum(sums.shape)):
         points = rows.points[some]
         owner = np.zeros((len(centers), len(points)))
-        nearest = cdist(points, centers, "sqeuclidean").argmin(axis=1)
+        nearest = cdist(seen[some], centers, "sqeuclidean").argmin(axis=1)
         owner[nearest, np.arange(len(points))] = rows.masses[some]
         sums += owner @ features(points).T
     found: Matrix = sums[sums[:, -1] > 0.0]
@@ -77,13 +79,19 @@ def each_row(rows: Rows, floor: Vector) -> Gaussians:
     V = common_covariance(rows) + np.diag(floor)
     whitened = np.linalg.solve(np.linalg.cholesky(V), rows.points.T).T
     squared = cdist(whitened, whitened, "sqeuclidean")
-    apart = np.where(squared > 0.0, 0.0, -np.inf)
-    if not np.isfinite(apart).any():
+    least = np.where(squared > 0.0, squared, np.inf).min(axis=1)
+    if not np.isfinite(least).any():
         return Gaussians(w, rows.points, np.broadcast_to(V, (n, d, d)).copy())
+    farther = np.where(
+        squared > 0.0, squared - np.where(least < np.inf, least, 0.0)[:, None], np.inf
+    )
     scott = n ** (-1.0 / (d + 4))
 
     def left_out(h: float) -> float:
-        logs = logsumexp(apart - 0.5 * squared / h**2, axis=1, b=w[None])
+        """Σ_i w_i log Σ_j w_j φ_h(x_i − x_j), relative to the term of the nearest other row."""
+        rate = 0.5 / h**2
+        with np.errstate(divide="ignore"):
+            logs = np.log(np.einsum("ij,j->i", np.exp(-rate * farther), w)) - rate * least
         return float(w @ np.where(np.isfinite(logs), logs, 0.0)) - d * float(np.log(h))
 
     h = max(FACTORS * scott, key=left_out)

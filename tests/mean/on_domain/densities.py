@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import mpmath
 import numpy as np
 from scipy.stats import multivariate_normal
 
@@ -24,7 +25,13 @@ FLAT = {
     "period": (Periodic(3.0, start=-1.0),),
     "three": (Bounds(0.0, np.inf), Periodic(4.0), None),
     "box": (Bounds(0.0, np.inf), Bounds(-1.0, 2.0), None),
+    "half-line, ended": (Bounds(0.0, np.inf),),
+    "below, ended": (Bounds(-np.inf, 1.0),),
+    "interval, ended": (Bounds(-1.0, 2.0),),
+    "narrow, ended": (Bounds(0.0, 0.7),),
+    "box, ended": (Bounds(0.0, np.inf), Bounds(-1.0, 2.0), None),
 }
+BEYOND = 3.0  # as far as a component that ends at a bound may lie from it, on the other side
 
 
 def ranges(kind) -> tuple[float, float]:
@@ -45,7 +52,7 @@ def _centers(kinds, k: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def flat(name: str, spread: str = "full", seed: int = 0, k: int = 5, signed: bool = False):
-    """A density of numbers alone."""
+    """A density of numbers alone; "ended" ones have components that end at the bounds."""
     kinds = FLAT[name]
     d = len(kinds)
     rng = np.random.default_rng([seed, d, k])
@@ -60,11 +67,32 @@ def flat(name: str, spread: str = "full", seed: int = 0, k: int = 5, signed: boo
         spreads = roots @ np.swapaxes(roots, 1, 2)
         spreads = 0.5 * (spreads + np.swapaxes(spreads, 1, 2))
     scale = np.diag(rng.uniform(0.8, 1.6, d))
-    inner = km.KernelMean(
-        _centers(kinds, k, rng), weights, km.Gaussian(0.5), "l2", scale, k, "naive", spreads
-    )
+    centers = _centers(kinds, k, rng)
+    cut = None
+    if "ended" in name:
+        cut = _ended(kinds, k, rng)
+        centers += np.where(cut, rng.uniform(-BEYOND, BEYOND, (k, d)), 0.0)
+        spreads = _without_leaning(spreads, cut)
+    inner = km.KernelMean(centers, weights, km.Gaussian(0.5), "l2", scale, k, "naive", spreads)
     cuts = tuple(kind.start + 0.3 for kind in kinds if isinstance(kind, Periodic))
-    return DomainMean(inner, Domain(kinds, cuts=cuts))
+    return DomainMean(inner, Domain(kinds, cuts=cuts), cut=cut)
+
+
+def _ended(kinds, k: int, rng: np.random.Generator) -> np.ndarray:
+    """(k, d) a component that ends wherever it can, one that is folded, and others by chance."""
+    cut = rng.random((k, len(kinds))) < 0.5
+    cut[0] = True
+    cut[1] = False
+    cut[:, [kind is None for kind in kinds]] = False
+    return cut
+
+
+def _without_leaning(spreads, cut: np.ndarray):
+    """What ends at a bound is independent of all other columns."""
+    if spreads is None or spreads.ndim == 1:
+        return spreads
+    apart = ~(cut[:, :, None] | cut[:, None, :]) | np.eye(cut.shape[1], dtype=bool)
+    return spreads * apart
 
 
 def mixed(spread: str = "full", seed: int = 0, k: int = 6) -> DomainMean:
@@ -139,10 +167,16 @@ def brute(mean: DomainMean, rows: np.ndarray) -> np.ndarray:
         value = np.full(len(rows), weight)
         if m:
             normal = multivariate_normal(c[:m], V[:m, :m])
-            each = [images_of_points(domain.kinds[t], rows[:, t]) for t in domain.lines]
+            cut = np.zeros(m, dtype=bool) if mean.cut is None else mean.cut[a]
+            each = [
+                [rows[:, t]] if cut[i] else images_of_points(domain.kinds[t], rows[:, t])
+                for i, t in enumerate(domain.lines)
+            ]
             value = value * sum(
                 normal.pdf(np.column_stack(image)) for image in itertools.product(*each)
             )
+            for i in np.flatnonzero(cut):
+                value = value / mass_within(domain.kinds[domain.lines[i]], c[i], V[i, i] ** 0.5)
         for i, (lon, lat) in enumerate(domain.spheres):
             value = value * von_mises_fisher(
                 c[m + 3 * i :][:3], V[m + 3 * i, m + 3 * i], rows[:, lon], rows[:, lat]
@@ -151,6 +185,12 @@ def brute(mean: DomainMean, rows: np.ndarray) -> np.ndarray:
             value = value * np.exp(mean.shares_of(i)[a, rows[:, t].astype(int)])
         total += value
     return total
+
+
+def mass_within(kind: Bounds, c: float, s: float) -> float:
+    """The mass of N(c, s²) between the ends of a column, in high precision."""
+    with mpmath.workdps(60):
+        return float(mpmath.ncdf((kind.upper - c) / s) - mpmath.ncdf((kind.lower - c) / s))
 
 
 def von_mises_fisher(c, v, longitude, latitude):

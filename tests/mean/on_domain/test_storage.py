@@ -12,7 +12,7 @@ import kernelmean as km
 from kernelmean.domains import Categorical, Domain, Periodic, Sphere
 from kernelmean.mean import domain_storage, storage
 from kernelmean.mean.loading import load_mean
-from tests.mean.on_domain.densities import FLAT, KINDS, flat, mixed
+from tests.mean.on_domain.densities import FLAT, KINDS, flat, mixed, rows_of
 
 
 def sparse(mean: km.DomainMean) -> km.DomainMean:
@@ -87,6 +87,30 @@ def test_levels_of_every_type_and_settings_of_kinds_come_back(tmp_path):
     mean = sparse(km.DomainMean(inner, domain, np.log(np.full((2, 4), 0.25))))
     mean.save(tmp_path / "mean.km")
     assert_same(mean, km.load(tmp_path / "mean.km"))
+
+
+@pytest.mark.parametrize("spread", KINDS)
+@pytest.mark.parametrize("name", ["half-line, ended", "box, ended"])
+def test_where_components_end_comes_back(tmp_path, name, spread):
+    mean = sparse(flat(name, spread))
+    mean.save(tmp_path / "mean.km")
+    again = km.load(tmp_path / "mean.km")
+    assert again.cut.dtype == bool
+    assert 0 < again.cut.sum() < again.cut.size
+    np.testing.assert_array_equal(again.cut, mean.cut)
+    assert not again.cut.flags.writeable
+    rows = rows_of(mean, 30)
+    np.testing.assert_array_equal(again.log(rows), mean.log(rows))
+    folded = replace(mean, cut=None)
+    assert (again.log(rows) != folded.log(rows)).any()
+
+
+def test_a_mean_of_which_no_component_ends_has_a_file_without_ends(tmp_path):
+    mean = sparse(flat("box"))
+    _, arrays = domain_storage.packed(mean)
+    assert "domain cut" not in arrays
+    mean.save(tmp_path / "mean.km")
+    assert km.load(tmp_path / "mean.km").cut is None
 
 
 def test_a_full_mean_and_odd_categories_have_no_file(tmp_path):
@@ -189,6 +213,47 @@ def test_malicious_arrays_are_told(tmp_path, name):
     storage.write(tmp_path / "mean.km", header, arrays)
     with pytest.raises(ValueError, match=f"does not hold a mean on a domain.*{message}"):
         load_mean(tmp_path / "mean.km")
+
+
+def _cut(change):
+    def apply(arrays):
+        arrays["domain cut"] = change(np.array(arrays["domain cut"]))
+
+    return apply
+
+
+def _at(place, value):
+    def change(cut):
+        cut[place] = value
+        return cut
+
+    return change
+
+
+NOT_THERE = "ends at bounds that are not there"
+LEANS = "that ends at a bound leans on other columns"
+CUTS = {
+    "too few components": (_cut(lambda cut: cut[:-1]), "array 'cut' has the wrong type or shape"),
+    "too few columns": (_cut(lambda cut: cut[:, :-1]), "array 'cut' has the wrong type or shape"),
+    "a list": (_cut(np.ravel), "array 'cut' has the wrong type or shape"),
+    "fractions": (_cut(lambda cut: 0.5 * cut), "array 'cut' has the wrong type or shape"),
+    "no bounds": (_cut(_at((0, 2), 1)), NOT_THERE),
+    "neither true nor false": (_cut(_at((0, 0), 2)), NOT_THERE),
+    "less than false": (_cut(_at((1, 0), -1)), NOT_THERE),
+    "a folded one that leans": (_cut(_at((1, 0), 1)), LEANS),
+    "one that leans": (lambda arrays: arrays["spreads"].__iadd__(np.full((3, 3), 1e-3)), LEANS),
+}
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_ends_that_cannot_be_are_told(tmp_path, name):
+    change, message = CUTS[name]
+    header, arrays = domain_storage.packed(sparse(flat("box, ended")))
+    arrays = {entry: np.array(values) for entry, values in arrays.items()}
+    change(arrays)
+    storage.write(tmp_path / "mean.km", header, arrays)
+    with pytest.raises(ValueError, match=f"does not hold a mean on a domain.*{message}"):
+        km.load(tmp_path / "mean.km")
 
 
 def test_a_changed_byte_is_told(tmp_path):

@@ -57,14 +57,19 @@ class Columns(NamedTuple):
         )
 
     def given(self, given: Mapping[Any, Any]) -> tuple[IntVector, list[Any]]:
-        """The positions of the columns that are given, and their values as they are."""
+        """The positions of the columns that are given, and their values as they are.
+
+        Sorted, so that the order in which they were named changes no bit.
+        """
         given = _by_label(given)
         if not isinstance(given, Mapping) or not given:
             raise TypeError(f"given= maps columns to values, as {{'x': 1.2}}, got {given!r}.")
         columns = self.positions(list(given))
         if len(columns) == self.dimension:
             raise ValueError("every column is given: at least one must be left free.")
-        return columns, list(given.values())
+        order = np.argsort(columns, kind="stable")
+        several = list(given.values())
+        return columns[order], [several[i] for i in order]
 
     def finite(self, value: Any, position: int) -> float:
         """A given value of a column as a finite float."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from kernelmean._types import IntVector, Matrix, Points, Vector
+from kernelmean.domains.truncated import between
 from kernelmean.mean.questions.mixture import Mixture
 from kernelmean.mean.questions.values import Estimate
 
@@ -31,8 +32,8 @@ class Box(NamedTuple):
     """Bounds of those columns that have any."""
 
     columns: IntVector  # (m,)
-    lower: Vector  # (m,) −∞ where there is none
-    upper: Vector  # (m,)
+    lower: Points  # (m,), or (k, m) for each component; −∞ where there is none
+    upper: Points
 
     @classmethod
     def of(cls, lower: Vector, upper: Vector) -> Box:
@@ -61,17 +62,10 @@ def probability(mixture: Mixture, box: Box, error: float, rng: np.random.Generat
         return Estimate(0.0)
     # The narrowest side first: what is left for the later ones then varies least.
     order = np.argsort(sides[inside], axis=1, kind="stable")
+    if box.lower.ndim == 2:
+        box = Box(box.columns, box.lower[inside], box.upper[inside])
     found = Components.of(mixture.restricted(inside), box, order).integrated(error, rng)
     return Estimate(found, found.standard_error + float(bounds[~large].sum()))
-
-
-def between(low: Points, high: Points) -> Points:
-    """Φ(high) − Φ(low), by the smaller tails, which keep their digits."""
-    flip = low > 0.0
-    a = np.where(flip, -high, low)
-    b = np.where(flip, -low, high)
-    found: Points = np.maximum(ndtr(b) - ndtr(a), 0.0)
-    return found
 
 
 class Components(NamedTuple):
@@ -118,6 +112,18 @@ class Components(NamedTuple):
                 )
                 return estimate
             count *= 2
+
+    def each(self, shifts: int, count: int, rng: np.random.Generator) -> Vector:
+        """(k,): the probability of each, by so many shifted lattices of so many points."""
+        found = np.zeros(len(self.weights))
+        size = max(BLOCK // count, 1)
+        for shift in rng.random((shifts, self.L.shape[1] - 1)):
+            U = _lattice(count, shift)
+            for first in range(0, len(found), size):
+                some = slice(first, first + size)
+                part = Components(*(field[some] for field in self))
+                found[some] += part._separated(U).mean(axis=1)
+        return found / shifts
 
     def _average(self, U: Matrix) -> float:
         """The mean over the points of the lattice, a block of components at a time."""

@@ -82,9 +82,14 @@ class Column(NamedTuple):
     def table(self) -> Table:
         """F, f and f′ at nodes that are dense for all components."""
         x = self.nodes(NODES)
+        F, f, slope = self.derivatives(x)
+        return Table(x, np.maximum.accumulate(F), f, slope)
+
+    def derivatives(self, x: Vector) -> tuple[Vector, Vector, Vector]:
+        """F, f and f′ at (q,) places in increasing order."""
         values = [self._derivatives(x[some]) for some in _blocks(len(x), len(self.weights))]
         F, f, slope = (np.concatenate(part) for part in zip(*values, strict=True))
-        return Table(x, np.maximum.accumulate(F), f, slope)
+        return F, f, slope
 
     def _standardised(self, x: Vector) -> Vector:
         standardised: Vector = (x[:, None] - self.means) / self.deviations

@@ -13,6 +13,7 @@ from kernelmean.mean.questions.answers import Answers, Part
 from kernelmean.mean.questions.asking import Columns, places
 from kernelmean.mean.questions.mixture import refuse_other_sums, refuse_others_than_densities
 from kernelmean.mean.questions.on_domain import boxes, levels, moments, parts, rows
+from kernelmean.mean.questions.on_domain.ended_column import EndedColumn
 from kernelmean.mean.questions.on_domain.products import (
     FoldedColumn,
     Products,
@@ -47,7 +48,7 @@ class DomainAnswers(Answers):
         """Its inverse."""
         return self._column(column, "quantile").quantile(p)
 
-    def _column(self, column: int, question: str) -> FoldedColumn:
+    def _column(self, column: int, question: str) -> FoldedColumn | EndedColumn:
         refuse_no_number(self.mean.domain, self.columns, column, question)
         return Products.of(self.mean, question).column(column)
 

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernelmean.domains import Bounds, Categorical, Domain, Periodic
+from kernelmean._types import IntVector, Vector
+from kernelmean.domains import Bounds, Categorical, Domain, Group, Periodic, truncated
 from kernelmean.mean.questions import boxes
 from kernelmean.mean.questions.asking import Columns
 from kernelmean.mean.questions.on_domain.parts import code
@@ -128,7 +129,27 @@ def probability(
     upper = np.array(group.upper)
     lower[turns] = low[turns]
     upper[turns] = low[turns] + group.widths[turns]
-    found = products.unfolded(coordinates, replace(group, lower=lower, upper=upper))
+    group = replace(group, lower=lower, upper=upper)
+    found = products.unfolded(coordinates, group)
+    weights *= _ended_shares(products, coordinates, group, (low, high))
     mixture = replace(found.mixture, weights=weights[found.owner])
-    box = boxes.Box(np.arange(len(coordinates)), low, high)
+    # What ends at bounds is counted by its share: nothing else depends on where it is.
+    lows = np.where(found.cut, -np.inf, low)
+    highs = np.where(found.cut, np.inf, high)
+    box = boxes.Box(np.arange(len(coordinates)), lows, highs)
     return boxes.probability(mixture, box, error, rng)
+
+
+def _ended_shares(
+    products: Products, coordinates: IntVector, group: Group, box: tuple[Vector, Vector]
+) -> Vector:
+    """(k,) the share of each component in a box, by the coordinates in which it ends at bounds."""
+    found = np.ones(len(products.mixture.weights))
+    a, t = np.nonzero(products.cut[:, coordinates])
+    if len(a):
+        means = products.mixture.means[:, coordinates][a, t]
+        s = products.mixture.deviations(coordinates)[a, t]
+        whole = truncated.log_mass((group.lower[t] - means) / s, (group.upper[t] - means) / s)
+        low, high = ((end[t] - means) / s for end in box)
+        np.multiply.at(found, a, truncated.share_between(low, high, whole))
+    return found

@@ -62,6 +62,7 @@ def modes(mean: DomainMean, columns: Columns) -> DensityModes:
     """Mean shift of the unfolded sum from every centre; peaks beyond a bound are folded back."""
     from kernelmean.mean.climbing import DensityToClimb  # with SciPy's trees
     from kernelmean.mean.joint_climbing import climb_together
+    from kernelmean.mean.questions.on_domain.bounded_hill import bounded_hill
 
     refuse_others_than_densities(mean.base.expansion, "modes")
     if not mean.domain.is_flat:
@@ -72,9 +73,9 @@ def modes(mean: DomainMean, columns: Columns) -> DensityModes:
             "values of these columns first, and the result for its modes."
         )
     unfolded = mean.unfolded
-    hill = DensityToClimb.of(unfolded)
+    hill = bounded_hill(mean, DensityToClimb.of(unfolded))
     live = np.flatnonzero(mean.weights)
-    starts = unfolded.map(mean.domain.group.folded(mean.base.centers[live]))
+    starts = unfolded.map(mean.domain.group.folded(mean.places[live]))
     found = climb_together(hill, starts, CLIMBING_STEP, CLIMBING_STEPS, hill.length)
     peaks = scaling.undo(unfolded.scale, found.peaks, unfolded.centers[0])
     return _distinct(mean, mean.domain.rows(peaks, np.zeros((len(peaks), 0), dtype=np.intp)))

@@ -5,6 +5,8 @@ are closed forms. With z = (x − c)/s and the ends a, b of the domain in these 
 
     p = Φ(b) − Φ(a),  E[z; D] = φ(a) − φ(b),  E[z²; D] = p + aφ(a) − bφ(b).
 
+Of a component that ends at the bounds there is only that part, divided by p.
+
 Where two columns are bounded and correlated, one is integrated by Gauss and Legendre over the
 conditional mean of the other.
 """
@@ -14,11 +16,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernelmean._types import IntVector, Matrix, Points, Vector
-from kernelmean.domains import Bounds, Group, Periodic
+from kernelmean.domains import Bounds, Group, Periodic, truncated
+from kernelmean.domains.truncated import between
 from kernelmean.mean.questions.asking import Columns
-from kernelmean.mean.questions.boxes import between
 from kernelmean.mean.questions.on_domain.products import Products, refuse_no_numbers
 
 GAUSS_POINTS = 16  # in each panel, which is no wider than a standard deviation
@@ -88,9 +91,15 @@ class Truncated(NamedTuple):
     twice: Vector  # (K,) s²·E[z²; D]
 
     @classmethod
-    def of(cls, group: Group, means: Vector, deviations: Vector) -> Truncated:
-        """The images of (k,) components under the group of one coordinate."""
-        images = group.images(means[:, None], deviations[:, None])
+    def of(
+        cls, group: Group, means: Vector, deviations: Vector, cut: NDArray[np.bool_] | None = None
+    ) -> Truncated:
+        """The images of (k,) components under the group of one coordinate.
+
+        ``cut`` says which of them end at its bounds.
+        """
+        cut = np.zeros(len(means), dtype=bool) if cut is None else cut
+        images = group.images(means[:, None], deviations[:, None], cut=cut[:, None])
         places = images.places(means[:, None])[:, 0]
         s = deviations[images.owner]
         a = (group.lower[0] - places) / s
@@ -98,6 +107,12 @@ class Truncated(NamedTuple):
         mass = between(a, b)
         once = s * (_normal(a) - _normal(b))
         twice = s**2 * (mass + _times(a) - _times(b))
+        ended = cut[images.owner]
+        if ended.any():
+            whole = truncated.TruncatedNormals.of(a[ended], b[ended])
+            mass[ended] = 1.0
+            once[ended] = s[ended] * whole.first
+            twice[ended] = s[ended] ** 2 * whole.second
         return cls(images.owner, images.signs[:, 0], places, mass, once, twice)
 
     def means(self, origin: float, count: int) -> Vector:
@@ -132,7 +147,7 @@ class _Line(NamedTuple):
         origin = float(np.median(c))  # keeps digits far from zero
         if not isinstance(products.domain.kinds[column], Bounds):
             return cls(group, c, s, origin, c - origin, (c - origin) ** 2 + s**2, None)
-        images = Truncated.of(group, c, s)
+        images = Truncated.of(group, c, s, products.cut[:, column])
         offset = images.places - origin
         terms = offset**2 * images.mass + 2.0 * offset * images.once + images.twice
         second = sums(images.owner, terms, len(c))

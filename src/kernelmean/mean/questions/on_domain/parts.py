@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kernelmean._types import IntVector, Matrix, Points, Vector
-from kernelmean.domains import Bounds, Categorical, Domain, Sphere, tables, words
+from kernelmean.domains import Bounds, Categorical, Cuts, Domain, Sphere, tables, words
 from kernelmean.kernels import Gaussian
 from kernelmean.mean import sphere
 from kernelmean.mean.questions import parts
@@ -44,7 +44,7 @@ def marginal(mean: DomainMean, positions: IntVector) -> Any:
     base = mean.base.expansion
     refuse_others(base, "marginal")
     inner = _of_coordinates(base, coordinates_of(mean.domain, positions))
-    return _on(mean, inner, domain, _shares(mean, positions))
+    return _on(mean, inner, domain, _shares(mean, positions), _cut(mean, positions))
 
 
 def conditional(mean: DomainMean, columns: Columns, given: Mapping[Any, Any]) -> Part:
@@ -61,7 +61,10 @@ def conditional(mean: DomainMean, columns: Columns, given: Mapping[Any, Any]) ->
     inner, rows = _conditioned(mean, known, log_factors)
     shares = _shares(mean, known.free)
     left = None if shares is None else shares[rows]
-    return Part(_on(mean, inner, known.domain, left), known.free)
+    cut = _cut(mean, known.free)
+    return Part(
+        _on(mean, inner, known.domain, left, None if cut is None else cut[rows]), known.free
+    )
 
 
 def coded(domain: Domain, columns: Columns, given: Mapping[Any, Any]) -> Given:
@@ -130,7 +133,7 @@ def _conditioned(
     given = coordinates_of(mean.domain, lines)
     group = mean.domain.group.of(given)
     values = group.folded(known.row[:, lines])[0]
-    images = images_of(base, group, given)
+    images = images_of(base, group, given, mean.cut)
     unfolded = imaged(base, images, given)
     unfolded = replace(unfolded, weights=unfolded.weights / unfolded.weights.sum())
     live = np.flatnonzero(unfolded.weights)
@@ -163,7 +166,21 @@ def _shares(mean: DomainMean, positions: IntVector) -> Matrix | None:
     return np.concatenate(found, axis=1) if found else None
 
 
-def _on(mean: DomainMean, inner: KernelMean, domain: Domain, log_shares: Matrix | None) -> Any:
+def _cut(mean: DomainMean, positions: IntVector) -> Cuts | None:
+    """In which of those of the columns that are numbers components end at bounds."""
+    if mean.cut is None:
+        return None
+    lines = mean.domain.lines.tolist()
+    return mean.cut[:, [lines.index(t) for t in positions.tolist() if t in lines]]
+
+
+def _on(
+    mean: DomainMean,
+    inner: KernelMean,
+    domain: Domain,
+    log_shares: Matrix | None,
+    cut: Cuts | None,
+) -> Any:
     """A mean on what is left of the domain; a plain one where nothing is left of it."""
     if domain.is_plain:
         return inner
@@ -174,4 +191,5 @@ def _on(mean: DomainMean, inner: KernelMean, domain: Domain, log_shares: Matrix 
         log_shares=log_shares,
         columns=None,
         log_quantiles=None,
+        cut=cut,
     )

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from kernelmean._types import IntVector, Matrix, Vector
-from kernelmean.domains import Categorical, Domain, Group, Periodic, Sphere
+from kernelmean.domains import Categorical, Cuts, Domain, Group, Periodic, Sphere
 from kernelmean.mean.questions.asking import Columns
 from kernelmean.mean.questions.column import Column
 from kernelmean.mean.questions.mixture import Mixture
+from kernelmean.mean.questions.on_domain.ended_column import Ended, EndedColumn
 
 if TYPE_CHECKING:
     from kernelmean.mean.on_domain import DomainMean
@@ -22,6 +23,7 @@ class Unfolded(NamedTuple):
 
     mixture: Mixture  # of K components, whose weights are those of their owners
     owner: IntVector  # (K,)
+    cut: Cuts  # (K, m) in which a component ends at the bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +38,14 @@ class Products:
         The logarithms of the probabilities.
     domain : Domain
         What the columns can hold.
+    cut : ndarray of bool of shape (k, numbers)
+        In which numbers a component ends at the bounds.
     """
 
     mixture: Mixture
     log_shares: Matrix | None
     domain: Domain
+    cut: Cuts
 
     @classmethod
     def of(cls, mean: DomainMean, question: str) -> Products:
@@ -48,7 +53,10 @@ class Products:
         base = mean.base.expansion
         mixture = Mixture.of(base, question)
         live = np.flatnonzero(base.weights)
-        return cls(mixture, None if mean.log_shares is None else mean.log_shares[live], mean.domain)
+        log_shares = None if mean.log_shares is None else mean.log_shares[live]
+        none = np.zeros((base.k, len(mean.domain.lines)), dtype=bool)
+        cut = none if mean.cut is None else mean.cut
+        return cls(mixture, log_shares, mean.domain, cut[live])
 
     def shares(self, column: int) -> Matrix:
         """(k, levels): the probabilities of a column of categories."""
@@ -58,25 +66,36 @@ class Products:
         return np.exp(self.log_shares[:, first : first + self.domain.sizes[i]])
 
     def unfolded(self, coordinates: IntVector, group: Group) -> Unfolded:
-        """Some coordinates of the components and their images under a group of these."""
+        """Some coordinates of the components and their images under a group of these.
+
+        Components that end at bounds have their weight without what they are raised by.
+        """
         means = self.mixture.means[:, coordinates]
-        images = group.images(means, self.mixture.deviations(coordinates))
+        cut = self.cut[:, coordinates]
+        images = group.images(means, self.mixture.deviations(coordinates), cut=cut)
         V = images.covariances(self.mixture.covariances(coordinates))
         weights = self.mixture.weights[images.owner]
         mixture = Mixture(weights, images.places(means), V, np.eye(len(coordinates)), 0.0)
-        return Unfolded(mixture, images.owner)
+        return Unfolded(mixture, images.owner, cut[images.owner])
 
-    def column(self, column: int) -> FoldedColumn:
+    def column(self, column: int) -> FoldedColumn | EndedColumn:
         """The distribution of one column of numbers, a period from where it starts."""
         coordinate = np.array([self.coordinate(column)])
         group = from_start(self.domain, coordinate)
         means = self.mixture.means[:, coordinate]
         deviations = self.mixture.deviations(coordinate)
-        images = group.images(means, deviations)
-        weights = self.mixture.weights[images.owner]
-        copies = float(weights.sum())
-        line = Column(weights / copies, images.places(means)[:, 0], deviations[images.owner, 0])
-        return FoldedColumn(line, copies, float(group.lower[0]), float(group.upper[0]))
+        low = float(group.lower[0])
+        high = float(group.upper[0])
+        cut = self.cut[:, coordinate[0]]
+        images = group.images(means[~cut], deviations[~cut])
+        weights = self.mixture.weights[~cut][images.owner]
+        places = images.places(means[~cut])[:, 0]
+        line = Column(weights, places, deviations[~cut][images.owner, 0])
+        if not cut.any():
+            copies = float(weights.sum())
+            return FoldedColumn(line._replace(weights=weights / copies), copies, low, high)
+        own = self.mixture.weights[cut], means[cut, 0], deviations[cut, 0]
+        return EndedColumn(Ended(*own, low, high), None if cut.all() else line, low, high)
 
     def coordinate(self, column: int) -> int:
         """The coordinate of a column of numbers."""

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernelmean._types import IntVector, Points, Vector
+from kernelmean.domains import truncated
 from kernelmean.mean import sampling, sphere
 from kernelmean.mean.expansion import KernelMean
 from kernelmean.mean.questions.asking import Columns
 from kernelmean.mean.questions.on_domain import parts
+from kernelmean.mean.unfolding import deviations_of
 
 if TYPE_CHECKING:
     from kernelmean.mean.on_domain import DomainMean
@@ -20,12 +22,15 @@ if TYPE_CHECKING:
 def draw(mean: DomainMean, size: int, rng: np.random.Generator) -> Points:
     """(size, d) coded rows: a component by its weight, then each of its factors.
 
-    Numbers are drawn as if there were no bounds, and folded.
+    Numbers are drawn as if there were no bounds, and folded; where a component ends at bounds, from
+    what of it lies between them.
     """
     base = mean.base.expansion
     domain = mean.domain
     components = sampling.draw_components(base.weights, size, rng)
     coordinates = sampling.draw_from(base, components, rng)
+    if mean.cut is not None:
+        _draw_ended(mean, components, coordinates, rng)
     for i in range(len(domain.spheres)):
         first = len(domain.lines) + 3 * i
         centers, variances = sphere.sphere_part(base, domain, i)
@@ -36,6 +41,23 @@ def draw(mean: DomainMean, size: int, rng: np.random.Generator) -> Points:
         cumulative = np.cumsum(np.exp(mean.shares_of(i)), axis=1)
         codes[:, i] = _drawn(cumulative, components, rng.random(size))
     return domain.rows(coordinates, codes)
+
+
+def _draw_ended(
+    mean: DomainMean, components: IntVector, coordinates: Points, rng: np.random.Generator
+) -> None:
+    """Draw, in place, the numbers in which components end at bounds."""
+    assert mean.cut is not None
+    group = mean.domain.group
+    deviations = deviations_of(mean.base.expansion, np.arange(len(group)))
+    for t in np.flatnonzero(mean.cut.any(axis=0)):
+        some = np.flatnonzero(mean.cut[components, t])
+        c = mean.base.centers[components[some], t]
+        s = deviations[components[some], t]
+        low = (group.lower[t] - c) / s
+        high = (group.upper[t] - c) / s
+        drawn = c + s * truncated.drawn(low, high, rng.random(len(some)))
+        coordinates[some, t] = np.clip(drawn, group.lower[t], group.upper[t])
 
 
 def _drawn(cumulative: Points, components: IntVector, u: Vector) -> IntVector:

@@ -1,56 +1,34 @@
-"""A kernel mean on a domain: bounds, periods, spheres and categories beside plain numbers.
-
-Each component is a product. Its numbers have a Gaussian, of which what lies beyond a bound is
-reflected and what lies beyond a period comes round, so that nothing is lost:
-
-    f(x) = Σ_a α_a Σ_g N(g(x); c_a, V_a) · Π_s h_as(u_s) · Π_j p_aj(l_j).
-
-A place on a sphere is a unit vector u, and h_a is what a Gaussian about c_a leaves on the sphere,
-normalised there: the von Mises and Fisher distribution with concentration |c_a|/v. Categories
-have probabilities p_a. For given categories f is a sum over the centres and their images as any
-other, which engines evaluate.
-"""
+"""A density or a kernel mean on a domain, as users have it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-import numpy as np
-
 from kernelmean import _checks
-from kernelmean._lazy import lazy
 from kernelmean._types import (
     ArrayLike,
-    Constraint,
-    IntVector,
     Matrix,
     Points,
     RandomState,
-    Space,
-    StopReason,
     Vector,
 )
-from kernelmean.domains import Domain, Images, tables, words
-from kernelmean.engines import Engine
-from kernelmean.kernels import Kernel, Spreads
-from kernelmean.mean import domain_space, domain_storage, sphere, storage
+from kernelmean.domains import Cuts, Domain, words
+from kernelmean.mean import domain_space, domain_storage, storage
+from kernelmean.mean.cards import mean_card
 from kernelmean.mean.certificate import Certificate
 from kernelmean.mean.expansion import KernelMean, freeze_arrays
+from kernelmean.mean.on_domain.evaluation import Evaluation
 from kernelmean.mean.questions.asking import Columns
 from kernelmean.mean.questions.methods import DensityQuestions
 from kernelmean.mean.questions.on_domain.answers import DomainAnswers
 from kernelmean.mean.questions.on_domain.rows import log_with_missing
-from kernelmean.mean.sums import density_sum
-from kernelmean.mean.unfolding import imaged, images_of
 from kernelmean.mean.value import SparseKernelMean
-from kernelmean.samples import Sample
 
 
 @dataclass(frozen=True, eq=False)
-class DomainMean(DensityQuestions):
+class DomainMean(Evaluation, DensityQuestions):
     """A mean of which some columns are bounded, periodic, on a sphere or categories.
 
     It is a frozen value, which estimators make where they are given a ``domain``. Its integral over
@@ -74,6 +52,9 @@ class DomainMean(DensityQuestions):
         What the values of a file went through, as :func:`read` names it.
     log_quantiles : ndarray of shape (1001,) or None
         The quantiles of the log-density of the training points, where an estimator fitted the mean.
+    cut : ndarray of bool of shape (k, numbers) or None
+        In which of the numbers a component ends at the bounds, rather than being folded there;
+        None where none does.
 
     See Also
     --------
@@ -98,9 +79,10 @@ class DomainMean(DensityQuestions):
     columns: tuple[str, ...] | None = None
     transform: str | None = None
     log_quantiles: Vector | None = None
+    cut: Cuts | None = None
 
     def __post_init__(self) -> None:
-        freeze_arrays(self, ("log_shares", "log_quantiles"))
+        freeze_arrays(self, ("log_shares", "log_quantiles", "cut"))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return DomainMean, tuple(getattr(self, entry.name) for entry in fields(self))
@@ -113,20 +95,10 @@ class DomainMean(DensityQuestions):
         stop = "" if self.stop_reason is None else f", {self.selection}, stop: {self.stop_reason}"
         return f"DomainMean({size}, {where}, {self.kernel}, space={self.space!r}{stop})"
 
-    @property
-    def k(self) -> int:
-        """Number of centres."""
-        return self.base.k
-
-    @property
-    def dimension(self) -> int:
-        """Number of columns."""
-        return self.domain.dimension
-
-    @property
-    def weights(self) -> Vector:
-        """(k,): the coefficients α_a."""
-        return self.base.weights
+    def _repr_html_(self) -> str:
+        where = {"columns": words.sentence(self.domain, self.columns)}
+        facts = self.base.expansion._facts() | {"dimensions": str(self.dimension)} | where
+        return mean_card("DomainMean", facts, self.base.expansion, curve=False)
 
     @property
     def centers(self) -> Any:
@@ -135,80 +107,10 @@ class DomainMean(DensityQuestions):
         Returns
         -------
         ndarray of shape (k, d)
-            Numbers within the domain; an array of objects where categories are no numbers.
+            Numbers within the domain; an array of objects where categories are no numbers. A
+            component that ends at a bound stands at its mean in the domain.
         """
-        return self.written(self.domain.rows(self.base.centers, self._likeliest()))
-
-    @property
-    def kernel(self) -> Kernel:
-        """The kernel of the numbers and of the chord distance on spheres."""
-        return self.base.kernel
-
-    @property
-    def space(self) -> Space:
-        """The space in which distances are taken."""
-        return self.base.space
-
-    @property
-    def scale(self) -> Matrix | None:
-        """The linear map that is applied to the coordinates before the kernel."""
-        return self.base.scale
-
-    @property
-    def spreads(self) -> Spreads | None:
-        """The spreads of the centres, in the coordinates of the kernel."""
-        return self.base.spreads
-
-    @property
-    def n_points(self) -> float:
-        """The number of points that were fitted."""
-        return self.base.n_points
-
-    @property
-    def is_density(self) -> bool:
-        """Whether no weight is negative, in L2."""
-        return self.base.is_density
-
-    @property
-    def engine(self) -> str | Engine:
-        """What computes kernel sums."""
-        return self.base.engine
-
-    @property
-    def estimated_error(self) -> float | None:
-        """What the fit thinks of its own relative error, where all columns are numbers.
-
-        It is that of the mean inside, without reflections.
-        """
-        return self._of_fit("estimated_error") if self.domain.is_flat else None
-
-    @property
-    def stop_reason(self) -> StopReason | None:
-        """Why no further centre was taken; None where every row is one."""
-        found: StopReason | None = self._of_fit("stop_reason")
-        return found
-
-    @property
-    def selection(self) -> str | None:
-        """How the centres were found; None where every row is one."""
-        found: str | None = self._of_fit("selection")
-        return found
-
-    @property
-    def constraint(self) -> Constraint:
-        """The constraint on the weights."""
-        found: Constraint = self._of_fit("constraint")
-        return found
-
-    @property
-    def kappa(self) -> Vector | None:
-        """The inner products of the mean inside with its centres, where they are known."""
-        found: Vector | None = self._of_fit("kappa")
-        return found
-
-    def _of_fit(self, name: str) -> Any:
-        """What is known of the fit; None where every row is a centre."""
-        return getattr(self.base, name) if isinstance(self.base, SparseKernelMean) else None
+        return self.written(self.domain.rows(self.places, self._likeliest()))
 
     def __call__(self, Q: Any) -> Vector:
         """The value of f at the query rows; 0 outside of the domain.
@@ -321,8 +223,8 @@ class DomainMean(DensityQuestions):
         --------
         >>> import numpy as np, kernelmean as km
         >>> X = np.random.default_rng(0).exponential(size=(500, 1))
-        >>> density = km.SparseKDE(domain={0: (0, None)}, random_state=0).fit(X).mean_
-        >>> abs(density.log_gradient([[0.0]]).round(6))
+        >>> fit = km.SparseKDE(domain={0: (0, None)}, target="kde", random_state=0).fit(X)
+        >>> abs(fit.mean_.log_gradient([[0.0]]).round(6))  # folded: level at the bound
         array([[0.]])
         """
         self._need_density("log_gradient")
@@ -499,190 +401,6 @@ class DomainMean(DensityQuestions):
             raise ValueError(
                 f"{method} needs nonnegative weights: fit or refit with constraint='simplex'."
             )
-
-    def _within(self, Q: Any, method: str) -> Points:
-        """A gradient of the unfolded sum at rows inside; 0 at others."""
-        if not self.domain.is_flat:
-            raise ValueError(
-                f"{method} needs columns of numbers, and here is {self._not_flat()}: give those "
-                "columns to conditional(...) first."
-            )
-        embedded = self.domain.embed(self.coded(Q))
-        found = np.zeros(embedded.coordinates.shape)
-        if embedded.inside.any():
-            inside = embedded.coordinates[embedded.inside]
-            found[embedded.inside] = getattr(self.unfolded, method)(inside)
-        return found
-
-    def _not_flat(self) -> str:
-        """The columns that hold no numbers, in words."""
-        flat = set(self.domain.lines.tolist())
-        names = [words.label(t, self.columns) for t in range(self.dimension) if t not in flat]
-        return ", ".join(names)
-
-    def _likeliest(self) -> IntVector:
-        """(k, c) the most probable category of each column in each component."""
-        if self.log_shares is None:
-            return np.zeros((self.k, 0), dtype=np.intp)
-        parts = np.split(self.log_shares, np.cumsum(self.domain.sizes)[:-1], axis=1)
-        return np.column_stack([part.argmax(axis=1) for part in parts])
-
-    def written(self, rows: Points) -> Any:
-        """Coded rows as users have them.
-
-        Parameters
-        ----------
-        rows : ndarray of shape (q, d)
-            Rows with the positions of categories among the levels.
-
-        Returns
-        -------
-        ndarray of shape (q, d)
-            The rows with the categories themselves, as objects where they are no numbers.
-        """
-        return tables.written(rows, self.domain.categories.tolist(), self.domain.levels)
-
-    def coded(self, Q: Any, *, incomplete: bool = False) -> Points:
-        """Rows as users have them, checked, as numbers.
-
-        Parameters
-        ----------
-        Q : array-like or frame of shape (q, d), or Sample
-            The rows; those of a sample are checked, and numbers, already.
-        incomplete : bool, default=False
-            Whether NaN and None may stand for values that are missing.
-
-        Returns
-        -------
-        ndarray of shape (q, d)
-            The rows, with categories replaced by their position among the levels, −1 for others.
-        """
-        if isinstance(Q, Sample):
-            return Q.array()
-        Columns(self.dimension, self.columns).refuse_other_order(Q, "Q")
-        table = np.array(Q, dtype=object) if isinstance(Q, list | tuple) else Q
-        _checks.table_shape(np.shape(table), "Q", self.dimension)
-        categories = self.domain.categories
-        levels = self.domain.levels
-        coded = tables.code(table, tuple(categories.tolist()), levels, "Q", incomplete=incomplete)
-        lost = np.isnan(coded.rows[:, categories]).any(axis=0)
-        if lost.any() and not incomplete:
-            column = words.label(int(categories[lost][0]), self.columns)
-            raise ValueError(
-                f"Q has missing values in {column}; use log(Q, missing='marginal') for these rows, "
-                "or drop them."
-            )
-        return coded.rows
-
-    def log_coded(self, rows: Points) -> Vector:
-        """The logarithm of f at coded rows.
-
-        Parameters
-        ----------
-        rows : ndarray of shape (q, d)
-            Rows as :meth:`coded` gives them, complete.
-
-        Returns
-        -------
-        ndarray of shape (q,)
-            log f(q_1), …, log f(q_q).
-        """
-        found = np.full(len(rows), -np.inf)
-        mean = self.unfolded
-        formula = mean.kernel.formula(mean.dimension)
-        for some, mapped, weights, log_factor in self._by_codes(rows):
-            sums = mean.cloud_for(mapped).log_kernel_sum(formula, mapped, weights)
-            found[some] = sums + mean.log_constant + log_factor
-        return found
-
-    def values_coded(self, rows: Points) -> Vector:
-        """The value of f at coded rows.
-
-        Parameters
-        ----------
-        rows : ndarray of shape (q, d)
-            Rows as :meth:`coded` gives them, complete.
-
-        Returns
-        -------
-        ndarray of shape (q,)
-            f(q_1), …, f(q_q).
-        """
-        found = np.zeros(len(rows))
-        mean = self.unfolded
-        formula = mean.kernel.formula(mean.dimension)
-        for some, mapped, weights, log_factor in self._by_codes(rows):
-            constant = mean.log_constant + log_factor
-            found[some] = density_sum(mean.cloud_for(mapped), formula, mapped, weights, constant)
-        return found
-
-    def _by_codes(self, rows: Points) -> Iterator[tuple[IntVector, Points, Vector, float]]:
-        """Rows that have the same categories and lie inside, in the coordinates of the kernel.
-
-        With them come the weights of the centres there, and the logarithm of a factor for the sum.
-        """
-        embedded = self.domain.embed(rows)
-        for codes, some in embedded.by_codes():
-            weights, log_factor = self.weights_at(codes)
-            yield some, self.unfolded.map(embedded.coordinates[some]), weights, log_factor
-
-    def weights_at(self, codes: IntVector) -> tuple[Vector, float]:
-        """The weights of ``unfolded`` at the given categories, and the logarithm of a factor.
-
-        Parameters
-        ----------
-        codes : ndarray of int of shape (c,)
-            A category of each column.
-
-        Returns
-        -------
-        weights : ndarray of shape (K,)
-            The weights in units of the factor.
-        log_factor : float
-            The logarithm of the factor.
-        """
-        weights = self.unfolded.weights
-        if self.log_shares is None:
-            return weights, 0.0
-        logs = sum(self.shares_of(i)[:, code] for i, code in enumerate(codes.tolist()))
-        top = float(np.max(logs))
-        if np.isneginf(top):  # which no component has
-            return np.zeros(len(weights)), 0.0
-        return weights * np.exp(logs - top)[self.images.owner], top
-
-    def shares_of(self, i: int) -> Matrix:
-        """The logarithms of the probabilities of one column of categories.
-
-        Parameters
-        ----------
-        i : int
-            Which of the columns of categories, from 0 on.
-
-        Returns
-        -------
-        ndarray of shape (k, levels)
-            A row for each component.
-        """
-        assert self.log_shares is not None
-        first = sum(self.domain.sizes[:i])
-        return self.log_shares[:, first : first + self.domain.sizes[i]]
-
-    @lazy
-    def images(self) -> Images:
-        """The images of the centres that reach into the domain."""
-        lines = np.arange(len(self.domain.lines))
-        return images_of(self.base.expansion, self.domain.group, lines)
-
-    @lazy
-    def unfolded(self) -> KernelMean:
-        """The centres and their images as one sum, each divided by its mass on the spheres.
-
-        Inside the domain it is what f is but for categories; outside it means nothing.
-        """
-        base = self.base.expansion
-        weights = base.weights * np.exp(-sphere.log_masses(base, self.domain))
-        lines = np.arange(len(self.domain.lines))
-        return imaged(replace(base, weights=weights), self.images, lines)
 
 
 def _on_domain(other: Any) -> DomainMean:
