@@ -56,7 +56,8 @@ class Ours:
         """The evidence after each row; −∞ after rows that complete no block."""
         baseline = self.monitor.state.baseline
         windows = Windows.empty(baseline.judge)
-        return windows.add(baseline.features(stream), baseline.judge, np.inf).evidence
+        Z = baseline.features(stream)
+        return windows.add(Z, baseline.judge, np.inf, compiled=True).evidence
 
     def change_row(self, stream: np.ndarray) -> float:
         """With which row the change begins, by the first alarm; NaN if that is false or none."""

@@ -80,7 +80,7 @@ def run_lengths(monitor: km.DriftMonitor, features: Callable[[int], np.ndarray],
     while len(found) < streams:
         Z = features(CHUNK)
         while len(Z) and len(found) < streams:
-            scanned = windows.add(Z, baseline.judge, baseline.threshold)
+            scanned = windows.add(Z, baseline.judge, baseline.threshold, compiled=True)
             Z = Z[scanned.used :]
             if scanned.alarmed:
                 found.append(windows.seen)

@@ -16,12 +16,20 @@ import pytest
 
 import kernelmean as km
 from kernelmean.compiled import threads
+from tests.compiling import compiled_loops
 
 needs_fork = pytest.mark.skipif(
     "fork" not in multiprocessing.get_all_start_methods(), reason="this platform cannot fork"
 )
 
 KERNELS = ("gaussian", "laplacian", "cauchy")
+
+
+@pytest.fixture(autouse=True)
+def loops_are_compiled():
+    """Locks, blocks and threads of compiled loops are what is shared."""
+    with compiled_loops():
+        yield
 
 
 def fit(task):
@@ -70,6 +78,7 @@ def test_threads_sharing_one_room_give_the_sequential_results():
     """One point cloud, one traversal per thread: point clouds hold no state but the points."""
     X = np.random.default_rng(0).normal(size=(20_000, 3))
     cloud = km.engines.open("cpu", threads=3).load(X)
+    assert cloud.compiled.blocks.tree is not None
     radial = km.Gaussian(0.7).radial(3, "rkhs")
 
     def ask(i):
@@ -122,6 +131,10 @@ PRELUDE = """
 import multiprocessing, os, pickle, select, signal, sys, threading, time, warnings
 import numpy as np
 import kernelmean as km
+import kernelmean._work
+
+USUAL_WORK = kernelmean._work.LEAST_WORK
+kernelmean._work.LEAST_WORK = 0.0  # compiled loops, in every process that runs this script
 
 # Python 3.12 warns of any fork in a process with threads.
 warnings.simplefilter("ignore", DeprecationWarning)
@@ -395,6 +408,7 @@ if __name__ == "__main__":
         scores = bits(found.best_estimator_.score_samples(Y[:40]))
         return bits(found.cv_results_["mean_test_score"]), found.best_params_, scores
 
+    kernelmean._work.LEAST_WORK = USUAL_WORK  # as in joblib's processes, which import no script
     with threadpool_limits(1, user_api="blas"), parallel_config("loky", inner_max_num_threads=1):
         assert search(2) == search(1)
     print("FINE")

@@ -7,10 +7,13 @@ child waiting for ever. Two threads may compute a value twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar, overload
 
 T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
+
+KEPT = 4  # values of a function that are kept
 
 
 class lazy(Generic[T]):  # noqa: N801
@@ -32,3 +35,13 @@ class lazy(Generic[T]):  # noqa: N801
             return self
         value: T = instance.__dict__.setdefault(self._name, self._compute(instance))
         return value
+
+
+def kept(made: dict[K, T], key: K, make: Callable[[K], T]) -> T:
+    """What was made for this key, of the last few keys asked for."""
+    if (found := made.get(key)) is None:
+        found = make(key)
+        if len(made) >= KEPT:
+            made.clear()
+        made[key] = found
+    return found

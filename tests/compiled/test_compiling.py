@@ -19,11 +19,13 @@ from kernelmean.compiled import compiling
 
 SOURCE = Path(kernelmean.__file__).parent
 
-# Two loops, one of which calls the kernel: most processes below compile them anew.
+# Two loops, one of which calls the kernel: most processes below compile them anew, however small.
 JOB = """
 import hashlib
 import numpy as np
 import kernelmean as km
+from kernelmean import _work
+_work.LEAST_WORK = 0.0
 X = np.random.default_rng(0).normal(size=(500, 2))
 cloud = km.engines.open("cpu", threads=2).load(X)
 values = cloud.kernel_sum(km.Gaussian(0.5).radial(2, "rkhs"), X[:9])
@@ -49,9 +51,9 @@ def environment(cache, source=SOURCE, **more):
     )
 
 
-def start(code, env):
+def start(code, env, warnings="error"):
     return subprocess.Popen(
-        [sys.executable, "-W", "error", "-c", code],
+        [sys.executable, "-W", warnings, "-c", code],
         env=env,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -67,6 +69,16 @@ def finish(process):
 
 def run(code, env):
     return finish(start(code, env))
+
+
+def warned(code, env):
+    """What a process printed, and its one warning."""
+    process = start(code, env, warnings="always")
+    out, err = process.communicate(timeout=240)
+    assert process.returncode == 0, err
+    assert err.count("CacheWarning: ") == 1, err
+    assert err.startswith("<string>:"), err  # the line of the user, not one of ours
+    return out, err
 
 
 def result(out):
@@ -165,24 +177,70 @@ def test_damaged_files_are_compiled_anew(tmp_path, warm):
     assert result(run(JOB, environment(cache))) == result(warm[1])
 
 
-def test_a_cache_directory_that_cannot_be_made(tmp_path, warm):
-    """Below a regular file: not even root can write there."""
+@pytest.fixture
+def package(tmp_path):
+    """A copy of the sources, with nothing compiled beside it."""
     (tmp_path / "file").write_text("not a directory")
-    cache = tmp_path / "file" / "cache"
-    assert result(run(JOB, environment(cache))) == result(warm[1])
+    copy = tmp_path / "source" / "kernelmean"
+    shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    return copy
 
 
-def test_no_place_to_write_at_all(tmp_path, warm):
+def test_a_cache_directory_that_cannot_be_made(tmp_path, warm, package):
+    """Below a regular file: not even root can write there. One warning where something is compiled,
+    none where nothing is.
+    """
+    env = environment(tmp_path / "file" / "cache", package)
+    out, err = warned(JOB, env)
+    assert result(out)[1] == pytest.approx(result(warm[1])[1], rel=1e-15)
+    assert f"NUMBA_CACHE_DIR={tmp_path / 'file' / 'cache'} cannot be written" in err
+    assert names(package)
+    assert result(run(JOB, env)) == result(out)
+
+
+def test_no_place_to_write_at_all(tmp_path, warm, package):
     """Neither the cache directory, nor beside the sources, nor below the home directory."""
-    (tmp_path / "file").write_text("not a directory")
     nowhere = str(tmp_path / "file" / "nowhere")
-    package = tmp_path / "source" / "kernelmean"
-    shutil.copytree(SOURCE, package, ignore=shutil.ignore_patterns("__pycache__"))
     for folder in ("engines/cpu", "compiled"):
         (package / folder / "__pycache__").write_text("not a directory either")
     env = environment(nowhere, package, HOME=nowhere, XDG_CACHE_HOME=nowhere)
-    assert result(run(JOB, env))[1] == pytest.approx(result(warm[1])[1], rel=1e-15)
+    out, err = warned(JOB, env)
+    assert result(out)[1] == pytest.approx(result(warm[1])[1], rel=1e-15)
+    assert "set NUMBA_CACHE_DIR to a folder that can be written" in err
     assert list(tmp_path.rglob("*.nb?")) == []
+
+
+READ_ONLY = """
+from numba.core import caching
+def refuse(self):
+    raise PermissionError(13, "Permission denied")
+caching._CacheLocator.ensure_cache_path = refuse
+"""
+
+
+def test_what_cannot_be_written_is_read_all_the_same(warm):
+    """Loops that an image brings serve those who cannot write where they are; no warning."""
+    cache, first = warm
+    before = files(cache)
+    out = run(READ_ONLY + JOB, environment(cache, NUMBA_DEBUG_CACHE="1"))
+    assert out.count("data loaded from") == first.count("data saved to")
+    assert result(out) == result(first)
+    assert files(cache) == before
+
+
+FULL = """
+from numba.core.caching import IndexDataCacheFile
+def refuse(self, key, data):
+    raise OSError(28, "No space left on device")
+IndexDataCacheFile.save = refuse
+"""
+
+
+def test_a_disk_that_is_full_breaks_no_fit(tmp_path, warm):
+    out, err = warned(FULL + JOB, environment(tmp_path))
+    assert result(out) == result(warm[1])
+    assert "No space left on device" in err
+    assert names(tmp_path) == set()
 
 
 OWN = """

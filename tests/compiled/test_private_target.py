@@ -22,7 +22,7 @@ from kernelmean.engines.cpu import loops
 from kernelmean.engines.cpu.blocks import queries
 
 X = np.random.default_rng(0).normal(size=(300, 2))
-CLOUD = km.engines.open("cpu", threads=1).load(X)
+CLOUD = km.engines.open("cpu", threads=1).load(X).compiled
 
 
 def value(kernel, d=2):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ import pytest
 import kernelmean as km
 from kernelmean.engines import KernelSums, PointCloud
 from kernelmean.kernels import Atoms
+from tests.compiling import compiled_loops, least_work
 from tests.parts import cloud_of_parts
 
 Load = Callable[..., PointCloud]  # (points, weights=None)
@@ -43,11 +45,25 @@ class Subject:
     load_atoms: LoadAtoms = lambda atoms: pytest.fail("not opened")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def loops_are_compiled() -> Iterator[None]:
+    """What is asked of the cpu engine here is asked of its compiled loops, however small it is."""
+    with compiled_loops():
+        yield
+
+
 @contextmanager
 def of_engine(name: str, **options: Any) -> Iterator[Opened]:
     """An engine that holds all points itself."""
     engine = km.engines.open(name, **options)
     yield Opened(engine.load, engine.load_atoms)
+
+
+@contextmanager
+def without_compiling() -> Iterator[Opened]:
+    """The cpu engine with what is too small to compile for."""
+    with least_work(math.inf), of_engine("cpu", threads=2) as opened:
+        yield opened
 
 
 @contextmanager
@@ -112,6 +128,7 @@ def on_a_cluster() -> Iterator[Opened]:
 ENGINES = {
     "naive": Subject(lambda folder: of_engine("naive"), 1e-14, by_blas=True),
     "cpu": Subject(lambda folder: of_engine("cpu", threads=2), 1e-14),
+    "cpu-small": Subject(lambda folder: without_compiling(), 1e-14, by_blas=True),
     "gpu": Subject(lambda folder: on_a_device(), 1e-13, 1e-12, True, needs="torch"),
     "parts-naive": Subject(lambda folder: in_parts("naive", "kept"), 1e-13, 1e-12, True),
     "parts-cpu": Subject(lambda folder: in_parts("cpu", "kept"), 1e-13, 1e-12),

@@ -9,15 +9,18 @@ import pytest
 
 import kernelmean as km
 from kernelmean import kernels
-from kernelmean.cli.options import DEFAULT_KERNEL, KernelName
+from kernelmean.cli import options
+from kernelmean.cli.declare import parameters
+from kernelmean.cli.fit import command
 from kernelmean.kernels import registry
 
 
 def test_the_command_line_offers_what_a_name_and_a_bandwidth_describe():
-    assert [name.value for name in KernelName] == list(registry.names())
-    assert DEFAULT_KERNEL.value == registry.DEFAULT
-    for name in KernelName:
-        assert kernels.family(name.value).name == name.value
+    (kernel,) = (each for each in parameters(command) if each.name == "kernel")
+    assert list(kernel.type.choices) == list(registry.names())
+    assert kernel.default == options.DEFAULT_KERNEL == registry.DEFAULT
+    for name in kernel.type.choices:
+        assert kernels.family(name).name == name
 
 
 @pytest.mark.parametrize("entry", registry.KERNELS, ids=lambda entry: entry.name)

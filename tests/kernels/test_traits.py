@@ -16,6 +16,7 @@ from kernelmean.fitting.refine import worth_polishing
 from kernelmean.kernels import Formula, Kernel, KernelTraits, RadialTraits, Slope, radials
 from kernelmean.kernels.traits import GAUSSIAN_MIXTURE
 from kernelmean.mean.climbing import DensityToClimb
+from tests.compiling import compiled_loops
 
 KERNELS = {
     "gaussian": km.Gaussian(0.7),
@@ -400,8 +401,9 @@ def ways(monkeypatch):
     monkeypatch.setattr(gaussian, "sums_over_cells", counted)
     monkeypatch.setattr(truncated_sums, "_find_cuts", noted)
     monkeypatch.setattr(truncated_sums, "WORTHWHILE", 2.0)
-    monkeypatch.setattr(truncated_sums, "LEAST_WORK", 0)
-    return taken
+    monkeypatch.setattr(truncated_sums, "LEAST_VALUES", 0)
+    with compiled_loops():
+        yield taken
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import dblquad, quad
 
 import kernelmean as km
-from kernelmean.kernels import Atoms
+from kernelmean.kernels import Atoms, Table
 from kernelmean.linalg.factor import Factor
 from kernelmean.linalg.gram import gram, log_gram, log_total, squared_norms, weighted_products
 from tests import brute
@@ -154,3 +154,16 @@ def test_the_factor_of_atoms_solves_for_their_weights(kind):
     factor.append(A[3:], (K @ alpha)[3:])
     np.testing.assert_allclose(factor.weights(8), alpha, rtol=1e-8)
     np.testing.assert_allclose(factor.lower(8) @ factor.lower(8).T, K, atol=1e-13)
+
+
+@pytest.mark.parametrize("kernel", [km.Laplacian(0.7), km.Student(3.5, 1.0)])
+def test_values_of_a_table_are_the_same_compiled_and_not(kernel, monkeypatch):
+    radial = kernel.radial(3, "l2")
+    A, B = np.random.default_rng(0).normal(size=(2, 30, 3))
+    B[:5] = A[:5]
+    assert isinstance(radial, Table)
+    found = []
+    for least in (0.0, np.inf):
+        monkeypatch.setattr("kernelmean._work.LEAST_WORK", least)
+        found.append(gram(radial, A, 3.0 * B))
+    np.testing.assert_allclose(*found, rtol=1e-13)

@@ -16,7 +16,9 @@ def mean_run_length(monitor, rows):
     Z = baseline.features(rows)
     used = alarms = 0
     while used < len(Z):
-        found = Windows.empty(baseline.judge).add(Z[used:], baseline.judge, baseline.threshold)
+        found = Windows.empty(baseline.judge).add(
+            Z[used:], baseline.judge, baseline.threshold, compiled=True
+        )
         used += found.used
         alarms += found.alarmed
     return len(Z) / alarms

@@ -11,6 +11,11 @@ from kernelmean.monitoring.features import Features, affordable
 from kernelmean.monitoring.scores import NormalScores
 
 
+@pytest.fixture(params=[0.0, np.inf], ids=["compiled", "plain"])
+def both_ways(request, monkeypatch):
+    monkeypatch.setattr("kernelmean._work.LEAST_WORK", request.param)
+
+
 @pytest.mark.parametrize("d", [1, 3, 20])
 def test_scores_are_those_of_ranks(d):
     X = np.round(np.random.default_rng(0).normal(size=(200, d)) * 5)
@@ -46,7 +51,7 @@ def test_units_and_monotone_maps_of_columns_do_not_matter():
 
 
 @pytest.mark.parametrize("d", [1, 10, 40])
-def test_features_of_the_reference_are_centred_and_scaled(d):
+def test_features_of_the_reference_are_centred_and_scaled(d, both_ways):
     X = np.random.default_rng(2).standard_t(3, size=(600, d)) @ (np.eye(d) + 0.3)
     features = Features.of(X, np.random.default_rng(0))
     Z = features(X)
@@ -58,7 +63,7 @@ def test_features_of_the_reference_are_centred_and_scaled(d):
 
 
 @pytest.mark.parametrize("d", [1, 10, 40])
-def test_a_row_has_the_same_features_in_every_batch(d):
+def test_a_row_has_the_same_features_in_every_batch(d, both_ways):
     rng = np.random.default_rng(3)
     features = Features.of(rng.normal(size=(1000, d)), np.random.default_rng(0))
     Q = rng.normal(size=(600, d))
@@ -81,3 +86,20 @@ def test_few_rows_pay_for_few_whitened_features():
 def test_a_handful_of_rows_or_equal_ones_have_features(n):
     for X in (np.random.default_rng(5).normal(size=(n, 2)), np.ones((n, 2))):
         assert np.isfinite(Features.of(X, np.random.default_rng(0))(X)).all()
+
+
+@pytest.mark.parametrize("d", [1, 3, 30])
+def test_compiled_features_are_those_of_numpy(d, monkeypatch):
+    """Of rows among which are knots, what is almost one, and what lies beyond."""
+    rng = np.random.default_rng(7)
+    X = np.round(rng.normal(size=(400, d)), 1 + d % 3)
+    Q = np.concatenate([X[:50], X[50:100] * (1.0 + 5e-8), 3.0 * rng.normal(size=(300, d))])
+    features = Features.of(X, np.random.default_rng(0))
+    scores = [features.scores(Q, compiled) for compiled in (False, True)]
+    np.testing.assert_allclose(*scores, rtol=1e-14, atol=1e-14)
+    found = []
+    for least in (0.0, np.inf):
+        monkeypatch.setattr("kernelmean._work.LEAST_WORK", least)
+        features.__dict__.pop("compiled", None)
+        found.append(features(Q))
+    np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-9)

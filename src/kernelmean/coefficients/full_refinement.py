@@ -20,6 +20,7 @@ from kernelmean.coefficients.atom_refinement import (
     unit_of,
     with_weights,
 )
+from kernelmean.coefficients.atom_slopes import slopes
 from kernelmean.coefficients.descent import Memory, minimise, stages
 from kernelmean.coefficients.refinement import Solve
 from kernelmean.engines import Engine, PointCloud
@@ -93,8 +94,6 @@ class FullObjective:
         self, variables: Matrix, atoms: Atoms, alpha: Vector, moments: Matrix, K: Matrix
     ) -> Matrix:
         """(k, d + d²): the gradient in c and B."""
-        from kernelmean.compiled.atom_slopes import slopes  # Numba, which scalar spreads do without
-
         k, d = atoms.centers.shape
         P = atoms.blurred(self.variance).precisions()
         M = moments[:, 1 + d :].reshape(k, d, d)

@@ -1,8 +1,4 @@
-"""How the inner products of atoms with covariances change as an atom moves or widens.
-
-With W = τ²I + S_a + S_b and w = W⁻¹(c_b − c_a), ∂K_ab/∂c_a = K_ab w, and ∂K_ab/∂S_a =
-½K_ab(wwᵀ − W⁻¹).
-"""
+"""The compiled loops of :mod:`kernelmean.coefficients.atom_slopes`, one pair of atoms at a time."""
 
 from __future__ import annotations
 
@@ -11,17 +7,15 @@ import functools
 import numpy as np
 from numba import types
 
-from kernelmean._types import Matrix, Points, Vector
+from kernelmean._types import Matrix, Points
 from kernelmean.compiled import threads
 from kernelmean.compiled.compiling import compile_function, part
 from kernelmean.compiled.signatures import Loop, read, write
 from kernelmean.kernels import Atoms, Spreads
 
-NEGLIGIBLE = 1e-17  # of √(K_aa K_bb): products that cannot change the last digit of a sum
 
-
-def slopes(variance: float, atoms: Atoms, K: Matrix, alpha: Vector) -> tuple[Points, Spreads]:
-    """Σ_b α_b ∂K_ab/∂c_a and Σ_b α_b ∂K_ab/∂S_a, for atoms with full spreads. Time O(k²d³)."""
+def slopes(variance: float, atoms: Atoms, weights: Matrix) -> tuple[Points, Spreads]:
+    """Σ_b α_b ∂K_ab/∂c_a and Σ_b α_b ∂K_ab/∂S_a for weights α_b K_ab; those of 0 cost nothing."""
     assert atoms.spreads is not None
     k, d = atoms.centers.shape
     of_centers = np.zeros((k, d))
@@ -30,9 +24,7 @@ def slopes(variance: float, atoms: Atoms, K: Matrix, alpha: Vector) -> tuple[Poi
         np.ascontiguousarray(atoms.centers),
         np.ascontiguousarray(atoms.spreads),
         variance,
-        np.ascontiguousarray(K),
-        np.sqrt(np.diagonal(K)),
-        np.ascontiguousarray(alpha),
+        np.ascontiguousarray(weights),
     )
     tasks = [(*given, some.start, some.stop, of_centers, of_spreads) for some in threads.pieces(k)]
     threads.run(_slopes_loop(), tasks, threads.default_count())
@@ -85,7 +77,7 @@ def _add(weight, P, u, w, of_center, of_spread):
 
 @functools.lru_cache(maxsize=1)
 def _slopes_loop() -> Loop:
-    def slopes_loop(C, S, variance, K, norms, alpha, start, stop, of_centers, of_spreads):
+    def slopes_loop(C, S, variance, weights, start, stop, of_centers, of_spreads):
         d = C.shape[1]
         L = np.zeros((d, d))
         P = np.empty((d, d))
@@ -93,20 +85,18 @@ def _slopes_loop() -> Loop:
         w = np.empty(d)
         for a in range(start, stop):
             for b in range(len(C)):
-                if alpha[b] == 0.0 or K[a, b] <= NEGLIGIBLE * norms[a] * norms[b]:
+                if weights[a, b] == 0.0:
                     continue
                 _inverted(S[a], S[b], variance, L, P)
                 for i in range(d):
                     u[i] = C[b, i] - C[a, i]
-                _add(alpha[b] * K[a, b], P, u, w, of_centers[a], of_spreads[a])
+                _add(weights[a, b], P, u, w, of_centers[a], of_spreads[a])
 
     signature = types.void(
         read(2),
         read(3),
         types.float64,
         read(2),
-        read(1),
-        read(1),
         types.int64,
         types.int64,
         write(2),

@@ -8,10 +8,12 @@ everything it depends on: whoever writes it writes the same.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
 import threading
+import time
 import types
 from collections.abc import Callable, Hashable
 from contextvars import ContextVar
@@ -20,9 +22,12 @@ from typing import Any, TypeVar
 
 import numba
 from llvmlite.binding.ffi import lib as llvm
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
+
+from kernelmean.compiled import caching
+from kernelmean.compiled.pipelines import LoopCompiler, part_compiler
 
 SAFE_MATH = {"reassoc", "contract", "arcp", "nsz"}  # NaN and inf keep their meaning
 EXACT_MATH: set[str] = set()  # bit for bit what NumPy computes
@@ -98,7 +103,15 @@ def part(fastmath: set[str] = SAFE_MATH) -> Callable[[Callable[..., Any]], Any]:
 
     def decorate(function: Callable[..., Any]) -> Any:
         named = _named(function, *sorted(fastmath))
-        return _jitted(named, fastmath=fastmath or False, error_model="numpy", forceinline=True)
+        return _jitted(
+            named,
+            fastmath=fastmath or False,
+            error_model="numpy",
+            forceinline=True,
+            no_cpython_wrapper=True,
+            no_cfunc_wrapper=True,
+            pipeline_class=part_compiler(),
+        )
 
     return decorate
 
@@ -152,32 +165,91 @@ def _named(function: Callable[..., Any], *constants: object) -> Callable[..., An
     return twin
 
 
+class _NoPlace(_CacheLocator):
+    """Where no folder can be written: loops are read, and compiled, but not kept."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._line = function.__code__.co_firstlineno
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> _NoPlace:
+        return cls(py_func)
+
+    def get_cache_path(self) -> str:
+        return ""
+
+    def get_source_stamp(self) -> str:
+        return ""
+
+    def get_disambiguator(self) -> str:
+        return str(self._line)
+
+
+class _AnyPlace(CompileResultCacheImpl):
+    _locator_classes: list[Any] = [  # noqa: RUF012
+        *CompileResultCacheImpl._locator_classes,
+        _NoPlace,
+    ]
+
+
 class _OwnFileCache(FunctionCache):
     """Numba's cache with one file per specialisation and signature, and a key that is equal in
     every process.
     """
 
-    def __init__(self, function: Callable[..., Any], key: str) -> None:
+    _impl_class = _AnyPlace
+
+    def __init__(self, function: Callable[..., Any], parts: tuple[object, ...]) -> None:
         super().__init__(function)
-        self._key = key
+        source = _source_hash()
+        self._key = hashlib.sha256(repr((source, numba.__version__, parts)).encode()).hexdigest()
+        self._facts = (source, repr(parts))  # for those who list what is there
+        written = None if isinstance(self._impl.locator, _NoPlace) else self._cache_path
+        self._places = caching.readable(function.__code__.co_filename, written)
+        self._began = 0.0
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        self._open_file(sig, target_context.codegen())
-        try:
-            return super().load_overload(sig, target_context)
-        except Exception:
-            return None
+        found = self._load_from_places(sig, target_context)
+        if found is None and caching.begin(self._name_of(sig, target_context.codegen())):
+            found = self._load_from_places(sig, target_context)
+            if found is not None:
+                caching.end(self._name_of(sig, target_context.codegen()))
+        self._began = time.perf_counter()
+        return found
+
+    def _load_from_places(self, sig: Any, target_context: Any) -> Any:
+        for place in self._places:
+            self._open_file(place, sig, target_context.codegen())
+            with contextlib.suppress(Exception):
+                found = super().load_overload(sig, target_context)
+                if found is not None:
+                    return found
+        return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        self._open_file(sig, data.codegen)
-        super().save_overload(sig, data)
+        seconds = time.perf_counter() - self._began
+        if not self._cache_path:
+            caching.not_kept(self._places)
+            return
+        self._open_file(self._cache_path, sig, data.codegen)
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:  # a disk that is full, or a folder that is not ours any more
+            caching.not_kept([self._cache_path], error)
+        else:
+            caching.kept(seconds, self._cache_path)
+        finally:
+            caching.end(self._name_of(sig, data.codegen))
 
-    def _open_file(self, sig: Any, codegen: Any) -> None:
-        name = hashlib.sha256(f"{self._key} {sig} {codegen.magic_tuple()}".encode()).hexdigest()
+    def _name_of(self, sig: Any, codegen: Any) -> str:
+        return hashlib.sha256(f"{self._key} {sig} {codegen.magic_tuple()}".encode()).hexdigest()
+
+    def _open_file(self, place: str, sig: Any, codegen: Any) -> None:
+        name = self._name_of(sig, codegen)
         self._cache_file = type(self._cache_file)(
-            cache_path=self._cache_path,
+            cache_path=place,
             filename_base=f"{self._impl.filename_base}-{name[:20]}",
-            source_stamp=name,
+            source_stamp=(name, *self._facts),
         )
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
@@ -193,7 +265,14 @@ def entry(
 
     def decorate(function: Callable[..., Any]) -> Any:
         twin = _named(function, *sorted(fastmath), constants)
-        dispatcher = _jitted(twin, nogil=True, fastmath=fastmath or False, error_model="numpy")
+        dispatcher = _jitted(
+            twin,
+            nogil=True,
+            fastmath=fastmath or False,
+            error_model="numpy",
+            no_cfunc_wrapper=True,
+            pipeline_class=LoopCompiler,
+        )
         if constants is not None:
             _attach_cache(dispatcher, (function.__qualname__, sorted(fastmath), *constants))
         return dispatcher
@@ -217,11 +296,8 @@ def compile_function(
 
 
 def _attach_cache(dispatcher: Any, parts: tuple[object, ...]) -> None:
-    key = hashlib.sha256(repr((_source_hash(), numba.__version__, parts)).encode()).hexdigest()
-    try:
-        dispatcher._cache = _OwnFileCache(dispatcher.py_func, key)
-    except RuntimeError:  # no directory that can be written to: compile in every process
-        return
+    with contextlib.suppress(RuntimeError):  # Numba was told of places of its own, and has none
+        dispatcher._cache = _OwnFileCache(dispatcher.py_func, parts)
 
 
 @functools.cache

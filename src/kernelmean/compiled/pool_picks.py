@@ -22,18 +22,21 @@ def pick(pool, rows, squares):
     nearest = pool.nearest.copy()
     sums = np.empty(len(pool.rows))
     size = len(pool.rows)
+    found = len(rows)
     for k in range(len(rows)):
         if k % THINNED == 0:
             size = _thin(pool.bound, live, points, nearest, size, pool.nearest)
-        j = np.argmax(nearest[:size]) if size else -1
-        far = nearest[j]
+        j = 0
+        for i in range(1, size):
+            if nearest[i] > nearest[j]:
+                j = i
+        far = nearest[j] if size else 0.0
         if (
-            j < 0
-            or far <= 0.0
+            far <= 0.0
             or far < pool.bound
             or (far == pool.bound and pool.rows[live[j]] > pool.rival)
         ):
-            rows = rows[:k]
+            found = k
             break
         rows[k] = pool.rows[live[j]]
         squares[k] = far
@@ -47,7 +50,7 @@ def pick(pool, rows, squares):
         for i in range(size):
             nearest[i] = sums[i] if sums[i] < nearest[i] else nearest[i]
     _thin(pool.bound, live, points, nearest, size, pool.nearest)
-    return len(rows)
+    return found
 
 
 @part(EXACT_MATH)

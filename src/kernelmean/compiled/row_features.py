@@ -10,16 +10,15 @@ import numpy as np
 
 from kernelmean.compiled.compiling import ORDERED_MATH, entry
 
-ROUNDING = 1e-7  # of a value, up to which it is that of a knot: single precision
 TOGETHER = 8  # rows that share a look at the directions
 
 
 @entry(ORDERED_MATH)
-def column_scores(X, knots, counts, scores, below, above, out):
+def column_scores(X, knots, counts, scores, below, above, rounding, out):
     """The score of every value of a table: that of its knot, or in between by a straight line.
 
-    Column j has ``counts[j]`` ascending knots. A value that equals one in single precision has its
-    score; values beyond the first or the last have the scores ``below[j]`` and ``above[j]``.
+    Column j has ``counts[j]`` ascending knots. A value that equals one, up to this part of itself,
+    has its score; values beyond the first or the last have ``below[j]`` and ``above[j]``.
     """
     n, d = X.shape
     for i in range(n):
@@ -33,7 +32,7 @@ def column_scores(X, knots, counts, scores, below, above, out):
                     low = middle + 1
                 else:
                     high = middle
-            near = ROUNDING * abs(x)
+            near = rounding * abs(x)
             if low < counts[j] and knots[j, low] - x <= near:
                 out[i, j] = scores[j, low]
             elif low > 0 and x - knots[j, low - 1] <= near:
@@ -62,7 +61,9 @@ def plain_features(S, center, directions, limit, first, second, shift, factor, o
     t = np.empty((TOGETHER, m))
     for start in range(0, n, TOGETHER):
         rows = min(TOGETHER, n - start)
-        t[:] = 0.0
+        for r in range(rows):
+            for c in range(m):
+                t[r, c] = 0.0
         for j in range(d):
             for r in range(rows):
                 s = S[start + r, j] - center[j]

@@ -1,52 +1,29 @@
-"""Sums of features over the latest rows, for windows of many lengths at once.
+"""Compiled loops over a stream of features: what :mod:`kernelmean.monitoring.plain_scan` says in
+NumPy, row by row.
 
-Rows are added up in blocks of BLOCK; two blocks make one of the next level, as in a binary counter.
-Each level keeps its latest eight blocks, so that windows of five to eight blocks of every level
-(and of two to four of the lowest) are known whenever a block is complete: the memory is that of a
-few blocks per level, and nothing is ever subtracted, so that no rounding accumulates.
-
-The sum S of a window of w rows is judged group by group of its features, each of which is centred
-and scaled before:
-
-    q_g = ‖S_g‖² / (w·|g|),  q_c = max q_g over the groups of component c,
-    z_c = (q_c^⅓ − center)/scale,
-    evidence = max over windows and components of log₁₀ w − log₁₀ Φ̄(z_c) + bonus_c,
-
-where Φ̄ is the upper tail of the normal distribution (Wilson and Hilferty: cube roots of quadratic
-forms are nearly normal) and the logarithm of w makes windows of all lengths exceed a level equally
-often, since a long window is a new one only every w rows.
+Written with loops over numbers only: an expression of arrays takes Numba seconds to compile, most
+of them for the words of an error that cannot happen.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
-from kernelmean._types import IntVector, Matrix, Vector
 from kernelmean.compiled.compiling import entry, part
+from kernelmean.compiled.window_evidence import (
+    BLOCK,
+    HIGHER_WINDOWS,
+    KEPT,
+    LEAST_BLOCKS,
+    LOWEST_WINDOWS,
+)
 
-BLOCK = 2  # rows
-KEPT = 8  # blocks of each level
-LEAST_BLOCKS = 2  # of a window of the lowest level
-LOWEST_WINDOWS = KEPT - LEAST_BLOCKS + 1  # of two to eight blocks
-HIGHER_WINDOWS = 4  # of every other level: five to eight blocks
 LARGE_Z = 30.0  # beyond, the tail by its expansion, which does not underflow
 LOG_10 = math.log(10.0)
 HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 ROOT_HALF = math.sqrt(0.5)
-
-
-class Judge(NamedTuple):
-    """How sums over windows become evidence."""
-
-    starts: IntVector  # (groups + 1,) where each group of features begins
-    component: IntVector  # (groups,) to which each belongs
-    centers: Matrix  # (windows, components)
-    scales: Matrix  # (windows, components)
-    bonus: Vector  # (components,)
-    limits: Matrix  # (windows, components): ‖S‖²/|g| up to which the evidence is not positive
 
 
 @part()
@@ -64,7 +41,8 @@ def log_tail(z):
 @part()
 def largest_squares(total, judge, squares):
     """max ‖S_g‖²/|g| over the groups g of each component."""
-    squares[:] = 0.0
+    for c in range(len(squares)):
+        squares[c] = 0.0
     for g in range(len(judge.component)):
         first = judge.starts[g]
         last = judge.starts[g + 1]
@@ -83,9 +61,12 @@ def _judge_level(level, blocks, complete, judge, total, squares, best, window):
     ``window`` gets which window has it.
     """
     least = LEAST_BLOCKS if level == 0 else KEPT - HIGHER_WINDOWS + 1
-    total[:] = 0.0
+    for j in range(len(total)):
+        total[j] = 0.0
     for many in range(1, min(KEPT, complete) + 1):
-        total += blocks[level, (complete - many) % KEPT]
+        slot = (complete - many) % KEPT
+        for j in range(len(total)):
+            total[j] += blocks[level, slot, j]
         if many < least:
             continue
         own = many - least
@@ -109,10 +90,12 @@ def _judge_level(level, blocks, complete, judge, total, squares, best, window):
 def _complete_block(seen, current, blocks, judge, total, squares, best, window):
     """Pass the block of the latest rows on to all levels it completes, and judge their windows.
 
-    ``best`` gets the largest evidence of each component, at least 0, and ``window`` where it is;
-    returned is the component with the largest.
+    ``best`` gets the largest evidence of each component, at least 0, and ``window`` where it is, or
+    the first where it is 0; returned is the component with the largest.
     """
-    best[:] = 0.0
+    for c in range(len(best)):
+        best[c] = 0.0
+        window[c] = 0
     for level in range(len(blocks)):
         size = BLOCK << level
         if seen % size:
@@ -120,14 +103,20 @@ def _complete_block(seen, current, blocks, judge, total, squares, best, window):
         complete = seen // size
         slot = (complete - 1) % KEPT
         if level == 0:
-            blocks[0, slot] = current
+            for j in range(len(current)):
+                blocks[0, slot, j] = current[j]
+                current[j] = 0.0
         else:
             older = (seen // (size // 2) - 2) % KEPT
             newer = (seen // (size // 2) - 1) % KEPT
-            blocks[level, slot] = blocks[level - 1, older] + blocks[level - 1, newer]
+            for j in range(len(current)):
+                blocks[level, slot, j] = blocks[level - 1, older, j] + blocks[level - 1, newer, j]
         _judge_level(level, blocks, complete, judge, total, squares, best, window)
-    current[:] = 0.0
-    return best.argmax()
+    largest = 0
+    for c in range(len(best)):
+        if best[c] > best[largest]:
+            largest = c
+    return largest
 
 
 @entry()
@@ -165,7 +154,8 @@ def component_evidence(table, rows, judge, blocks, out):
     squares = np.empty(len(judge.bonus))
     window = np.zeros(len(judge.bonus), dtype=np.int64)
     for i in range(len(rows)):
-        current += table[rows[i]]
+        for j in range(table.shape[1]):
+            current[j] += table[rows[i], j]
         if (i + 1) % BLOCK == 0:
             _complete_block(i + 1, current, blocks, judge, total, squares, out[i // BLOCK], window)
 
@@ -187,10 +177,9 @@ def first_passages(table, rows, offsets, levels, judge, blocks, times):
     seen = 0
     reached = 0
     for i in range(len(rows)):
-        row = table[rows[i]]
-        offset = offsets[run % len(offsets)]
+        own = run % len(offsets)
         for j in range(table.shape[1]):
-            current[j] += row[j] - offset[j]
+            current[j] += table[rows[i], j] - offsets[own, j]
         seen += 1
         if seen % BLOCK:
             continue
@@ -215,21 +204,11 @@ def component_roots(table, rows, judge, out):
     """
     total = np.empty(table.shape[1])
     for s in range(len(rows)):
-        total[:] = 0.0
+        for j in range(table.shape[1]):
+            total[j] = 0.0
         for i in range(rows.shape[1]):
-            total += table[rows[s, i]]
+            for j in range(table.shape[1]):
+                total[j] += table[rows[s, i], j]
         largest_squares(total, judge, out[s])
         for c in range(out.shape[1]):
             out[s, c] = np.cbrt(out[s, c] / rows.shape[1])
-
-
-@entry()
-def suffix_squares(Z, first, last, out):
-    """‖sum of the latest ℓ rows‖²/ℓ of the features first, …, last − 1, for ℓ = 1, 2, …"""
-    total = np.zeros(last - first)
-    for back in range(len(Z)):
-        square = 0.0
-        for j in range(last - first):
-            total[j] += Z[len(Z) - 1 - back, first + j]
-            square += total[j] * total[j]
-        out[back] = square / (back + 1)

@@ -1,32 +1,86 @@
-"""The reference engine: NumPy, readable, slow, right. Every other engine is judged by it."""
+"""The reference engine: NumPy, readable, right. Every other engine is judged by it.
+
+What is too small to be worth compiling for runs on it too: its sums are taken tile by tile, so that
+kernel values stay in the cache.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import product
 
 import numpy as np
 
-from kernelmean._lazy import lazy
+from kernelmean._lazy import kept, lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.engines import Picks, Shift
 from kernelmean.engines.arrays import ArraySummary, WeightedPoints
 from kernelmean.engines.distances import ArrayDistances
 from kernelmean.engines.protocols import PointRows
-from kernelmean.kernels import Atoms, Formula, RadialFunction, Spreads
+from kernelmean.kernels import Atoms, Components, Formula, RadialFunction, Spreads
 from kernelmean.kernels.atoms import variance
 
-BLOCK = 4096
+ROWS = 1024  # points of a tile
+TILE = 2**16  # kernel values of a tile: half a megabyte
 
 
 def squared_distances(Q: Points, X: PointRows) -> Matrix:
     """‖q_i − x_j‖² by direct differences, added in coordinate order: no digit lost far from the
     origin.
     """
-    total = np.zeros((len(Q), len(X)))
-    for t in range(Q.shape[1]):
-        total += (Q[:, t, None] - X[None, :, t]) ** 2
+    return _summed_squares(columns(Q), columns(X))
+
+
+def columns(X: PointRows) -> Points:
+    """(d, n): coordinate by coordinate, as NumPy reads them fastest."""
+    return np.ascontiguousarray(np.asarray(X).T)
+
+
+def _summed_squares(Q: Points, X: Points) -> Matrix:
+    """The same for points by coordinate; infinite where squares overflow."""
+    total = np.zeros((Q.shape[1], X.shape[1]))
+    with np.errstate(over="ignore"):
+        for q, x in zip(Q, X, strict=True):
+            offsets = q[:, None] - x
+            offsets *= offsets
+            total += offsets
     return total
+
+
+def pieces(n: int, size: int) -> list[slice]:
+    """0..n in pieces of one size, of which the last may be shorter."""
+    return [slice(start, start + size) for start in range(0, n, size)]
+
+
+def log_sum(terms: Matrix) -> Vector:
+    """log Σ_j exp(terms_ij) relative to the largest term of each row; −∞ of nothing."""
+    level = _level(terms)
+    with np.errstate(divide="ignore"):
+        value: Vector = np.log(np.exp(terms - level[:, None]).sum(axis=1)) + level
+    return value
+
+
+def shares(terms: Matrix) -> Matrix:
+    """exp(terms_ij) as parts of the sum of each row; nothing of nothing."""
+    parts = np.exp(terms - _level(terms)[:, None])
+    total = parts.sum(axis=1, keepdims=True)
+    found: Matrix = np.divide(parts, total, out=np.zeros_like(parts), where=total > 0.0)
+    return found
+
+
+def mean_offsets(parts: Matrix, X: PointRows, Q: Points) -> Points:
+    """(q, d): Σ_j s_ij (x_j − q_i) for shares s, by direct differences."""
+    found = np.empty(Q.shape)
+    for t in range(Q.shape[1]):
+        found[:, t] = np.einsum("ij,ij->i", parts, X[None, :, t] - Q[:, t, None])
+    return found
+
+
+def _level(terms: Matrix) -> Vector:
+    """The largest term of each row; 0 where there is none above −∞."""
+    top = terms.max(axis=1, initial=-np.inf)
+    level: Vector = np.where(top > -np.inf, top, 0.0)
+    return level
 
 
 @dataclass(frozen=True)
@@ -55,6 +109,11 @@ class PointCloud:
         """Counts, moments and quantiles."""
         return ArraySummary(self.sample)
 
+    @lazy
+    def _p(self) -> Vector:
+        """The weights, contiguous: einsum adds those that are broadcast in another order."""
+        return np.ascontiguousarray(self.sample.p)
+
     def rows(self, indices: IntVector) -> Points:
         return self.sample.rows(indices)
 
@@ -68,11 +127,14 @@ class PointCloud:
         return Nearest(self.sample, centers)
 
     def kernel_sum(self, radial: RadialFunction, Q: Points, W: Matrix | None = None) -> Matrix:
-        """f_ic = Σ_j W_jc g(‖q_i − x_j‖²).  Time O(qnd), memory O(q · block)."""
-        W = self.sample.p if W is None else W
+        """f_ic = Σ_j W_jc g(‖q_i − x_j‖²).  Time O(qnd), memory of a tile."""
+        W = self._p if W is None else W
         f = np.zeros((len(Q), *W.shape[1:]))
         for rows in self._blocks():
-            f += radial(squared_distances(Q, self.sample.X[rows])) @ W[rows]
+            for some in self._queries(Q):
+                values = radial(squared_distances(Q[some], self.sample.X[rows]))
+                # Not BLAS, which has threads of its own.
+                f[some] += np.einsum("ij,j...->i...", values, W[rows])
         return f
 
     def kernel_moments(self, radial: RadialFunction, Q: Points) -> Matrix:
@@ -82,10 +144,11 @@ class PointCloud:
         f = np.zeros((len(Q), 1 + Q.shape[1]))
         for rows in self._blocks():
             X = self.sample.X[rows]
-            terms = radial(squared_distances(Q, self.sample.X[rows])) * self.sample.p[rows]
-            f[:, 0] += terms.sum(axis=1)
-            for t in range(Q.shape[1]):
-                f[:, 1 + t] += (terms * (X[None, :, t] - Q[:, t, None])).sum(axis=1)
+            for some in self._queries(Q):
+                terms = radial(squared_distances(Q[some], X)) * self.sample.p[rows]
+                f[some, 0] += terms.sum(axis=1)
+                for t in range(Q.shape[1]):
+                    f[some, 1 + t] += np.einsum("ij,ij->i", terms, X[None, :, t] - Q[some, t, None])
         return f
 
     def atom_sum(self, radial: RadialFunction, atoms: Atoms) -> Vector:
@@ -93,23 +156,32 @@ class PointCloud:
         components = atoms.blurred(variance(radial))
         kappa = np.zeros(len(atoms))
         for rows in self._blocks():
-            kappa += self.sample.p[rows] @ np.exp(components.log_values(self.sample.X[rows]))
+            values = np.exp(components.log_values(self.sample.X[rows]))
+            kappa += np.einsum("j,ja->a", self._p[rows], values)
         return kappa
 
     def atom_moments(self, radial: RadialFunction, atoms: Atoms) -> Matrix:
-        """Σ_j p_j g_a(x_j)(1, u, ‖u‖² or uuᵀ), u = x_j − c_a, atom by atom."""
+        """Σ_j p_j g_a(x_j)(1, u, ‖u‖² or uuᵀ), u = x_j − c_a."""
         components = atoms.blurred(variance(radial))
-        full = atoms.kind == "full"
         d = atoms.dimension
+        full = atoms.kind == "full"
         f = np.zeros((len(atoms), 1 + d + (d * d if full else 1)))
-        for rows in self._blocks():
+        for rows in pieces(len(self.sample.X), max(1, TILE // atoms.centers.size)):
             X = self.sample.X[rows]
             terms = self.sample.p[rows, None] * np.exp(components.log_values(X))
-            for a, center in enumerate(atoms.centers):
-                u = X - center
-                products = np.einsum("ji,jl->jil", u, u).reshape(len(u), d * d)
-                squares = products if full else (u**2).sum(axis=1)[:, None]
-                f[a] += terms[:, a] @ np.column_stack([np.ones(len(u)), u, squares])
+            u = [X[:, t, None] - atoms.centers[:, t] for t in range(d)]
+            pulled = [terms * offsets for offsets in u]
+            f[:, 0] += terms.sum(axis=0)
+            for t in range(d):
+                f[:, 1 + t] += pulled[t].sum(axis=0)
+            for s, t in product(range(d), repeat=2):
+                if full and s <= t:
+                    f[:, 1 + d + s * d + t] += np.einsum("ja,ja->a", pulled[s], u[t])
+                elif s == t:
+                    f[:, -1] += np.einsum("ja,ja->a", pulled[t], u[t])
+        if full:
+            squares = f[:, 1 + d :].reshape(-1, d, d)
+            squares += np.swapaxes(np.triu(squares, 1), 1, 2)
         return f
 
     def log_kernel_sum(self, radial: RadialFunction, Q: Points, w: Vector | None = None) -> Vector:
@@ -118,13 +190,14 @@ class PointCloud:
         with np.errstate(divide="ignore"):
             log_w = np.log(self.sample.p if w is None else w)
         for rows in self._blocks():
-            terms = radial.log(squared_distances(Q, self.sample.X[rows])) + log_w[rows]
-            f = np.logaddexp(f, np.logaddexp.reduce(terms, axis=1))
+            for some in self._queries(Q):
+                logs = radial.log(squared_distances(Q[some], self.sample.X[rows]))
+                f[some] = np.logaddexp(f[some], log_sum(logs + log_w[rows]))
         return f
 
     def shift(self, decay: Formula, Q: Points, w: Vector | None = None) -> Shift:
-        """Σ w_j ψ_j (x_j − q) / Σ w_j ψ_j by logarithms, query by query.  Time O(qnd), memory
-        O(nd).
+        """Σ w_j ψ_j (x_j − q) / Σ w_j ψ_j by logarithms, a few queries at a time.  Time O(qnd),
+        memory O(n).
         """
         phi = decay.times(None)
         X = self.sample.X
@@ -132,23 +205,21 @@ class PointCloud:
         step = np.zeros(Q.shape)
         with np.errstate(divide="ignore", over="ignore"):
             log_w = np.log(self.sample.p if w is None else w)
-            for i, q in enumerate(Q):
-                r2 = squared_distances(q[None], X)[0]
+            for some in pieces(len(Q), max(1, TILE // max(1, len(X)))):
+                r2 = squared_distances(Q[some], X)
                 terms = log_w + phi.log(r2)
                 pulls = log_w + decay.log(r2)
-                kink = (r2 == 0.0) & decay.traits.kink
-                value[i] = np.logaddexp.reduce(terms)
-                pull[i] = np.logaddexp.reduce(pulls)
-                held[i] = np.logaddexp.reduce(terms[kink], initial=-np.inf)
-                if pull[i] > -np.inf:
-                    share = np.exp(pulls - pulls.max())
-                    step[i] = share @ (X - q) / share.sum()
+                value[some] = log_sum(terms)
+                pull[some] = log_sum(pulls)
+                if decay.traits.kink:
+                    held[some] = log_sum(np.where(r2 == 0.0, terms, -np.inf))
+                step[some] = mean_offsets(shares(pulls), X, Q[some])
         return Shift(value, pull, held, step)
 
     def quadratic(self, radial: RadialFunction) -> float:
         """Σ_ij p_i p_j g(‖x_i − x_j‖²)."""
         parts = [
-            self.sample.p[rows] @ self.kernel_sum(radial, self.sample.X[rows])
+            np.sum(self.sample.p[rows] * self.kernel_sum(radial, self.sample.X[rows]))
             for rows in self._blocks()
         ]
         return float(np.sum(parts))
@@ -157,14 +228,19 @@ class PointCloud:
         """(M, 2): Σ_j p_j cos ω·(x_j − origin) and Σ_j p_j sin ω·(x_j − origin)."""
         f = np.zeros((len(frequencies), 2))
         for rows in self._blocks():
-            phase = frequencies @ (self.sample.X[rows] - origin).T
-            f += np.stack(
-                [np.cos(phase) @ self.sample.p[rows], np.sin(phase) @ self.sample.p[rows]], axis=1
-            )
+            centred = self.sample.X[rows] - origin
+            for some in self._queries(frequencies):
+                phase = np.einsum("mt,jt->mj", frequencies[some], centred)
+                f[some, 0] += np.einsum("mj,j->m", np.cos(phase), self._p[rows])
+                f[some, 1] += np.einsum("mj,j->m", np.sin(phase), self._p[rows])
         return f
 
-    def _blocks(self) -> Iterator[slice]:
-        return (slice(start, start + BLOCK) for start in range(0, len(self.sample.X), BLOCK))
+    def _blocks(self) -> list[slice]:
+        return pieces(len(self.sample.X), ROWS)
+
+    def _queries(self, Q: Points) -> list[slice]:
+        """As many at a time as make a tile."""
+        return pieces(len(Q), TILE // max(1, min(ROWS, len(self.sample.X))))
 
 
 @dataclass(frozen=True)
@@ -172,41 +248,62 @@ class AtomCloud:
     """k atoms, and every sum over them written as its formula."""
 
     atoms: Atoms
+    _blurred: dict[float, Components] = field(default_factory=dict)
 
     def kernel_sum(self, radial: RadialFunction, Q: Points, W: Matrix) -> Matrix:
         """Σ_a W_ac g_a(q_i)."""
-        values: Matrix = np.exp(self.atoms.blurred(variance(radial)).log_values(Q)) @ W
-        return values
+        components = kept(self._blurred, variance(radial), self.atoms.blurred)
+        f = np.zeros((len(Q), *W.shape[1:]))
+        for some in self._queries(Q):
+            f[some] = np.einsum("ia,a...->i...", np.exp(components.log_values(Q[some])), W)
+        return f
 
     def log_kernel_sum(self, radial: RadialFunction, Q: Points, w: Vector) -> Vector:
         """log Σ_a w_a g_a(q_i)."""
+        components = kept(self._blurred, variance(radial), self.atoms.blurred)
+        f = np.zeros(len(Q))
         with np.errstate(divide="ignore"):
-            terms = self.atoms.blurred(variance(radial)).log_values(Q) + np.log(w)
-        value: Vector = np.logaddexp.reduce(terms, axis=1)
-        return value
+            log_w = np.log(w)
+        for some in self._queries(Q):
+            f[some] = log_sum(components.log_values(Q[some]) + log_w)
+        return f
 
     def shift(self, decay: Formula, Q: Points, w: Vector) -> Shift:
-        """Step (Σ r_a P_a)⁻¹ Σ r_a P_a (c_a − q), query by query, r_a ∝ w_a g_a."""
+        """Step (Σ r_a P_a)⁻¹ Σ r_a P_a (c_a − q), a few queries at a time, r_a ∝ w_a g_a."""
         sigma2 = variance(decay.times(None))
-        components = self.atoms.blurred(sigma2)
-        d = self.atoms.dimension
+        components = kept(self._blurred, sigma2, self.atoms.blurred)
         P = sigma2 * components.precisions()
-        P = P[:, None, None] * np.eye(d) if P.ndim == 1 else P
+        full = P.ndim > 1
+        value, pull = np.full((2, len(Q)), -np.inf)
+        step, direction = np.zeros((2, *Q.shape))
         with np.errstate(divide="ignore"):
-            logs = components.log_values(Q) + np.log(w)
-        value: Vector = np.logaddexp.reduce(logs, axis=1)
-        with np.errstate(divide="ignore"):
-            traces = np.log(np.trace(P, axis1=1, axis2=2) / d)
-        pull: Vector = np.logaddexp.reduce(logs + traces, axis=1)
-        step = np.zeros(Q.shape)
-        direction = np.zeros(Q.shape)
-        for i, q in enumerate(Q):
-            if value[i] > -np.inf:
-                shares = np.exp(logs[i] - pull[i])
-                direction[i] = np.einsum("a,ast,at->s", shares, P, self.atoms.centers - q)
-                step[i] = np.linalg.solve(np.einsum("a,ast->st", shares, P), direction[i])
+            log_w = np.log(w)
+            log_traces = np.log(np.trace(P, axis1=1, axis2=2) / Q.shape[1] if full else P)
+        for some in self._queries(Q):
+            logs = components.log_values(Q[some]) + log_w
+            value[some] = log_sum(logs)
+            pull[some] = log_sum(logs + log_traces)
+            parts = shares(logs + log_traces)
+            if full:
+                parts /= np.exp(log_traces)
+                step[some], direction[some] = self._solved(parts, P, Q[some])
+            else:
+                step[some] = mean_offsets(parts, self.atoms.centers, Q[some])
         held = np.full(len(Q), -np.inf)
-        return Shift(value, pull, held, step, None if self.atoms.kind == "scalar" else direction)
+        return Shift(value, pull, held, step, direction if full else None)
+
+    def _solved(self, parts: Matrix, P: Spreads, Q: Points) -> tuple[Points, Points]:
+        """Step and direction for shares of atoms with covariances; nothing where there are none."""
+        pulled = (self.atoms.centers[:, None] - Q) @ P  # (k, queries, d); P is symmetric
+        direction: Points = np.einsum("ia,ait->it", parts, pulled)
+        matrices = np.einsum("ia,ast->ist", parts, P)
+        matrices[~parts.any(axis=1)] = np.eye(Q.shape[1])
+        return np.linalg.solve(matrices, direction[:, :, None])[:, :, 0], direction
+
+    def _queries(self, Q: Points) -> list[slice]:
+        """As many at a time as make a tile of values, or of differences."""
+        each = self.atoms.centers.size if self.atoms.kind == "full" else len(self.atoms)
+        return pieces(len(Q), max(1, TILE // each))
 
 
 @dataclass
@@ -216,6 +313,10 @@ class Traversal:
     sample: WeightedPoints
     first: int
     squared: Vector | None = field(default=None, init=False)
+
+    @lazy
+    def _columns(self) -> Points:
+        return columns(self.sample.X)
 
     def take(self, m: int) -> Picks:
         """The next m of: j = argmax D² (lowest index on ties), radius √D²_j, D² ← min(D², ‖x −
@@ -230,7 +331,7 @@ class Traversal:
                 break
             indices.append(j)
             radii.append(radius)
-            lowered = squared_distances(self.sample.X[[j]], self.sample.X)[0]
+            lowered = _summed_squares(self._columns[:, [j]], self._columns)[0]
             self.squared = lowered if self.squared is None else np.minimum(self.squared, lowered)
         return Picks(np.array(indices, dtype=np.intp), np.array(radii))
 
@@ -257,11 +358,15 @@ class Nearest:
 
     def add(self, centers: Points) -> None:
         """D² ← min(D², min_a ‖x − c_a‖²)."""
-        for a, center in enumerate(centers, start=len(self.centers)):
-            lowered = squared_distances(center[None], self.sample.X)[0]
-            closer = lowered < self.squared
-            self.squared = np.where(closer, lowered, self.squared)
-            self.labels = np.where(closer, a, self.labels)
+        for rows in pieces(
+            len(self.squared) if len(centers) else 0, 1 + TILE // (1 + len(centers))
+        ):
+            squared = squared_distances(self.sample.X[rows], centers)
+            nearest = squared.argmin(axis=1)
+            lowered = np.take_along_axis(squared, nearest[:, None], axis=1)[:, 0]
+            closer = lowered < self.squared[rows]
+            self.squared[rows] = np.where(closer, lowered, self.squared[rows])
+            self.labels[rows] = np.where(closer, len(self.centers) + nearest, self.labels[rows])
         self.centers = np.concatenate([self.centers, centers])
 
     def distances(self) -> ArrayDistances:

@@ -22,6 +22,7 @@ from kernelmean._types import Matrix, Points, Vector
 from kernelmean.kernels.radials import RadialFunction
 
 SpreadKind: TypeAlias = Literal["scalar", "full"]
+TOGETHER = 2**16  # numbers that are held at a time: half a megabyte
 Spreads: TypeAlias = NDArray[np.float64]  # (k,) variances s² of S = s²I, or (k, d, d) covariances S
 
 
@@ -114,12 +115,19 @@ class Components:
         """(n, k): log h_a − ‖F_a(x_j − c_a)‖², by direct differences."""
         if self.factors.ndim == 1:
             squared = np.zeros((len(X), len(self.centers)))
-            for t in range(X.shape[1]):
-                squared += (X[:, t, None] - self.centers[None, :, t]) ** 2
-            return self.log_heights - self.factors * squared
+            with np.errstate(over="ignore"):
+                for t in range(X.shape[1]):
+                    offsets = X[:, t, None] - self.centers[None, :, t]
+                    offsets *= offsets
+                    squared += offsets
+            squared *= self.factors
+            return np.subtract(self.log_heights, squared, out=squared)
         found = np.empty((len(X), len(self.centers)))
-        for a, (c, F) in enumerate(zip(self.centers, self.factors, strict=True)):
-            found[:, a] = self.log_heights[a] - (((X - c) @ F.T) ** 2).sum(axis=1)
+        rows = np.swapaxes(self.factors, 1, 2)
+        together = max(1, TOGETHER // self.centers.size)
+        for some in (slice(start, start + together) for start in range(0, len(X), together)):
+            scaled = (X[some] - self.centers[:, None]) @ rows  # (k, rows, d)
+            found[some] = self.log_heights - np.einsum("ajt,ajt->ja", scaled, scaled)
         return found
 
     def precisions(self) -> NDArray[np.float64]:

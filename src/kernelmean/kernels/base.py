@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from dataclasses import fields, is_dataclass
+from operator import attrgetter
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from kernelmean import _checks
+from kernelmean import _checks, _shown
 from kernelmean._types import Points, Space, Vector
 from kernelmean.kernels.radials import Formula, RadialDensity, RadialFunction, Slope
 from kernelmean.kernels.traits import KernelTraits
@@ -45,6 +47,10 @@ class Kernel(ABC):
 
     name: ClassVar[str]
     traits: ClassVar[KernelTraits] = KernelTraits()
+
+    def __repr__(self) -> str:
+        names = map(attrgetter("name"), fields(self)) if is_dataclass(self) else ()
+        return _shown.brief(self, names)
 
     @property
     @abstractmethod

@@ -16,7 +16,7 @@ from kernelmean.kernels.radials import Formula, Slope
 from kernelmean.kernels.traits import GAUSSIAN_MIXTURE, KernelTraits
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Gaussian(Kernel):
     """The Gaussian kernel φ(r) = c exp(−r²/2σ²), c = (2π)^{−d/2} σ^{−d}.
 

@@ -16,7 +16,7 @@ from kernelmean.kernels.radials import Formula, RadialDensity, Slope, Table
 from kernelmean.kernels.traits import GAUSSIAN_MIXTURE, KernelTraits
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Laplacian(Kernel):
     """The Laplacian kernel φ(r) = c exp(−r/γ), c = 1/(γ^d 2^d π^{(d−1)/2} Γ((d+1)/2)).
 

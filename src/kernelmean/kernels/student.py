@@ -106,7 +106,7 @@ class _StudentFamily(Kernel):
         return Formula(radials.log_student, 1.0 / self.beta, alpha, traits=POWER)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Student(_StudentFamily):
     """The Student kernel φ(r) = c (1 + r²/β)^{−α}, c = Γ(α)/(Γ(α−d/2)(πβ)^{d/2}).
 
@@ -215,7 +215,7 @@ class Student(_StudentFamily):
         return replace(self, beta=_student_beta(sigma, self.alpha))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Cauchy(_StudentFamily):
     """The Cauchy kernel: Student with α = (d+1)/2, the multivariate Cauchy density of scale √β.
 

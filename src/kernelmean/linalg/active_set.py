@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from kernelmean._types import EPS, IntVector, Matrix, Vector
-from kernelmean.compiled.triangular import backward, delete_row, forward
+from kernelmean.linalg import triangular
 from kernelmean.linalg.factor import cholesky, product, solve_lower, square
 
 # a weight enters when it violates optimality by more, in units of ‖y‖²; below, rounding decides
@@ -99,6 +99,7 @@ class _Face:
         self._kappa = kappa
         self._factor = np.zeros(K.shape)
         self._coordinates = np.zeros((2, len(kappa)))
+        self._triangle = triangular.operations(len(kappa) ** 3 / 3.0)
         self._free = np.zeros(len(kappa), dtype=np.intp)
         self.size = len(free)
         lower = cholesky(K[np.ix_(free, free)])
@@ -118,13 +119,13 @@ class _Face:
     def minimiser(self) -> Vector:
         v, w = self._coordinates[:, : self.size]
         x: Vector = v + self.multiplier() * w
-        backward(self._factor, self.size, x)
+        self._triangle.backward(self._factor, self.size, x)
         return x
 
     def enter(self, j: int) -> bool:
         """Append weight j; False if its column depends on the free ones to rounding."""
         row = self._K[j, self.free]
-        pivot = self._K[j, j] - forward(self._factor, self.size, row)
+        pivot = self._K[j, j] - self._triangle.forward(self._factor, self.size, row)
         if pivot <= 0.0:
             return False
         diagonal = np.sqrt(pivot)
@@ -139,7 +140,7 @@ class _Face:
         return True
 
     def leave(self, position: int) -> None:
-        delete_row(self._factor, self.size, position, self._coordinates)
+        self._triangle.delete_row(self._factor, self.size, position, self._coordinates)
         self._free[position : self.size - 1] = self._free[position + 1 : self.size]
         self.size -= 1
 

@@ -6,9 +6,12 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from kernelmean._types import Matrix, Points, Vector
+from kernelmean._work import compiling_pays
 from kernelmean.kernels import Atoms, RadialFunction, Table
 from kernelmean.kernels.atoms import variance
+from kernelmean.linalg.atom_products import log_products
 
+STEPS_OF_TABLE = 30.0  # of NumPy, for a value
 BLOCK_PRODUCTS = 2**20  # inner products that are held in memory at a time: 8 MiB
 
 
@@ -22,9 +25,9 @@ def gram(radial: RadialFunction, A: Points | Atoms, B: Points | Atoms) -> Matrix
     if first.spreads is not None or second.spreads is not None:
         return np.exp(log_gram(radial, first, second))
     squared = cdist(first.centers, second.centers, "sqeuclidean")
-    if not isinstance(radial, Table):
+    if not (isinstance(radial, Table) and compiling_pays(STEPS_OF_TABLE * squared.size)):
         return radial(squared)
-    from kernelmean.compiled.tables import look_up  # Numba, which formulas do without
+    from kernelmean.compiled.tables import look_up
 
     return look_up(radial, squared)
 
@@ -39,8 +42,6 @@ def log_gram(radial: RadialFunction, A: Atoms, B: Atoms) -> Matrix:
     if A.spreads is None and B.kind == "full":
         return B.blurred(variance(radial)).log_values(A.centers)
     if "full" in (A.kind, B.kind):
-        from kernelmean.compiled.atoms import log_products  # Numba, which the rest does without
-
         return log_products(variance(radial), A.as_kind("full"), B.as_kind("full"))
     spreads = [part.as_kind("scalar").spreads for part in (A, B)]
     assert spreads[0] is not None

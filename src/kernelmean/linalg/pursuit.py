@@ -14,9 +14,9 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from kernelmean._types import IntVector, Matrix, Points, Vector
-from kernelmean.compiled import gains as scores
 from kernelmean.engines import OrthonormalBasis, Projections
 from kernelmean.kernels import RadialFunction
+from kernelmean.linalg import gains
 from kernelmean.linalg.factor import cholesky, product, solve_lower
 from kernelmean.linalg.gram import gram
 
@@ -36,17 +36,17 @@ class Residuals:
 
     def scores(self, unit_sum: bool) -> Vector:
         """The larger the better; −inf where P² is at the floor."""
-        squares = np.maximum(self.squares, scores.FLOOR)
+        squares = np.maximum(self.squares, gains.FLOOR)
         _, wy, w2 = self.sums
         if unit_sum:
-            value: Vector = scores.unit_sum_gain(self.r, self.u, squares, wy, w2, np.sqrt, np.where)
+            value = gains.unit_sum_gain(self.r, self.u, squares, wy, w2)
         else:
-            value = scores.free_gain(self.r, squares)
-        return np.where(self.squares > scores.FLOOR, value, -np.inf)
+            value = gains.free_gain(self.r, squares)
+        return np.where(self.squares > gains.FLOOR, value, -np.inf)
 
-    def of(self, some: IntVector) -> Matrix:
-        """(r, u, P²) of some candidates."""
-        return np.stack([self.r[some], self.u[some], self.squares[some]])
+    def of(self, some: IntVector) -> Residuals:
+        """Of some candidates, to go their own way."""
+        return Residuals(self.r[some], self.u[some], self.squares[some], self.sums.copy())
 
     def take_out(self, shares: Projections, coordinates: Matrix) -> None:
         """Less what new orthonormal directions hold.
@@ -161,7 +161,7 @@ class GreedyPursuit:
     def follow(self, picks: IntVector) -> None:
         """Make these candidates centres, whatever their score; none that is at the floor."""
         for j in picks:
-            if self._left.squares[j] > scores.FLOOR:
+            if self._left.squares[j] > gains.FLOOR:
                 self._include(np.array([j]))
 
     def take(self, m: int) -> IntVector:
@@ -177,29 +177,43 @@ class GreedyPursuit:
     def _block(self, most: int) -> IntVector:
         """The next picks: one where that is cheap, else a few that are exact within a shortlist."""
         size = min(LARGEST_BLOCK_PICKS, len(self.picks) // PICKS_BEFORE_PER_PICK, most)
-        gains = self._left.scores(self._unit_sum)
+        scores = self._left.scores(self._unit_sum)
         if size <= 1:
-            best = np.argmax(gains)
-            return np.array([best] if gains[best] > -np.inf else [], dtype=np.intp)
-        count = min(SHORTLIST_PER_PICK * size, len(gains))
-        order = np.argpartition(-gains, (count - 1, min(count, len(gains) - 1)))
+            best = np.argmax(scores)
+            return np.array([best] if scores[best] > -np.inf else [], dtype=np.intp)
+        count = min(SHORTLIST_PER_PICK * size, len(scores))
+        order = np.argpartition(-scores, (count - 1, min(count, len(scores) - 1)))
         return self._shortlisted(np.sort(order[:count]), order[count : count + 1], size)
 
     def _shortlisted(self, listed: IntVector, outside: IntVector, size: int) -> IntVector:
-        """At most so many picks from the shortlist.
+        """At most so many picks from the shortlist, with v = G_j/√G_jj for the residual Gram G.
 
-        ``outside`` is the best candidate that is not listed, if there is one.
+        Ends where ``outside``, the best candidate that is not listed, may be better. It is scored
+        anew after each pick, with the new sums: with weights that sum to one, a pick lowers all
+        scores.
         """
-        from kernelmean.compiled.shortlist import shortlisted
-
-        left = self._left.of(listed)
-        sums = self._left.sums[1:].copy()
-        chosen = np.empty(size, np.int64)
-        bar = self._left.of(outside)[:, 0] if len(outside) else np.zeros(3)
-        found = shortlisted()(
-            self._directions.residual_gram(listed), left, sums, bar, self._unit_sum, chosen
-        )
-        return listed[chosen[:found]]
+        listed_left = self._left.of(listed)
+        outside_left = self._left.of(outside)
+        G = self._directions.residual_gram(listed)
+        rows = np.empty((size, len(listed)))
+        chosen: list[int] = []
+        while len(chosen) < size:
+            scores = listed_left.scores(self._unit_sum)
+            j = int(np.argmax(scores))
+            if scores[j] == -np.inf:
+                break
+            if chosen and (outside_left.scores(self._unit_sum) > scores[j]).any():
+                break
+            P = np.sqrt(listed_left.squares[j])
+            coordinates = np.array([[listed_left.r[j], listed_left.u[j]]]) / P
+            known = rows[: len(chosen)]
+            v = (G[j] - known[:, j] @ known) / P
+            rows[len(chosen)] = v
+            listed_left.take_out(Projections(coordinates.T * v, v * v), coordinates)
+            listed_left.squares[j] = 0.0
+            outside_left.sums = listed_left.sums
+            chosen.append(j)
+        return listed[chosen]
 
     def _include(self, chosen: IntVector) -> None:
         """The new directions against the whole pool."""

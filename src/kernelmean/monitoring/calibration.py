@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from kernelmean._random import Streams
 from kernelmean._types import IntVector, Matrix, Vector
-from kernelmean.compiled import threads, window_scan
-from kernelmean.compiled.window_scan import Judge
-from kernelmean.monitoring import windows
+from kernelmean._work import compiling_pays
+from kernelmean.compiled import threads
+from kernelmean.compiled.window_evidence import BLOCK, Judge
+from kernelmean.monitoring import plain_scan, windows
 from kernelmean.monitoring.features import COMPONENTS, Features
 
 DRAWS = 4000  # windows of each length whose quantiles are taken
@@ -28,6 +29,7 @@ NORMAL_ROWS = 64  # windows of more rows are as good as normal
 UPPER = 0.995
 UPPER_SCORE = 2.5758293035489004  # Φ⁻¹(UPPER)
 LEAST_SCALE = 1e-3
+ASKED = 2.0  # evidence that a component reaches more often than it is asked about
 RARE = 2e-3  # how often evidence is reached at which components are compared
 LEAST_TAIL = 0.8  # −log₁₀ Φ̄(1)
 ROUNDING = 1e-6  # of a feature, whose standard deviation is about 1
@@ -52,6 +54,13 @@ STEP = 0.05  # between levels
 LEVELS_BELOW = 12  # of them lie below the level that is sought, and
 LEVELS_ABOVE = 3
 LEAST_SLOPE = 0.25
+# Of NumPy, for a feature of a simulated row: in the sum of a window, and in the evidence of all.
+STEPS_OF_SUM = 2.0
+STEPS_OF_EVIDENCE = 10.0
+# Pieces of work that would pay for one loop: a monitor compiles six, and NumPy is as fast as they
+# are.
+LOOPS = 30
+TOGETHER = 4  # streams that NumPy watches at a time, on a thread of their own
 
 
 @dataclass(frozen=True)
@@ -85,16 +94,15 @@ def judge_of(table: Matrix, features: Features, longest: int, streams: Streams) 
     scales = np.ones((len(lengths), len(COMPONENTS)))
     none = np.zeros(len(COMPONENTS))
     groups = windows.judged_by(features.starts, features.components, centers, scales, none)
+    simulated = lengths[lengths <= 2 * NORMAL_ROWS].sum() * DRAWS * table.shape[1]
+    compiled = compiling_pays(STEPS_OF_SUM * simulated / LOOPS)
     for i, rows in enumerate(lengths):
         if i and lengths[i - 1] >= NORMAL_ROWS:
             centers[i] = centers[i - 1]
             scales[i] = scales[i - 1]
             continue
         drawn = streams.of("monitor windows", i).integers(len(table), size=(DRAWS, rows))
-        roots = np.zeros((DRAWS, len(COMPONENTS)))
-        tasks = [(table, drawn[part], groups, roots[part]) for part in threads.pieces(DRAWS)]
-        threads.run(window_scan.component_roots, tasks, threads.default_count())
-        low, high = np.quantile(roots, [0.5, UPPER], axis=0)
+        low, high = np.quantile(_roots(table, drawn, groups, compiled), [0.5, UPPER], axis=0)
         centers[i] = low
         scales[i] = np.maximum((high - low) / UPPER_SCORE, LEAST_SCALE)
     # The reference is a sample too: a window of new rows is off by 1/w + 1/n, not by 1/w, so that
@@ -106,28 +114,72 @@ def judge_of(table: Matrix, features: Features, longest: int, streams: Streams) 
     return windows.judged_by(*found, _bonus(table, plain, streams))
 
 
+def _roots(
+    table: Matrix, drawn: NDArray[np.int64], groups: Judge, compiled: bool
+) -> NDArray[np.float64]:
+    """(windows, components): q_c^⅓ of windows of table rows."""
+    if not compiled:
+        return plain_scan.component_roots(table, drawn, groups)
+    from kernelmean.compiled import window_scan
+
+    roots = np.zeros((len(drawn), len(COMPONENTS)))
+    tasks = [(table, drawn[part], groups, roots[part]) for part in threads.pieces(len(drawn))]
+    threads.run(window_scan.component_roots, tasks, threads.default_count())
+    return roots
+
+
 def _bonus(table: Matrix, judge: Judge, streams: Streams) -> Vector:
     """What is added to the evidence of each component, so that it has its share of alarms.
 
     Tails are not quite normal, and windows overlap: without it the component of the heaviest tails
     would have nearly all of them. Evidence is then reached at a rate of about 10^{−evidence}.
     """
-    each = SHARE_ROWS // TASKS
-    found = [np.zeros((each // window_scan.BLOCK, len(COMPONENTS))) for _ in range(TASKS)]
-
-    def simulate(task: int) -> None:
-        rows = streams.of("monitor shares", task).integers(len(table), size=each)
-        window_scan.component_evidence(table, rows, judge, windows.empty_blocks(judge), found[task])
-
-    threads.run(simulate, [(task,) for task in range(TASKS)], threads.default_count())
-    evidence = np.concatenate(found)
+    evidence = _component_evidence(table, judge, streams)
     reached = [
-        np.quantile(evidence[:, c], 1.0 - RARE * SHARES[name]) for c, name in enumerate(COMPONENTS)
+        np.quantile(evidence[c], 1.0 - RARE * SHARES[name]) for c, name in enumerate(COMPONENTS)
     ]
     bonus = -math.log10(RARE) - np.array(reached)
     # What never varies has the same evidence all the time, which is none.
     none = -math.log10(windows.longest(judge)) - LEAST_TAIL
     return np.where(_varies(table, judge), bonus, none)
+
+
+def _component_evidence(table: Matrix, judge: Judge, streams: Streams) -> Matrix:
+    """(components, blocks): evidence along streams of rows of the table, one after another."""
+    each = SHARE_ROWS // TASKS
+    chances = [streams.of("monitor shares", task) for task in range(TASKS)]
+    drawn = _drawn(chances, len(table), each)
+    judge = windows.above(judge, ASKED)
+    if not compiling_pays(STEPS_OF_EVIDENCE * SHARE_ROWS * table.shape[1] / LOOPS):
+        found = np.zeros((len(COMPONENTS), TASKS, each // BLOCK))
+
+        def watch(some: slice) -> None:
+            found[:, some] = plain_scan.component_evidence(
+                table, drawn[some], judge, windows.levels(judge)
+            )
+
+        threads.run(watch, _together(), threads.default_count())
+        return found.reshape(len(COMPONENTS), -1)
+    from kernelmean.compiled import window_scan
+
+    evidence = np.zeros((TASKS, each // BLOCK, len(COMPONENTS)))
+
+    def simulate(task: int) -> None:
+        blocks = windows.empty_blocks(judge)
+        window_scan.component_evidence(table, drawn[task], judge, blocks, evidence[task])
+
+    threads.run(simulate, [(task,) for task in range(TASKS)], threads.default_count())
+    return evidence.reshape(-1, len(COMPONENTS)).T
+
+
+def _together() -> list[tuple[slice]]:
+    """Streams by the task, whatever the number of threads."""
+    return [(slice(start, start + TOGETHER),) for start in range(0, TASKS, TOGETHER)]
+
+
+def _drawn(chances: list[np.random.Generator], n: int, each: int) -> IntVector:
+    """(tasks, each): rows of a table of n, drawn with replacement."""
+    return np.stack([rng.integers(n, size=each) for rng in chances])
 
 
 def _varies(table: Matrix, judge: Judge) -> NDArray[np.bool_]:
@@ -152,9 +204,13 @@ def run_lengths(table: Matrix, judge: Judge, run_length: float, streams: Streams
     """
     offsets = _offsets(table, streams.of("monitor offsets"))
     sought = min(math.log10(run_length), math.log10(MOST_ROWS / PASSAGES))
+    most = max(LEAST_ROWS, PASSAGES * min(run_length, 10.0**sought))
+    compiled = compiling_pays(STEPS_OF_EVIDENCE * most * table.shape[1] / LOOPS)
 
     def simulated(top: float, rows: float, chance: Streams) -> RunLengths:
-        return _smoothed(_watched(table, judge, _around(top), int(rows), offsets, chance))
+        levels = _around(top)
+        higher = windows.above(judge, levels[0])
+        return _smoothed(_watched(table, higher, levels, int(rows), offsets, chance, compiled))
 
     top = FIRST_LEVEL
     length = 0.0
@@ -166,8 +222,7 @@ def run_lengths(table: Matrix, judge: Judge, run_length: float, streams: Streams
         top = min(max(found.level(sought), LOWEST_LEVEL), top + 1.0)
         if length > sought - PILOT_REACH:
             break
-    rows = max(LEAST_ROWS, PASSAGES * min(run_length, 10.0**sought))
-    return simulated(top, rows, streams.within("monitor streams"))
+    return simulated(top, most, streams.within("monitor streams"))
 
 
 def _around(top: float) -> Vector:
@@ -199,19 +254,38 @@ class _Passages(NamedTuple):
 
 
 def _watched(
-    table: Matrix, judge: Judge, levels: Vector, rows: int, offsets: Matrix, streams: Streams
+    table: Matrix,
+    judge: Judge,
+    levels: Vector,
+    rows: int,
+    offsets: Matrix,
+    streams: Streams,
+    compiled: bool,
 ) -> _Passages:
     """Runs one after another, over so many rows in all."""
     each = max(1, rows // TASKS)
-    found: list[_Passages | None] = [None] * TASKS
+    shifted = [np.roll(offsets, -task * (OFFSETS // TASKS), axis=0) for task in range(TASKS)]
+    chances = [streams.of("monitor rows", task) for task in range(TASKS)]
+    if compiled:
+        found: list[_Passages | None] = [None] * TASKS
 
-    def simulate(task: int) -> None:
-        drawn = streams.of("monitor rows", task).integers(len(table), size=each)
-        own = np.roll(offsets, -task * (OFFSETS // TASKS), axis=0)
-        found[task] = _passages(table, judge, levels, drawn, own)
+        def simulate(task: int) -> None:
+            drawn = chances[task].integers(len(table), size=each)
+            found[task] = _passages(table, judge, levels, drawn, shifted[task])
 
-    threads.run(simulate, [(task,) for task in range(TASKS)], threads.default_count())
-    several = [own for own in found if own is not None]
+        threads.run(simulate, [(task,) for task in range(TASKS)], threads.default_count())
+        several = [own for own in found if own is not None]
+    else:
+        drawn = _drawn(chances, len(table), each)
+        runs: list[tuple[IntVector, int]] = [(drawn[0], 0)] * TASKS
+
+        def watch(some: slice) -> None:
+            runs[some] = plain_scan.first_passages(
+                table, drawn[some], np.stack(shifted[some]), levels, judge, windows.levels(judge)
+            )
+
+        threads.run(watch, _together(), threads.default_count())
+        several = [_counted(levels, *own) for own in runs]
     watched = np.sum([own.watched for own in several], axis=0)
     reached = np.sum([own.reached for own in several], axis=0)
     return _Passages(levels, watched, reached).known()
@@ -220,14 +294,20 @@ def _watched(
 def _passages(
     table: Matrix, judge: Judge, levels: Vector, rows: IntVector, offsets: Matrix
 ) -> _Passages:
-    times = np.zeros((len(rows) // window_scan.BLOCK + 1, len(levels)), dtype=np.int64)
+    from kernelmean.compiled import window_scan
+
+    times = np.zeros((len(rows) // BLOCK + 1, len(levels)), dtype=np.int64)
     run, left = window_scan.first_passages(
         table, rows, offsets, levels, judge, windows.empty_blocks(judge), times
     )
-    own = times[: run + 1]
+    return _counted(levels, times[: run + 1], left)
+
+
+def _counted(levels: Vector, times: NDArray[np.int64], left: int) -> _Passages:
+    """What (runs, levels) say."""
     # The last run ended without the highest level: its rows were watched all the same.
-    watched = own[:run].sum(axis=0) + np.where(own[run] > 0, own[run], left)
-    return _Passages(levels, watched.astype(np.float64), (own > 0).sum(axis=0).astype(np.float64))
+    watched = times[:-1].sum(axis=0) + np.where(times[-1] > 0, times[-1], left)
+    return _Passages(levels, watched.astype(np.float64), (times > 0).sum(axis=0).astype(np.float64))
 
 
 def _smoothed(found: _Passages) -> RunLengths:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kernelmean._types import Points, Vector
-from kernelmean.compiled import window_scan
-from kernelmean.compiled.window_scan import Judge
+from kernelmean.compiled.window_evidence import Judge
 from kernelmean.monitoring import windows
 from kernelmean.monitoring.features import Features
 
@@ -24,8 +23,8 @@ def change_point(features: Features, judge: Judge, rows: Points, component: int)
     for group in np.flatnonzero(judge.component == component):
         first = int(judge.starts[group])
         last = int(judge.starts[group + 1])
-        squares = np.empty(len(Z))
-        window_scan.suffix_squares(Z, first, last, squares)
+        total = np.cumsum(Z[::-1, first:last], axis=0)
+        squares = np.einsum("ij,ij->i", total, total) / np.arange(1, len(Z) + 1)
         roots = np.maximum(roots, np.cbrt(squares / (last - first)))
     z = (roots - center) / scale
     least = min(windows.LEAST_WINDOW, len(Z))

@@ -29,8 +29,8 @@ from scipy.spatial.distance import cdist
 from kernelmean import _blas, bandwidth, engines
 from kernelmean._lazy import lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
+from kernelmean._work import compiling_pays, settled
 from kernelmean.compiled import threads
-from kernelmean.compiled.row_features import plain_features
 from kernelmean.kernels import Gaussian
 from kernelmean.linalg.factor import Factor, product
 from kernelmean.linalg.gram import gram
@@ -51,6 +51,7 @@ RIDGE = 0.01  # ρ
 LEAST_VARIANCE = 1e-9  # of the largest: what is smaller is rounding
 LIMIT = 4.0  # standard deviations: no single row counts for more
 MEDIAN_ROWS = 500
+EXPONENTIAL = 6  # products in the time of one
 PART_ROWS = 64  # of a batch, at least, for each thread
 # By how many standard deviations ‖y‖² of r whitened features may be smaller for the rows that made
 # the map than for new ones: E‖y‖² differs by r·r/n, and ‖y‖² varies by √(2r).
@@ -125,19 +126,45 @@ class Features:
         threads.run(self._write, tasks, count)
         return out
 
+    @lazy
+    def compiled(self) -> bool:
+        """Whether loops are compiled for it.
+
+        By as many rows as it was learned from, so that no row depends on its batch.
+        """
+        k, d = self.atoms.shape
+        width = int(self.starts[-1]) + len(self.kernels) * (d + EXPONENTIAL)
+        return compiling_pays(2.0 * ROWS_PER_ATOM * k * k * width)
+
     def _write(self, X: Points, out: Matrix) -> None:
-        S = self.scores(X)
+        S = self.scores(X, self.compiled)
         self._write_plain(S, self.shift, self.factor, out)
         column = len(self.shift)
         for own in self.kernels:
             width = len(own.mean)
-            radial = Gaussian(own.bandwidth).radial(self.dimension, "rkhs")
-            values = self._cloud.kernel_sum(radial, S, own.weights)
+            values = self._kernel_values(S, own)
             np.subtract(values, own.mean, out=out[:, column : column + width])
             column += width
 
+    def _kernel_values(self, S: Points, own: KernelFeatures) -> Matrix:
+        """κ(x)W."""
+        radial = Gaussian(own.bandwidth).radial(self.dimension, "rkhs")
+        if not self.compiled:
+            return _row_by_row(gram(radial, S, self.atoms), own.weights)
+        with settled(True):
+            return self._cloud.kernel_sum(radial, S, own.weights)
+
     def _write_plain(self, S: Points, shift: Vector, factor: Vector, out: Matrix) -> None:
-        plain_features(S, self.center, self.directions, LIMIT, *self.pairs, shift, factor, out)
+        if self.compiled:
+            from kernelmean.compiled.row_features import plain_features
+
+            plain_features(S, self.center, self.directions, LIMIT, *self.pairs, shift, factor, out)
+            return
+        t = np.clip(_row_by_row(S - self.center, self.directions), -LIMIT, LIMIT)
+        first, second = self.pairs
+        squared = np.stack([S, S * S], axis=2).reshape(len(S), -1)  # s_j, s_j² column by column
+        found = np.concatenate([t[:, : S.shape[1]], t[:, first] * t[:, second], squared], axis=1)
+        np.multiply(found - shift, factor, out=out[:, : len(shift)])
 
     @lazy
     def _cloud(self) -> engines.PointCloud:
@@ -147,6 +174,12 @@ class Features:
     def __getstate__(self) -> dict[str, Any]:
         # An engine's points belong to a process.
         return {name: value for name, value in self.__dict__.items() if name != "_cloud"}
+
+
+def _row_by_row(A: Matrix, B: Matrix) -> Matrix:
+    """A @ B by one product for each row of A, whose bits then do not depend on the others."""
+    rows: Matrix = np.matmul(A[:, None, :], B)[:, 0]
+    return rows
 
 
 def affordable(n: int) -> float:

@@ -16,7 +16,7 @@ from kernelmean import _checks, samples
 from kernelmean._random import Streams
 from kernelmean._types import IntVector, Points, Vector
 from kernelmean.comparison.pairs import columns_of, require_distinct
-from kernelmean.compiled.window_scan import Judge
+from kernelmean.compiled.window_evidence import Judge
 from kernelmean.fitting.honesty import FitWarning
 from kernelmean.mean import sampling
 from kernelmean.mean.expansion import AnyMean, KernelMean, expansion_of

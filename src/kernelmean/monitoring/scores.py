@@ -17,6 +17,7 @@ from scipy.special import ndtri
 
 from kernelmean._types import IntVector, Matrix, Points, Vector
 
+ROUNDING = 1e-7  # of a value, up to which it is that of a knot: single precision
 KNOTS = 256  # values of a column that have scores of their own, at most; others lie in between
 OUTERMOST_ROWS = 5  # on each side, which share one score
 OUTERMOST_SHARE = 0.1  # of a small reference, at most
@@ -45,13 +46,36 @@ class NormalScores(NamedTuple):
         counts = np.array([len(values) for values, _ in found], dtype=np.intp)
         return cls(knots, counts, scores, -outermost, outermost)
 
-    def __call__(self, X: Points) -> Points:
+    def __call__(self, X: Points, compiled: bool = False) -> Points:
         """Scores of the values of a table, (n, d). Time O(n·d)."""
-        from kernelmean.compiled.row_features import column_scores  # Numba, when it is needed
+        if not compiled:
+            return self._by_numpy(X)
+        from kernelmean.compiled.row_features import column_scores
 
         out = np.empty(X.shape)
-        column_scores(np.ascontiguousarray(X), *self, out)
+        column_scores(np.ascontiguousarray(X), *self, ROUNDING, out)
         return out
+
+    def _by_numpy(self, X: Points) -> Points:
+        """As the compiled loop: the score of a knot, or in between by a straight line."""
+        columns = np.arange(X.shape[1])
+        places = [
+            np.searchsorted(own[:count], x)
+            for own, count, x in zip(self.knots, self.counts, X.T, strict=True)
+        ]
+        high = np.stack(places, axis=1)  # of the first knot that is not smaller
+        upper = np.minimum(high, self.counts - 1)
+        lower = np.maximum(high - 1, 0)
+        left = X - self.knots[columns, lower]
+        right = self.knots[columns, upper] - X
+        scores = self.scores[columns, lower], self.scores[columns, upper]
+        with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 beyond the knots
+            out = scores[0] + left / (left + right) * (scores[1] - scores[0])
+        out = np.where(high == 0, self.below, np.where(high == self.counts, self.above, out))
+        near = ROUNDING * np.abs(X)
+        out = np.where((high > 0) & (left <= near), scores[0], out)
+        found: Points = np.where((high < self.counts) & (right <= near), scores[1], out)
+        return found
 
 
 def _column(column: Vector) -> tuple[Vector, Vector]:

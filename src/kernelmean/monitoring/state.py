@@ -71,7 +71,9 @@ class State:
                 continue
             rows = X[used : used + CHUNK_ROWS]
             baseline = self.baseline
-            found = self.windows.add(baseline.features(rows), baseline.judge, baseline.threshold)
+            Z = baseline.features(rows)
+            compiled = baseline.features.compiled
+            found = self.windows.add(Z, baseline.judge, baseline.threshold, compiled)
             self.keep(rows[: found.used], found.evidence)
             used += found.used
             if found.alarmed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,8 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from kernelmean._types import IntVector, Matrix, Vector
-from kernelmean.compiled import window_scan
-from kernelmean.compiled.window_scan import (
+from kernelmean.compiled.window_evidence import (
     BLOCK,
     HIGHER_WINDOWS,
     KEPT,
@@ -19,6 +19,7 @@ from kernelmean.compiled.window_scan import (
     LOWEST_WINDOWS,
     Judge,
 )
+from kernelmean.monitoring import plain_scan
 
 LEAST_WINDOW = BLOCK * LEAST_BLOCKS
 
@@ -34,16 +35,25 @@ def judged_by(
     return Judge(starts, component, centers, scales, bonus, np.where(z > -np.inf, limits, -np.inf))
 
 
+def above(judge: Judge, evidence: float) -> Judge:
+    """The same for evidence that is larger; the windows of less need only a square."""
+    higher = judged_by(*judge[:4], judge.bonus - evidence)
+    return judge._replace(limits=higher.limits)
+
+
 def longest(judge: Judge) -> int:
     """Rows of the longest window."""
     return int(all_lengths(len(judge.centers))[-1])
 
 
+def levels(judge: Judge) -> int:
+    """How many levels of blocks the windows of a judge need."""
+    return 1 + max(0, -(-(len(judge.centers) - LOWEST_WINDOWS) // HIGHER_WINDOWS))
+
+
 def empty_blocks(judge: Judge) -> NDArray[np.float64]:
-    """Sums of the blocks of every level that the windows of a judge need, before any row."""
-    windows = len(judge.centers)
-    levels = 1 + max(0, -(-(windows - LOWEST_WINDOWS) // HIGHER_WINDOWS))
-    return np.zeros((levels, KEPT, int(judge.starts[-1])))
+    """Sums of the blocks of every level, before any row."""
+    return np.zeros((levels(judge), KEPT, int(judge.starts[-1])))
 
 
 def lengths(longest: int) -> IntVector:
@@ -61,6 +71,15 @@ def all_lengths(many: int) -> IntVector:
     while len(found) < many:
         found += [2 * rows for rows in found[-HIGHER_WINDOWS:]]
     return np.array(found[:many], dtype=np.int64)
+
+
+def _scan(compiled: bool) -> Callable[..., int]:
+    if not compiled:
+        return plain_scan.scan
+    from kernelmean.compiled import window_scan
+
+    scan: Callable[..., int] = window_scan.scan
+    return scan
 
 
 class Found(NamedTuple):
@@ -86,11 +105,11 @@ class Windows:
         """Before any row."""
         return cls(0, np.zeros(int(judge.starts[-1])), empty_blocks(judge))
 
-    def add(self, Z: Matrix, judge: Judge, threshold: float) -> Found:
+    def add(self, Z: Matrix, judge: Judge, threshold: float, compiled: bool) -> Found:
         """Add rows of features until the evidence reaches the threshold."""
         evidence = np.full(len(Z), -np.inf)
         found = np.zeros(2, dtype=np.int64)
-        used = window_scan.scan(
+        used = _scan(compiled)(
             np.ascontiguousarray(Z),
             self.seen,
             self.current,

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.engines.cpu import atom_sums, component_reach
+from kernelmean import _lazy
+from kernelmean.engines.cpu import component_reach
 from kernelmean.engines.cpu.blocks import width
 from kernelmean.kernels import Atoms
 from tests.engines.cases import same_bits
@@ -71,12 +72,12 @@ def test_a_query_has_the_same_bits_alone_and_among_others(kind):
 def test_blurred_atoms_are_kept_for_a_few_kernels():
     loaded = cpu.load_atoms(some_atoms(20, 2, "full"))
     Q = np.zeros((1, 2))
-    widths = np.linspace(0.5, 2.0, 3 * atom_sums.KEPT)
+    widths = np.linspace(0.5, 2.0, 3 * _lazy.KEPT)
     found = [loaded.kernel_sum(km.Gaussian(s).radial(2, "rkhs"), Q, np.ones(20)) for s in widths]
     again = [loaded.kernel_sum(km.Gaussian(s).radial(2, "rkhs"), Q, np.ones(20)) for s in widths]
     assert same_bits(found, again)
     assert len({float(value[0]) for value in found}) == len(widths)
-    assert 0 < len(loaded._blurred) <= atom_sums.KEPT
+    assert 0 < len(loaded.compiled._blurred) <= _lazy.KEPT
 
 
 # --- what is left out
@@ -85,7 +86,7 @@ def test_blurred_atoms_are_kept_for_a_few_kernels():
 @pytest.fixture
 def small_work(monkeypatch):
     """Far cells are left out of small sums too."""
-    monkeypatch.setattr(component_reach, "LEAST_WORK", 0)
+    monkeypatch.setattr(component_reach, "LEAST_VALUES", 0)
 
 
 def clouds(d):
@@ -126,7 +127,7 @@ def test_what_is_left_out_cannot_be_seen(small_work, monkeypatch, kind, d):
 def test_far_cells_are_left_out_and_near_ones_are_not(small_work, kind):
     """Of a narrow kernel at most a part of the cells is within reach; of a wide one, all."""
     X = np.random.default_rng(0).normal(size=(20_000, 2))
-    blocks = cpu.load(X).blocks
+    blocks = cpu.load(X).compiled.blocks
     w = blocks.spread(np.full(len(X), 1.0 / len(X)))
     for sigma, most in ((0.02, 0.2), (30.0, 1.0)):
         components = some_atoms(50, 2, kind, 0.02).blurred(sigma**2)
@@ -141,7 +142,7 @@ def test_far_cells_are_left_out_and_near_ones_are_not(small_work, kind):
 
 
 def test_few_sums_and_points_in_no_order_leave_nothing_out():
-    blocks = cpu.load(np.random.default_rng(0).normal(size=(3000, 2))).blocks
+    blocks = cpu.load(np.random.default_rng(0).normal(size=(3000, 2))).compiled.blocks
     w = blocks.spread(np.full(3000, 1.0 / 3000))
     reach = component_reach.cells_that_matter(
         blocks, w, "scalar", np.zeros((3, 2)), np.full((3, 1), 1e6), 1.0, 1

@@ -172,7 +172,7 @@ def test_kernel_sum_of_narrow_kernels(name, d, monkeypatch):
     count; weights equal, signed, and nearly all on one far point. Exponents of |log Σ| units in the
     last place widen the bound.
     """
-    monkeypatch.setattr(narrow, "LEAST_WORK", 0)  # look, however little the work
+    monkeypatch.setattr(narrow, "LEAST_VALUES", 0)  # look, however little the work
     rng = np.random.default_rng(d)
     n = loops.CHUNK * width(d) + 57
     X = rng.normal(size=(n, d))

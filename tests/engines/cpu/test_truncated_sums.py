@@ -5,6 +5,7 @@ Tolerance: 1e-15 of the sum of absolute terms, plus the rounding of the exponent
 the terms that make up the sum: no formula in float64 does without it.
 """
 
+import numba
 import numpy as np
 import pytest
 
@@ -51,7 +52,7 @@ def taken(monkeypatch):
 
     monkeypatch.setattr(narrow, "kernel_sum", counted)
     monkeypatch.setattr(narrow, "WORTHWHILE", 2.0)
-    monkeypatch.setattr(narrow, "LEAST_WORK", 0)
+    monkeypatch.setattr(narrow, "LEAST_VALUES", 0)
     return calls
 
 
@@ -179,7 +180,7 @@ def test_what_is_left_out_is_below_the_bound(d):
     """Every cell from the cut on, summed in full, is at most LOST of the sum of absolute terms."""
     X = cloud("clusters", d)
     loaded, Q, w = one.load(X), queries(X), np.abs(weights("signed", len(X)))
-    B, v = loaded.blocks, loaded.blocks.spread(w)
+    B, v = loaded.compiled.blocks, loaded.compiled.blocks.spread(w)
     shape = (len(v), -1, narrow.CELL)
     moments = narrow.cell_moments(B.points.reshape(len(v), d, -1, narrow.CELL), v.reshape(shape), 1)
     cuts, _ = narrow._cuts(B, km.Gaussian(0.1).formula(d), moments, Q, 2)
@@ -193,12 +194,12 @@ def test_what_is_left_out_is_below_the_bound(d):
 
 def test_it_is_chosen_where_it_wins_and_only_there(monkeypatch):
     X = cloud("normal", 2, 100_000)
-    B, w, rows = two.load(X).blocks, np.ones(100_000), np.ascontiguousarray(X[:100])
+    B, w, rows = two.load(X).compiled.blocks, np.ones(100_000), np.ascontiguousarray(X[:100])
     v = B.spread(w)
     assert (
         narrow.kernel_sum(B, km.Gaussian(0.05).formula(2), rows, v, 2) is None
     )  # too little work to look
-    monkeypatch.setattr(narrow, "LEAST_WORK", 0)
+    monkeypatch.setattr(narrow, "LEAST_VALUES", 0)
     assert narrow.kernel_sum(B, km.Gaussian(0.05).formula(2), rows, v, 2) is not None
     assert narrow.kernel_sum(B, km.Gaussian(2.0).formula(2), rows, v, 2) is None
     assert narrow.kernel_sum(B, km.Gaussian(0.05).formula(2), rows, 0.0 * v, 2) is None
@@ -222,6 +223,11 @@ def test_moments(taken, d, kind, w):
 @pytest.mark.parametrize(("degree", "error"), [(gaussian.FINE, 2e-14), (gaussian.COARSE, 3e-9)])
 def test_powers_of_two_are_as_good_as_their_degree_promises(degree, error):
     """The errors that the bound in gaussian.py adds up, over every exponent that occurs."""
-    power = np.vectorize(gaussian.power_of_two(degree))
+    of_one = gaussian.power_of_two(degree)
+
+    @numba.vectorize
+    def power(t):
+        return of_one(t)
+
     t = np.random.default_rng(0).uniform(-700, 700, 20_000)
     assert np.abs(power(t) / np.exp2(t) - 1.0).max() <= error

@@ -64,7 +64,8 @@ def kernel_sum(d: int) -> Loop:
         for first in range(0, len(Q), TILE):
             last = min(first + TILE, len(Q))
             for chunk in range(0, len(C), CHUNK):
-                partial[:] = 0.0
+                for i in range(TILE):
+                    partial[i] = 0.0
                 for b in range(chunk, min(chunk + CHUNK, len(C))):
                     if whole:
                         for i in range(first, last):
@@ -96,7 +97,9 @@ def kernel_sum_columns(d: int) -> Loop:
         for first in range(0, len(Q), TILE):
             last = min(first + TILE, len(Q))
             for chunk in range(0, len(C), CHUNK):
-                partial[:] = 0.0
+                for i in range(TILE):
+                    for c in range(partial.shape[1]):
+                        partial[i, c] = 0.0
                 for b in range(chunk, min(chunk + CHUNK, len(C))):
                     rate = rates[b]
                     for i in range(first, last):
@@ -110,7 +113,8 @@ def kernel_sum_columns(d: int) -> Loop:
                                 total += v[j] * r2[j]
                             partial[i - first, c] += total
                 for i in range(first, last):
-                    out[i] += partial[i - first]
+                    for c in range(out.shape[1]):
+                        out[i, c] += partial[i - first, c]
 
     signature = types.void(read(3), read(3), read(2), read(2), write(2))
     return compile_function(atom_kernel_sum_columns_loop, signature, (dimension_key(d),))
@@ -183,7 +187,9 @@ def shift(d: int) -> Loop:
                     if highest == -np.inf:
                         continue
                     if highest > peak[i]:
-                        out *= exp(peak[i] - highest)
+                        scale = exp(peak[i] - highest)
+                        for t in range(len(out)):
+                            out[t] *= scale
                         peak[i] = highest
                     level = peak[i]
                     value = 0.0

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 import numpy as np
 
-from kernelmean._lazy import lazy
+from kernelmean._lazy import kept, lazy
 from kernelmean._types import Matrix, Points, Vector
 from kernelmean.compiled import threads
 from kernelmean.compiled.radial import FUSED
@@ -18,10 +16,6 @@ from kernelmean.engines.cpu import shifts, sums
 from kernelmean.engines.cpu.blocks import Blocks, padded_dimension, queries
 from kernelmean.kernels import Atoms, Components, Formula, RadialFunction
 from kernelmean.kernels.atoms import variance
-
-T = TypeVar("T")
-
-KEPT = 4  # widths of the kernel for which the blurred atoms are kept
 
 
 @dataclass(frozen=True)
@@ -159,13 +153,3 @@ def log_weights(w: Vector, components: Components) -> tuple[Vector, float]:
     top = float(log_v.max(initial=-np.inf))
     top = top if top > -np.inf else 0.0
     return log_v - top, top
-
-
-def kept(made: dict[float, T], tau2: float, make: Callable[[float], T]) -> T:
-    """What was made for a kernel of variance τ², of the last few variances asked for."""
-    if (found := made.get(tau2)) is None:
-        found = make(tau2)
-        if len(made) >= KEPT:
-            made.clear()
-        made[tau2] = found
-    return found

@@ -24,7 +24,7 @@ UNROLLED = 16  # up to this d, one compiled version per d keeps the distance in 
 STRIP = 8  # beyond, coordinates are added in strips of eight
 CELL = 64  # points whose box is kept, within a block
 TREE_DIMENSION = 10  # up to this d, boxes of a kd-tree are worth having
-TREE_POINTS = 4096  # fewer points are not worth sorting
+TREE_POINTS = 32768  # fewer points are not worth sorting, nor the compilation of what sorts
 
 
 def width(d: int) -> int:

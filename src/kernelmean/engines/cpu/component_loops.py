@@ -214,7 +214,8 @@ def sums(d: int, kind: SpreadKind) -> Loop:
         for first in range(0, len(C), TILE):
             last = min(first + TILE, len(C))
             for chunk in range(0, len(X), CHUNK):
-                partial[:] = 0.0
+                for i in range(TILE):
+                    partial[i] = 0.0
                 for b in range(chunk, min(chunk + CHUNK, len(X))):
                     for a in range(first, last):
                         start = np.uint64(reach[b, a, 0]) * np.uint64(CELL)
@@ -287,7 +288,9 @@ def moments(d: int, kind: SpreadKind) -> Loop:
         for first in range(0, len(C), TILE):
             last = min(first + TILE, len(C))
             for chunk in range(0, len(X), CHUNK):
-                partial[:] = 0.0
+                for i in range(TILE):
+                    for c in range(partial.shape[1]):
+                        partial[i, c] = 0.0
                 for b in range(chunk, min(chunk + CHUNK, len(X))):
                     v = w[b]
                     for a in range(first, last):
@@ -304,7 +307,8 @@ def moments(d: int, kind: SpreadKind) -> Loop:
                         own[0] += total
                         add(X[b], C[a], terms, start, length, dimension, y, own)
                 for a in range(first, last):
-                    out[a] += partial[a - first]
+                    for c in range(out.shape[1]):
+                        out[a, c] += partial[a - first, c]
 
     signature = types.void(read(3), read(2), REACH, read(2), read(2), types.int64, write(2))
     return compile_function(component_moments_loop, signature, (kind, dimension_key(d)))

@@ -25,7 +25,7 @@ from kernelmean.engines.cpu.blocks import CELL, Blocks, width
 from kernelmean.engines.cpu.bounding_boxes import ROUNDING
 from kernelmean.engines.cpu.component_loops import exponent
 from kernelmean.engines.cpu.truncated_sums import (
-    LEAST_WORK,
+    LEAST_VALUES,
     LOST,
     PROBE,
     WORTHWHILE,
@@ -67,7 +67,7 @@ def cells_that_matter(
     Asks for weights w ≥ 0 with Σw = 1, in the layout of the blocks.
     """
     everything = every_cell(blocks, len(centers))
-    if blocks.tree is None or blocks.n * len(centers) < LEAST_WORK:
+    if blocks.tree is None or blocks.n * len(centers) < LEAST_VALUES:
         return everything
     levels = _levels(blocks, w, kind, centers, factors, count) - np.log(lost)
     loop = _within(blocks.d, kind)

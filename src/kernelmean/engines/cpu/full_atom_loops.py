@@ -38,7 +38,9 @@ def kernel_sum(d: int) -> Loop:
         partial = np.empty((columns, m))
         for b in range(len(Q)):
             for first in range(0, len(C), GROUP):
-                partial[:] = 0.0
+                for c in range(columns):
+                    for j in range(m):
+                        partial[c, j] = 0.0
                 for a in range(first, min(first + GROUP, len(C))):
                     fill(Q[b], C[a], factors[a], START, m, terms)
                     for j in range(m):
@@ -48,7 +50,9 @@ def kernel_sum(d: int) -> Loop:
                         own = partial[c]
                         for j in range(m):
                             own[j] += v * terms[j]
-                out[b] += partial
+                for c in range(columns):
+                    for j in range(m):
+                        out[b, c, j] += partial[c, j]
 
     signature = types.void(read(3), read(2), read(2), read(2), write(3))
     return compile_function(full_kernel_sum_loop, signature, (dimension_key(d),))

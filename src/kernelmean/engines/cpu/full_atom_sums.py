@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelmean._lazy import kept
 from kernelmean._types import Matrix, Points, Vector
 from kernelmean.compiled import threads
 from kernelmean.compiled.signatures import Loop
 from kernelmean.engines import Shift
 from kernelmean.engines.cpu import full_atom_loops as loops
 from kernelmean.engines.cpu import sums
-from kernelmean.engines.cpu.atom_sums import kept, log_weights
+from kernelmean.engines.cpu.atom_sums import log_weights
 from kernelmean.engines.cpu.blocks import CELL, padded_dimension, queries, width
 from kernelmean.engines.cpu.component_sums import packed
 from kernelmean.engines.cpu.full_atom_loops import PULL, TRACE, VALUE

@@ -52,7 +52,9 @@ def _add_products(X, w, order, starts, means, out):
     for a in range(len(means)):
         mass = 0.0
         for first in range(starts[a], starts[a + 1], TOGETHER):
-            partial[:] = 0.0
+            for s in range(d):  # whole arrays at once would take seconds longer to compile
+                for t in range(s + 1):
+                    partial[s, t] = 0.0
             for i in range(first, min(first + TOGETHER, starts[a + 1])):
                 b = order[i] // B
                 j = order[i] % B
@@ -63,7 +65,9 @@ def _add_products(X, w, order, starts, means, out):
                     z = w[b, j] * u[s]
                     for t in range(s + 1):
                         partial[s, t] += z * u[t]
-            out[a] += partial
+            for s in range(d):
+                for t in range(s + 1):
+                    out[a, s, t] += partial[s, t]
         for s in range(d):
             for t in range(s + 1):
                 out[a, s, t] = out[a, s, t] / mass if mass > 0.0 else 0.0

@@ -135,7 +135,8 @@ def kernel_sum(radial: CompiledRadial, d: int) -> Loop:
         for first in range(0, len(Q), TILE):
             last = min(first + TILE, len(Q))
             for chunk in range(0, len(X), CHUNK):
-                partial[:] = 0.0
+                for i in range(TILE):
+                    partial[i] = 0.0
                 for b in range(chunk, min(chunk + CHUNK, len(X))):
                     if whole:
                         for i in range(first, last):
@@ -168,7 +169,9 @@ def kernel_sum_columns(radial: CompiledRadial, d: int) -> Loop:
         for first in range(0, len(Q), TILE):
             last = min(first + TILE, len(Q))
             for chunk in range(0, len(X), CHUNK):
-                partial[:] = 0.0
+                for i in range(TILE):
+                    for c in range(partial.shape[1]):
+                        partial[i, c] = 0.0
                 for b in range(chunk, min(chunk + CHUNK, len(X))):
                     block = X[b]
                     for i in range(first, last):
@@ -183,7 +186,8 @@ def kernel_sum_columns(radial: CompiledRadial, d: int) -> Loop:
                                 total += v[j] * r2[j]
                             partial[i - first, c] += total
                 for i in range(first, last):
-                    out[i] += partial[i - first]
+                    for c in range(out.shape[1]):
+                        out[i, c] += partial[i - first, c]
 
     signature = types.void(read(3), read(3), read(2), *NUMBERS, write(2))
     return compile_for(kernel_sum_columns_loop, signature, radial, d)
@@ -205,7 +209,9 @@ def kernel_moments(radial: CompiledRadial, d: int) -> Loop:
         for first in range(0, len(Q), TILE):
             last = min(first + TILE, len(Q))
             for chunk in range(0, len(X), CHUNK):
-                partial[:] = 0.0
+                for i in range(TILE):
+                    for c in range(partial.shape[1]):
+                        partial[i, c] = 0.0
                 for b in range(chunk, min(chunk + CHUNK, len(X))):
                     block = X[b]
                     v = w[b]
@@ -225,7 +231,8 @@ def kernel_moments(radial: CompiledRadial, d: int) -> Loop:
                                 total += terms[j] * (x[j] - q)
                             partial[i - first, 1 + t] += total
                 for i in range(first, last):
-                    out[i] += partial[i - first]
+                    for c in range(out.shape[1]):
+                        out[i, c] += partial[i - first, c]
 
     signature = types.void(read(3), read(2), read(2), *NUMBERS, write(2))
     return compile_for(kernel_moments_loop, signature, radial, d)
@@ -280,7 +287,8 @@ def fourier_sum(B: int) -> Loop:
         phase = np.empty(B)
         for b in range(len(X)):
             for m in range(len(frequencies)):
-                phase[:] = 0.0
+                for j in range(B):
+                    phase[j] = 0.0
                 for t in range(frequencies.shape[1]):
                     omega = frequencies[m, t]
                     o = origin[t]

@@ -85,7 +85,9 @@ def nearest(d: int) -> Loop:
         X, lower, upper, box_lower, box_upper, centers, first_label, squared, labels
     ):
         k = len(centers)
-        everyone = np.arange(k)
+        everyone = np.empty(k, np.int64)
+        for a in range(k):  # np.arange would take longer to compile
+            everyone[a] = a
         listed = np.empty(k, np.int64)
         gaps = np.empty(k)
         for b in range(len(X)):

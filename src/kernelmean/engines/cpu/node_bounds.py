@@ -100,7 +100,7 @@ def update_leaf(tree_arrays, bounds, fresh, listed, v):
     for j in listed:
         if j >= bounds.seen[leaf] and _gap(tree_arrays, v, fresh[j]) < bounds.peak[v]:
             _lower_leaf(tree_arrays, fresh[j], first, nearest)
-            bounds.peak.view(np.int64)[v] = _largest(nearest.view(np.int64))
+            bounds.peak[v] = _largest(nearest)
             changed = True
     bounds.seen[leaf] = len(fresh)
     if changed:
@@ -174,12 +174,13 @@ def _lower_squares(axes, block, first, c, nearest):
 
 
 @part(EXACT_MATH)
-def _largest(bits):
-    """max bits_i. Squares are ordered as their bits are, and only integer maxima vectorise."""
+def _largest(squares):
+    """max squares_i. Squares are ordered as their bits are, and only integer maxima vectorise."""
     top = np.int64(0)
-    for b in bits:
-        top = b if b > top else top
-    return top
+    for i in range(len(squares)):
+        bits = np.float64(squares[i]).view(np.int64)
+        top = bits if bits > top else top
+    return np.int64(top).view(np.float64)
 
 
 @part(EXACT_MATH)

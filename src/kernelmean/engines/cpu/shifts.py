@@ -108,7 +108,9 @@ def _shift_loop(decay: CompiledDecay, d: int) -> Loop:
                     if highest == -np.inf:
                         continue
                     if highest > peak[i]:
-                        out *= exp(peak[i] - highest)
+                        scale = exp(peak[i] - highest)
+                        for t in range(len(out)):
+                            out[t] *= scale
                         peak[i] = highest
                     level = peak[i]
                     value = 0.0

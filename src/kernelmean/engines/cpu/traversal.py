@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelmean._types import IntVector, Points, Vector
+from kernelmean._work import compiling_pays
 from kernelmean.compiled import threads
 from kernelmean.engines import Picks
 from kernelmean.engines.arrays import WeightedPoints
@@ -98,6 +99,8 @@ class Nearest:
 
     def covariances(self) -> Spreads:
         """(k, d, d): covariance of these points about their mean; 0 where there are none."""
+        if not compiling_pays(float(self._sample.X.shape[1]) * self._blocks.points.size):
+            return self._sample.group_covariances(self._flat_labels(), self.means())
         w = self._blocks.spread(self._sample.p)
         labels = self._labels.reshape(-1)[: self._blocks.n]
         return group_moments.covariances(self._blocks, w, labels, self.means(), self._count)

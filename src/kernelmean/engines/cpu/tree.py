@@ -42,7 +42,11 @@ def plant(X: Points, count: int) -> Tree:
     leaves = 1 << depth
     # The sample steers the speed, never the result, so its seed is fixed.
     sample = X[np.random.default_rng(0).integers(n, size=leaves * SAMPLE_PER_LEAF)]
-    axes, pivots = _split_sample(sample, depth)
+    axes = np.empty(leaves, np.int32)
+    pivots = np.empty(leaves)
+    # What is compiled makes no arrays and no tuples: that would take it longer to compile.
+    scratch = np.empty((2, 2 * leaves), np.int64), np.empty(len(sample))
+    _split_sample(sample, axes, pivots, *scratch)
     leaf_of = np.empty(n, np.int32)
     pieces = threads.pieces(n)
     counts = np.zeros((len(pieces), leaves), np.int64)
@@ -71,23 +75,26 @@ def row_type(n: int) -> type[np.integer]:
 
 
 @entry(EXACT_MATH)
-def _split_sample(sample, depth):
+def _split_sample(sample, axes, pivots, ends, values):
     """Axis and pivot of every inner node: the rows of its sample below the pivot go left."""
-    leaves = 1 << depth
-    axes = np.empty(leaves, np.int32)
-    pivots = np.empty(leaves)
-    starts = np.empty(2 * leaves, np.int64)
-    stops = np.empty(2 * leaves, np.int64)
-    starts[1] = 0
-    stops[1] = len(sample)
-    for v in range(1, leaves):
-        rows = sample[starts[v] : stops[v]]
-        axes[v] = _widest(rows)
-        pivots[v], below = _halve(rows, axes[v])
-        starts[2 * v], stops[2 * v] = starts[v], starts[v] + below
-        starts[2 * v + 1] = starts[v] + below
-        stops[2 * v + 1] = stops[v]
-    return axes, pivots
+    ends[0, 1] = 0
+    ends[1, 1] = len(sample)
+    for v in range(1, len(axes)):
+        start = ends[0, v]
+        stop = ends[1, v]
+        rows = sample[start:stop]
+        axis = _widest(rows)
+        pivot = _median(rows, axis, values)
+        below = _move_front(rows, axis, pivot)
+        if below == 0:  # ties
+            pivot = _next_larger(rows, axis, pivot)
+            below = _move_front(rows, axis, pivot)
+        axes[v] = axis
+        pivots[v] = pivot
+        ends[0, 2 * v] = start
+        ends[1, 2 * v] = start + below
+        ends[0, 2 * v + 1] = start + below
+        ends[1, 2 * v + 1] = stop
 
 
 @part(EXACT_MATH)
@@ -108,31 +115,13 @@ def _widest(rows):
 
 
 @part(EXACT_MATH)
-def _halve(rows, axis):
-    """Move the rows below the median to the front; the pivot used and how many lie below it.
-
-    If ties leave none below, the pivot is the next larger value, so that columns full of zeros
-    still split; it is inf where all are equal.
-    """
-    values = np.empty(len(rows))
+def _median(rows, axis, values):
+    """The median of a column (Hoare's quickselect, in ``values``); inf if there are no rows."""
     for i in range(len(rows)):
         values[i] = rows[i, axis]
-    pivot = _select(values, len(values) // 2)
-    below = _move_front(rows, axis, pivot)
-    if below == 0:
-        larger = np.inf
-        for x in values:
-            larger = x if pivot < x < larger else larger
-        pivot = larger
-        below = _move_front(rows, axis, pivot)
-    return pivot, below
-
-
-@part(EXACT_MATH)
-def _select(values, rank):
-    """The value of this rank (Hoare's quickselect, in place); inf if there are none."""
+    rank = len(rows) // 2
     first = 0
-    last = len(values) - 1
+    last = len(rows) - 1
     while first < last:
         pivot = values[rank]
         i = first
@@ -143,14 +132,28 @@ def _select(values, rank):
             while values[j] > pivot:
                 j -= 1
             if i <= j:
-                values[i], values[j] = values[j], values[i]
+                x = values[i]
+                values[i] = values[j]
+                values[j] = x
                 i += 1
                 j -= 1
         if j < rank:
             first = i
         if i > rank:
             last = j
-    return values[rank] if len(values) else np.inf
+    return values[rank] if len(rows) else np.inf
+
+
+@part(EXACT_MATH)
+def _next_larger(rows, axis, pivot):
+    """The next larger value of a column, so that columns full of zeros still split; inf where there
+    is none.
+    """
+    larger = np.inf
+    for i in range(len(rows)):
+        x = rows[i, axis]
+        larger = x if pivot < x < larger else larger
+    return larger
 
 
 @part(EXACT_MATH)
@@ -160,7 +163,9 @@ def _move_front(rows, axis, pivot):
     for i in range(len(rows)):
         if rows[i, axis] < pivot:
             for t in range(rows.shape[1]):
-                rows[i, t], rows[count, t] = rows[count, t], rows[i, t]
+                x = rows[i, t]
+                rows[i, t] = rows[count, t]
+                rows[count, t] = x
             count += 1
     return count
 

@@ -261,7 +261,9 @@ def _pick(X, tree_arrays, bounds, fresh, waiting, rows, squares):
 def _find_farthest(tree_arrays, bounds, fresh):
     """Update the leaf of the largest bound until the root's is exact, and count the updates."""
     updates = 0
-    everyone = np.arange(len(fresh))
+    everyone = np.empty(len(fresh), np.int64)
+    for j in range(len(fresh)):  # np.arange would take longer to compile
+        everyone[j] = j
     while bounds.seen[bounds.leaf[1]] < len(fresh):
         v = bounds.leaf[1] + len(bounds.seen)
         if update_leaf(tree_arrays, bounds, fresh, everyone, v):

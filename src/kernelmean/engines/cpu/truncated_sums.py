@@ -38,7 +38,9 @@ DOUBLINGS = 16  # of the least value that may be left out, tried at most
 FARTHEST = 1e300  # squared distance to a cell without points
 NEAR = 1e-1  # blocks that may reach this part of the largest value enter A cell by cell
 BISECTIONS = 40  # for the distance at which g comes down to a level
-LEAST_WORK = 1e8  # kernel values; fewer take less time than looking, and than compiling what looks
+LEAST_VALUES = (
+    1e8  # kernel values; fewer take less time than looking, and than compiling what looks
+)
 FEWEST_BLOCKS = 16  # fewer are not worth looking at one by one
 WORTHWHILE = 0.7  # share of the points above which the full sum is as fast
 PROBE = 16  # queries that tell whether leaving out pays
@@ -57,7 +59,7 @@ def kernel_sum(
     """
     if blocks.tree is None or not radial_function.traits.decreasing or len(w) < FEWEST_BLOCKS:
         return None
-    if blocks.n * len(rows) < LEAST_WORK or not w.any():
+    if blocks.n * len(rows) < LEAST_VALUES or not w.any():
         return None
     X = blocks.points.reshape(len(w), blocks.d, -1, CELL)
     v = w.reshape(len(w), -1, CELL)

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelmean._types import IntVector, Points, Vector
-from kernelmean.compiled.pool_picks import pick
 from kernelmean.engines import Picks
 from kernelmean.engines.distances import single_draw
 from kernelmean.engines.optional_protocols import Pool
@@ -23,6 +22,7 @@ from kernelmean.engines.parts.cells import Cells, combined
 from kernelmean.engines.parts.part import CentreUpdate, Reduction
 from kernelmean.engines.parts.part_index import PartIndex
 from kernelmean.engines.parts.protocol import Question, SlowParts
+from kernelmean.engines.pool_picks import pick
 from kernelmean.engines.rounds import FarthestFirst
 from kernelmean.kernels import SpreadKind, Spreads
 
@@ -119,7 +119,7 @@ class PartsHolder:
     def pick(self, rows: NDArray[np.int64], squares: Vector) -> int:
         """Fill in the next centres while the best offer beats all that the parts keep back."""
         pool = self._pool
-        found: int = pick(pool, rows, squares)
+        found = pick(pool, rows, squares)
         picked = pool.points[:, np.searchsorted(pool.rows, rows[:found])].T
         self._index.remember(rows[:found], picked)
         self._waiting = np.concatenate([self._waiting, picked])
