@@ -1,4 +1,4 @@
-"""The page and the picture of ``benchmarks.peers``, from its cells."""
+"""The pages and the picture of ``benchmarks.peers``, from its cells."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ CLOSE, EQUAL = 1.05, 1.0005
 OURS = ("auto", "refine")
 BEFORE = "points"  # "auto" with spread=None: what it was before centres had spreads
 MARK = {True: "", False: " ✗", None: ""}
+SETS_ON_A_PAGE = 3  # of data, cell by cell
 
 
 def best_peer(cell: dict) -> tuple[str, float]:
@@ -284,12 +285,34 @@ POINTS_ONLY = (
 )
 
 
-def render(results: dict) -> str:
-    """The page."""
+def render(results: dict) -> dict[str, str]:
+    """The pages, by the names of their files: a summary first."""
+    pages = {
+        "benchmarks.md": summary_page(results),
+        "benchmarks-how.md": joined("# How peers are compared", HOW),
+        "benchmarks-times.md": times_page(results),
+        "benchmarks-large.md": large_page(results),
+    }
+    names = list(dict.fromkeys(cell["data"] for cell in results["cells"]))
+    for number, first in enumerate(range(0, len(names), SETS_ON_A_PAGE), start=1):
+        mine = names[first : first + SETS_ON_A_PAGE]
+        cells = [cell for cell in results["cells"] if cell["data"] in mine]
+        title = f"# Cell by cell: {', '.join(mine)}"
+        pages[f"benchmarks-cells-{number}.md"] = joined(title, CELLS, ratios(cells))
+    return pages
+
+
+def joined(*parts: str) -> str:
+    """Paragraphs and tables as one page."""
+    return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
+
+
+def summary_page(results: dict) -> str:
+    """What was reached beside peers, on what, and what failed."""
     cells = results["cells"]
     absent = f" No data for {', '.join(results['absent'])}." if results["absent"] else ""
-    first = "; ".join(f"{name} {seconds:.0f} s" for name, seconds in results["first_runs"].items())
-    goals = [f"| {c.goal} | {c.met} of {c.of} | {c.missed} |" for c in summary(cells)]
+    counts = summary(cells)
+    goals = [f"| {c.goal} | {c.met} of {c.of} | {c.missed} |" for c in counts]
     left_out = (
         f" Left out for want of time: {'; '.join(results['left_out'])}."
         if results["left_out"]
@@ -297,35 +320,54 @@ def render(results: dict) -> str:
     )
     failed = "".join(f"- {line}\n" for line in failures(results))
     quick = " **A quick run: two sets, few k.**" if results["quick"] else ""
-    parts = [
+    whole = next(c for c in counts if c.goal.endswith("in all"))
+    return joined(
         "# Benchmarks against peers",
+        "With equal numbers of centres, the error of the default selection was the least, or "
+        f"within 5 % of the least, in {whole.met} of {whole.of} cases. A case is a set of data, a "
+        "kernel, a bandwidth, a space, a constraint on the weights and a number of centres; the "
+        "peers are coreax, goodpoints, scikit-learn and random rows. [How they were compared]"
+        "(benchmarks-how.md), [times](benchmarks-times.md), [larger samples](benchmarks-large.md), "
+        "and every case [by itself](benchmarks-cells-1.md) are on pages of their own.",
+        "![Error against k](benchmarks.png)",
+        "" if any(BEFORE in cell["error"] for cell in cells) else POINTS_ONLY,
+        "## Goals\n\n| goal | met in | worst miss |\n| --- | ---: | --- |\n" + "\n".join(goals),
+        "## Contenders\n\nGeometric mean of error ÷ error of the best peer.\n\n"
+        + by_contender(cells),
         f"Written by `make bench-peers` in {results['seconds'] / 60:.0f} "
         f"minutes.{quick}{absent}{left_out}",
         f"Measured on: {results['machine']}  \n"
         + ", ".join(f"{name} {v}" for name, v in results["versions"].items())
         + ".",
         f"**Failed:**\n\n{failed}" if failed else "",
-        "![Error against k](benchmarks.png)",
-        "## Error at equal k",
-        HOW,
-        "" if any(BEFORE in cell["error"] for cell in cells) else POINTS_ONLY,
-        "### Goals\n\n| goal | met in | worst miss |\n| --- | ---: | --- |\n" + "\n".join(goals),
-        "### Contenders\n\nGeometric mean of error ÷ error of the best peer.\n\n"
-        + by_contender(cells),
-        "### Times\n\nMedian warm seconds, weights included, RKHS.\n\n" + times(cells),
+    )
+
+
+def times_page(results: dict) -> str:
+    """How long fits take, and what coreax's own weights are worth."""
+    cells = results["cells"]
+    first = "; ".join(f"{name} {seconds:.0f} s" for name, seconds in results["first_runs"].items())
+    return joined(
+        "# Times beside peers",
+        "## Times\n\nMedian warm seconds, weights included, RKHS.\n\n" + times(cells),
         f"First runs took longer by, in all: {first}. That is compilation, for coreax anew for "
         "every n, d and k.",
-        "### coreax's weights\n\nGaussian, narrow, herding: relative error and seconds.\n\n"
+        "## coreax's weights\n\nGaussian, narrow, herding: relative error and seconds.\n\n"
         + own_weights(cells),
-        "### Cell by cell\n\n" + CELLS + "\n\n" + ratios(cells),
-        "The GPU engine has [a page of its own](gpu.md); when each selection wins, "
-        "[another](selection.md).",
+        "The GPU engine has [a page of its own](gpu.md).",
+    )
+
+
+def large_page(results: dict) -> str:
+    """What needs no comparison of all pairs."""
+    return joined(
+        "# Larger samples, beside peers",
+        "When each selection wins is told on [a page of its own](selection.md).",
         *(
             table(title, [Row(*row) for row in rows]).replace("### ", "## ")
             for title, rows in results["tables"].items()
         ),
-    ]
-    return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
+    )
 
 
 def failures(results: dict) -> list[str]:

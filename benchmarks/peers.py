@@ -1,7 +1,8 @@
 """kernelmean beside what a user would pick instead: ``python -m benchmarks.peers [--quick]
 [--resume] [--draw]``.
 
-Writes ``docs/benchmarks.md``, ``docs/benchmarks.png`` and the figures behind both,
+Writes ``docs/benchmarks.md`` and the pages beside it, ``docs/benchmarks.png`` and the figures
+behind them,
 ``docs/benchmarks.json``. The peers live in an environment of their own: ``make bench-peers`` makes
 it. A peer that is not installed is left out, and the page says so.
 """
@@ -170,7 +171,10 @@ def save(results: dict, folder: Path) -> None:
 def show(folder: Path) -> None:
     """The page and the picture, from the figures saved."""
     results = json.loads((folder / "benchmarks.json").read_text())
-    (folder / "benchmarks.md").write_text(page.render(results))
+    for path in folder.glob("benchmarks-*.md"):
+        path.unlink()
+    for name, text in page.render(results).items():
+        (folder / name).write_text(text)
     page.draw(results["cells"], folder / "benchmarks.png")
 
 

@@ -1,8 +1,8 @@
 """The drift monitor as a detector of river, beside river's own.
 
 river (``pip install river``) learns from one row at a time, and its drift detectors take one number
-at a time: ``update(x)``, then ``drift_detected``. The adapter below makes ``km.DriftMonitor`` one
-of them. It takes a number, as river's detectors do, so that it can stand in
+at a time: ``update(x)``, then ``drift_detected``. ``kernelmean.integrations.river`` makes
+``km.DriftMonitor`` one of them. It takes a number, as river's detectors do, so that it can stand in
 ``drift.DriftRetrainingClassifier``; or a whole row as a dict of features, so that it also sees
 changes of several features together, which no detector of single numbers can see.
 
@@ -12,67 +12,13 @@ changes of several features together, which no detector of single numbers can se
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
-
-import kernelmean as km
 
 ROWS = 2000  # before the change, and as many after it
 CHANGES = 3  # of the stream
 COLUMNS = ("load", "speed", "temperature")
-
-
-def adapter() -> type:
-    """``DriftMonitor`` as a detector of river; made here, since its base is river's."""
-    from river.base import DriftDetector
-
-    class KernelMeanDrift(DriftDetector):
-        """The first ``reference_rows`` rows are what is usual; after an alarm, the rows since then.
-
-        river clones detectors by the arguments of their constructor, so these are kept as they are.
-        """
-
-        def __init__(self, reference_rows=1000, run_length=10_000, random_state=0):
-            super().__init__()
-            self.reference_rows = reference_rows
-            self.run_length = run_length
-            self.random_state = random_state
-            self.monitor: km.DriftMonitor | None = None
-            self.alarm: km.Alarm | None = (
-                None  # the latest; it counts from the end of the reference
-            )
-            self.change: int | None = None  # since when, counted from the first row of all
-            self._collected: list[Mapping[str, float]] = []
-
-        def update(self, x: float | Mapping[str, float]) -> None:
-            """Take in a number, or a dict of features."""
-            self._drift_detected = False
-            row = x if isinstance(x, Mapping) else {"x": x}
-            if self.monitor is None:
-                self._collect(row)
-                return
-            alarm = self.monitor.update(row)
-            if alarm is not None:
-                self.alarm = alarm
-                self.change = self.reference_rows + alarm.change
-                self._drift_detected = True
-                self.monitor.rebase()
-
-        def _collect(self, row: Mapping[str, float]) -> None:
-            self._collected.append(dict(row))
-            if len(self._collected) == self.reference_rows:
-                columns = list(row)
-                self.monitor = km.DriftMonitor(
-                    [[known[name] for name in columns] for known in self._collected],
-                    run_length=self.run_length,
-                    window=self.reference_rows,
-                    columns=columns,
-                    random_state=self.random_state,
-                )
-                self._collected = []
-
-    return KernelMeanDrift
 
 
 def rows(rng: np.random.Generator, coupling: float) -> list[dict[str, float]]:
@@ -85,9 +31,11 @@ def rows(rng: np.random.Generator, coupling: float) -> list[dict[str, float]]:
 
 def features(drift) -> None:
     """Features whose correlation changes: river's detectors, one for each feature, and ours."""
+    from kernelmean.integrations.river import KernelMeanDrift
+
     rng = np.random.default_rng(0)
     stream = [row for part in range(CHANGES + 1) for row in rows(rng, 0.7 * (-1) ** part)]
-    ours = adapter()()
+    ours = KernelMeanDrift()
     theirs = {name: {c: make() for c in COLUMNS} for name, make in drift.items()}
     found: dict[str, list[int]] = {"kernelmean": [], **{name: [] for name in drift}}
     since = []
@@ -120,9 +68,11 @@ def retraining() -> None:
     """A classifier that starts afresh where its errors change: detectors are given 0 and 1."""
     from river import drift, evaluate, linear_model, metrics
 
+    from kernelmean.integrations.river import KernelMeanDrift
+
     detectors = {
         "none": drift.NoDrift(),
-        "kernelmean": adapter()(),
+        "kernelmean": KernelMeanDrift(),
         "river ADWIN": drift.ADWIN(),
         "river KSWIN": drift.KSWIN(seed=0),
     }

@@ -1,14 +1,12 @@
 """Where do two samples differ?
 
 [`difference`][kernelmean.difference] says whether two samples differ, where, and in which columns.
-First two samples whose difference is known, then two lake waters in a flow cytometer, then two
+First two samples whose difference is known, then flights of Fridays and of Saturdays, then two
 halves of one sample, where there is nothing to find. The guide is
 [Where two samples differ](../guides/difference.md).
 """
 
-import os
 import textwrap
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -68,49 +66,32 @@ draw_shares(ax, found)
 plt.show()
 
 # %%
-# Two lake waters, Z14039F and Z14055F, in a flow cytometer: each row is a particle, seen in four
-# channels. The data is read where `KERNELMEAN_DATA` names the folder that holds it; without it a
-# made-up mixture of four kinds of particles stands in.
-
-
-def waters() -> tuple[list[np.ndarray], tuple[str, str], list[str]]:
-    """Two samples, their names, and those of their columns."""
-    if "KERNELMEAN_DATA" not in os.environ:
-        middles = np.array([[9, 7, 8, 9.5], [11, 9, 9, 10], [9.5, 8, 8.5, 9.7], [10, 7, 8, 9]])
-        shares = ([0.55, 0.1, 0.25, 0.1], [0.35, 0.35, 0.2, 0.1])
-        kinds = [middles[rng.choice(4, 10_000, p=share)] for share in shares]
-        made_up = [part + 0.4 * rng.normal(size=part.shape) for part in kinds]
-        return made_up, ("made up 1", "made up 2"), list("wxyz")
-    names = ("Z14039F", "Z14055F")
-    folder = Path(os.environ["KERNELMEAN_DATA"]) / "flow_lakes36"
-    with np.load(folder / "flow_lakes36.npz") as file:
-        cells, offsets = np.arcsinh(file["X"]), file["offsets"]
-        parts = [np.flatnonzero(file["water"] == name)[0] for name in names]
-        channels = file["channels"].tolist()
-    return [cells[offsets[i] : offsets[i + 1]] for i in parts], names, channels
-
-
-samples, names, channels = waters()
-lakes = km.difference(*samples, names=names, columns=channels, random_state=0)
-print(textwrap.fill(lakes.describe(), 80))
+# Flights of Fridays and of Saturdays: the minute of the day of the departure, the delay, the
+# distance.
+flights = km.datasets.load_flights()
+weekday = flights.data[:, 3] % 7  # 1 January 2001 was a Monday
+samples = [flights.data[weekday == day, :3] for day in (4, 5)]
+columns, names = flights.feature_names[:3], ("Fridays", "Saturdays")
+weekend = km.difference(*samples, names=names, columns=columns, random_state=0)
+print(textwrap.fill(weekend.describe(), 80))
 
 # %%
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained", width_ratios=(1.3, 1))
-km.plot.DifferenceDisplay.from_difference(lakes, ax=axes[0])
-axes[0].set(xlim=(7, 13.5), ylim=(5, 11.5))  # without the long tails of the channels
-draw_shares(axes[1], lakes)
+km.plot.DifferenceDisplay.from_difference(weekend, ax=axes[0])
+axes[0].set(xlim=(-40, 90))  # without the longest delays
+draw_shares(axes[1], weekend)
 plt.show()
 
 # %%
-# Forty times, the rows of the first water are dealt into two halves: nothing differs but by chance.
+# Forty times, the flights of Fridays are dealt into two halves: nothing differs but by chance.
 # The map of the first of these still has colours, since its scale ends at the largest value it
 # shows, but neither a region nor a typical row is on it. The p-values of the tests are spread
 # evenly.
 p_values, regions = [], []
 for seed in range(40):
-    order = np.random.default_rng(seed).permutation(len(samples[0]))[:4000]
-    halves = samples[0][order[:2000]], samples[0][order[2000:]]
-    nothing = km.difference(*halves, columns=channels, permutations=199, random_state=seed)
+    order = np.random.default_rng(seed).permutation(len(samples[0]))
+    halves = [samples[0][part] for part in np.array_split(order, 2)]
+    nothing = km.difference(*halves, columns=columns, permutations=199, random_state=seed)
     p_values.append(nothing.test.p_value)
     regions.append(len(nothing.regions))
     if seed == 0:

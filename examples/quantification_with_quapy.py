@@ -2,9 +2,9 @@
 
 QuaPy (``pip install quapy``) draws test samples: over a grid of prevalences (APP), uniformly from
 all prevalences (UPP), or as the pool has them (NPP). Its error measures then compare estimates
-with the truth. ``km.ClassProportions`` has the ``fit`` and ``predict`` that protocols call; the
-adapter below makes it one of QuaPy's quantifiers as well, so that ``GridSearchQ`` and whatever
-else asks for a ``BaseQuantifier`` takes it.
+with the truth. ``km.ClassProportions`` has the ``fit`` and ``predict`` that protocols call;
+``kernelmean.integrations.quapy`` makes it one of QuaPy's quantifiers as well, so that
+``GridSearchQ`` and whatever else asks for a ``BaseQuantifier`` takes it.
 
     python examples/quantification_with_quapy.py
 """
@@ -19,37 +19,11 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
-import kernelmean as km
-
 CLASSES = 5
 SAMPLE_SIZE = 100
 GRID = 4  # APP: prevalences 0, ⅓, ⅔, 1 of each class, in all combinations that sum to one
 REPEATS = 30  # samples of UPP and NPP
 MEASURES = ("mae", "mrae")  # mean absolute and mean relative absolute error
-
-
-def adapter() -> type:
-    """``ClassProportions`` as a quantifier of QuaPy; made here, since its base is QuaPy's."""
-    from quapy.method.base import BaseQuantifier
-
-    class KernelMeanQuantifier(BaseQuantifier):
-        def __init__(self, representation="auto", solver="auto", random_state=0):
-            self.representation = representation
-            self.solver = solver
-            self.random_state = random_state
-
-        def fit(self, X, y):
-            self.model_ = km.ClassProportions(**self.get_params(deep=False)).fit(X, y)
-            return self
-
-        def predict(self, X):
-            return self.model_.predict(X)
-
-        @property
-        def classes_(self):
-            return self.model_.classes_
-
-    return KernelMeanQuantifier
 
 
 def classifier() -> LogisticRegression:
@@ -60,11 +34,12 @@ def methods(aggregative) -> dict[str, object]:
     """Ours by default, with a classifier and on pixels, and QuaPy's from the simplest to its
     best.
     """
-    ours = adapter()
+    from kernelmean.integrations.quapy import KernelMeanQuantifier as Ours
+
     return {
-        "kernelmean": ours(),
-        "kernelmean, logistic regression": ours(classifier()),
-        "kernelmean, pixels": ours("raw"),
+        "kernelmean": Ours(random_state=0),
+        "kernelmean, logistic regression": Ours(representation=classifier(), random_state=0),
+        "kernelmean, pixels": Ours(representation="raw", random_state=0),
         "QuaPy CC (classify and count)": aggregative.CC(classifier()),
         "QuaPy PACC": aggregative.PACC(classifier()),
         "QuaPy EMQ": aggregative.EMQ(classifier()),

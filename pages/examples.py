@@ -21,10 +21,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pages import dark
+
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
 CACHE = ROOT / ".cache" / "gallery"
-DPI = 110
+DPI = 220  # shown at half the size, so that screens of double density are sharp
 LIMIT = 600  # seconds after which an example counts as stuck
 
 
@@ -119,6 +121,7 @@ def _fingerprint(script: Script) -> str:
     for path in [
         EXAMPLES / f"{script.name}.py",
         Path(__file__),
+        Path(dark.__file__),
         *sorted((ROOT / "src").rglob("*.py")),
     ]:
         digest.update(path.read_bytes())
@@ -152,7 +155,7 @@ def run(path: Path, folder: Path) -> None:
 
 
 def _pictures(space: dict[str, Any], folder: Path, stem: str) -> list[str]:
-    """Save what a cell has drawn, animations as GIF; names of the files."""
+    """Save what a cell has drawn, light and dark, animations as GIF; names of the light files."""
     import matplotlib.pyplot as plt
     from matplotlib.animation import Animation, PillowWriter
 
@@ -164,9 +167,17 @@ def _pictures(space: dict[str, Any], folder: Path, stem: str) -> list[str]:
         plt.close(animation._fig)
     for number in plt.get_fignums():
         names.append(f"{stem}_{number}.png")
-        plt.figure(number).savefig(folder / names[-1], dpi=DPI)
+        figure = plt.figure(number)
+        figure.savefig(folder / names[-1], dpi=DPI)
+        dark.darken(figure)
+        figure.savefig(folder / dark_name(names[-1]), dpi=DPI)
     plt.close("all")
     return names
+
+
+def dark_name(name: str) -> str:
+    """The file of a picture for dark mode; an animation has one for both."""
+    return name.replace(".png", "-dark.png")
 
 
 if __name__ == "__main__":

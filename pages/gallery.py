@@ -7,9 +7,56 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from pages.examples import EXAMPLES, Ran, Script, results, scripts
+from pages.examples import EXAMPLES, Ran, Script, dark_name, results, scripts
 
 FOLDER = "gallery"
+
+# What one wants to do, and the examples of it, the best picture first; every example has its place.
+TASKS: dict[str, list[str]] = {
+    "A density": [
+        "plot_why",
+        "plot_flights",
+        "plot_conditional",
+        "plot_domains",
+        "plot_groups",
+        "plot_bandwidths",
+        "plot_streaming",
+    ],
+    "Outliers, clusters, segments": [
+        "plot_segments",
+        "plot_clusters",
+        "plot_significant_modes",
+        "plot_anomalies",
+        "plot_mean_shift_paths",
+    ],
+    "Many samples, or two": [
+        "plot_cells",
+        "plot_difference",
+        "plot_proportions",
+        "plot_monitoring",
+        "plot_two_samples",
+    ],
+    "How the method works": [
+        "plot_farthest_first",
+        "plot_spreads",
+        "plot_refinement",
+        "plot_kernels",
+        "plot_error_against_k",
+        "plot_certificate_against_truth",
+        "plot_stopping",
+        "plot_valid_densities",
+        "plot_spaces",
+        "plot_dimension",
+        "plot_when_it_pays",
+    ],
+    "The paper's experiments": [
+        "plot_paper_embedding",
+        "plot_paper_segmentation",
+        "plot_paper_proportions",
+        "plot_paper_random",
+        "plot_errata",
+    ],
+}
 
 
 class Made(NamedTuple):
@@ -20,11 +67,24 @@ class Made(NamedTuple):
     source: Path | None = None
 
 
-def navigation() -> list[dict[str, str] | str]:
-    """The overview, then every example by its title."""
+def by_task(found: list[Script]) -> dict[str, list[Script]]:
+    """The scripts under what they are for."""
+    known = {script.name: script for script in found}
+    placed = [name for names in TASKS.values() for name in names]
+    if sorted(placed) != sorted(known):
+        wrong = sorted(set(placed) ^ set(known)) or "one of them twice"
+        raise LookupError(f"pages/gallery.py has to place every example once: {wrong}")
+    return {task: [known[name] for name in names] for task, names in TASKS.items()}
+
+
+def navigation() -> list[dict[str, object] | str]:
+    """The overview, then every example by its title under its task."""
     return [
         f"{FOLDER}/index.md",
-        *({script.title: f"{FOLDER}/{script.name}.md"} for script in scripts()),
+        *(
+            {task: [{script.title: f"{FOLDER}/{script.name}.md"} for script in found]}
+            for task, found in by_task(scripts()).items()
+        ),
     ]
 
 
@@ -33,14 +93,14 @@ def pages() -> Iterator[Made]:
     found = scripts()
     with ThreadPoolExecutor(2) as pool:
         outcomes = list(pool.map(results, found))
+    cells_of = {}
     for script, (folder, cells) in zip(found, outcomes, strict=True):
+        cells_of[script.name] = cells
         yield Made(f"{FOLDER}/{script.name}.md", text=page(script, cells))
         for name in (name for cell in cells for name in cell.pictures):
-            yield Made(f"{FOLDER}/{name}", source=folder / name)
-    yield Made(
-        f"{FOLDER}/index.md",
-        text=overview([(s, cells) for s, (_, cells) in zip(found, outcomes, strict=True)]),
-    )
+            for variant in dict.fromkeys([name, dark_name(name)]):
+                yield Made(f"{FOLDER}/{variant}", source=folder / variant)
+    yield Made(f"{FOLDER}/index.md", text=overview(by_task(found), cells_of))
 
 
 def page(script: Script, cells: list[Ran]) -> str:
@@ -54,17 +114,25 @@ def page(script: Script, cells: list[Ran]) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def overview(found: list[tuple[Script, list[Ran]]]) -> str:
-    """A card with a picture for every example."""
-    cards = []
-    for script, cells in found:
-        pictures = [name for cell in cells for name in cell.pictures]
-        if not pictures:
-            raise ValueError(
-                f"examples/{script.name}.py draws nothing; the gallery shows pictures."
-            )
-        shown = f"[![{script.title}]({pictures[-1]}){{ loading=lazy }}]({script.name}.md)"
-        first = script.introduction.split("\n\n")[0].replace("\n", " ")
-        cards.append(f"-   {shown}\n\n    **[{script.title}]({script.name}.md)**\n\n    {first}")
-    head = "# Gallery\n\nEvery picture was made by the script beside it, when this site was built."
-    return head + '\n\n<div class="grid cards" markdown>\n\n' + "\n\n".join(cards) + "\n\n</div>\n"
+def overview(tasks: dict[str, list[Script]], cells_of: dict[str, list[Ran]]) -> str:
+    """A card with a picture for every example, under headings that say what it is for."""
+    parts = [
+        "# Gallery",
+        "Every picture was made by the script beside it, when this site was built.",
+    ]
+    for task, found in tasks.items():
+        cards = "\n\n".join(card(script, cells_of[script.name]) for script in found)
+        parts += [f"## {task}", f'<div class="grid cards" markdown>\n\n{cards}\n\n</div>']
+    return "\n\n".join(parts) + "\n"
+
+
+def card(script: Script, cells: list[Ran]) -> str:
+    """One example: its first picture, its title, the first paragraph of its introduction."""
+    pictures = [name for cell in cells for name in cell.pictures]
+    if not pictures:
+        raise ValueError(f"examples/{script.name}.py draws nothing; the gallery shows pictures.")
+    first = script.introduction.split("\n\n")[0].replace("\n", " ")
+    return (
+        f"-   ![{script.title}]({pictures[0]})\n\n"
+        f"    **[{script.title}]({script.name}.md)**\n\n    {first}"
+    )

@@ -14,7 +14,7 @@ from mkdocs.structure.pages import Page
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from pages import diagram, figures, formulas, gallery, wording
+from pages import diagram, figures, formulas, gallery, method, variants, wording
 
 LOGGER = logging.getLogger("mkdocs.plugins.pages.hooks")
 EVIDENCE = [
@@ -30,6 +30,7 @@ EVIDENCE = [
     "questions",
     "domains",
     "speed",
+    "first-answer",
     "performance",
     "gpu",
     "scaling",
@@ -45,17 +46,34 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     written = [
         path for path in sorted(Path(config.docs_dir).glob("*.md")) if path.name not in listed
     ]
-    written.sort(
-        key=lambda path: EVIDENCE.index(path.stem) if path.stem in EVIDENCE else len(EVIDENCE)
-    )
     filled: dict[str, list[Any]] = {
         "Gallery": gallery.navigation(),
-        "Evidence": [{_title(p): p.name} for p in written],
+        "Evidence": _evidence(written),
     }
     for entry in config.nav or []:
         for name in set(entry) & set(filled):
             entry[name] = filled[name]
     return config
+
+
+def _evidence(written: list[Path]) -> list[dict[str, Any]]:
+    """The pages in their order; those of parts, ``paper-meanshift.md``, below ``paper.md``."""
+    stems = {path.stem for path in written}
+    whole = {path: path.stem for path in written}
+    for path in written:
+        head = path.stem.partition("-")[0]
+        whole[path] = head if head in stems else path.stem
+    order = sorted(set(whole.values()), key=lambda s: EVIDENCE.index(s) if s in EVIDENCE else 99)
+    entries: list[dict[str, Any]] = []
+    for stem in order:
+        mine = sorted((p for p in written if whole[p] == stem), key=lambda p: p.stem)
+        listed = [{_title(path): path.name} for path in mine]
+        if len(mine) > 1:
+            listed[0] = {"Summary": mine[0].name}
+            entries.append({_title(mine[0]): listed})
+        else:
+            entries += listed
+    return entries
 
 
 def _title(path: Path) -> str:
@@ -69,6 +87,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Run the examples and add their pages; pictures beside results come along."""
     for place, source in figures.pictures_elsewhere():
         files.append(File.generated(config, place, abs_src_path=str(source)))
+    for place, source in (
+        ("javascripts/plotly.min.js", _plotly()),
+        ("javascripts/method-data.js", method.script()),
+    ):
+        files.append(File.generated(config, place, abs_src_path=str(source)))
     for made in gallery.pages():
         if made.text is not None:
             files.append(File.generated(config, made.path, content=made.text))
@@ -77,14 +100,25 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Figures quoted from generated pages, and the table of the layers."""
+def _plotly() -> Path:
+    """The one copy of Plotly's script, from its Python package."""
+    import plotly
+
+    return Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+
+
+def on_page_markdown(markdown: str, page: Page, files: Files, **_: Any) -> str:
+    """Figures quoted from generated pages, pictures in two variants, the table of the layers."""
     try:
         markdown = figures.fill_in(markdown)
     except LookupError as error:
         LOGGER.warning("%s: %s", page.file.src_uri, error)
     if "/" not in page.file.src_uri:
         markdown = figures.moved_pictures(markdown)
+    places = {
+        Path(file.src_uri).name: Path(file.abs_src_path or "") for file in files.media_files()
+    }
+    markdown = variants.doubled(markdown, places)
     return wording.lists_apart(markdown).replace("[[layers-table]]", diagram.table())
 
 

@@ -1,4 +1,4 @@
-"""Run experiments, write results and docs/paper.md.
+"""Run experiments, write results, docs/paper.md and the pages beside it.
 
 Call it by ``python -m paper [names] [--data DIR] [--fresh] [--quick] [--page]``.
 """
@@ -13,9 +13,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from paper import page
 from paper.data import Source
 from paper.experiment import RESULTS, Desk, Experiment, Result
-from paper.page import PAGE, compose
 
 NAMES = ("embedding_kme", "embedding_kl", "proportions", "meanshift", "kl_table", "error_indicator")
 
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name, parts in wanted(given.names).items():
             result = experiment(name).run(desk, parts, given.fresh)
             print(f"{name}: {len(result.rows)} rows", *result.absent, sep="\n  ", flush=True)
-    PAGE.write_text(compose([found for name in NAMES if (found := Result.load(name)) is not None]))
+    page.write([found for name in NAMES if (found := Result.load(name)) is not None])
     return 0
 
 
@@ -57,7 +57,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--quick", action="store_true", help="check the claims on small public data; writes nothing"
     )
     parser.add_argument(
-        "--page", action="store_true", help="only write the page from the stored results"
+        "--page", action="store_true", help="only write the pages from the stored results"
     )
     given = parser.parse_args(arguments)
     if unknown := [name for name in given.names if name.split(":")[0] not in NAMES]:

@@ -1,4 +1,4 @@
-"""docs/paper.md from the stored results alone."""
+"""docs/paper.md and the pages of its experiments, from the stored results alone."""
 
 from __future__ import annotations
 
@@ -10,9 +10,14 @@ from paper.experiment import Figure, Result, Row
 
 PAGE = Path(__file__).parents[1] / "docs" / "paper.md"
 PICTURES = "../paper/results"
+ROWS_ON_A_PAGE = 53
 HEAD = (
     "| quantity | paper | ours, its settings | ours, best settings | ours ÷ paper | |\n| --- "
     "| ---: | ---: | ---: | ---: | --- |"
+)
+LEGEND = (
+    "What the columns are, and what was measured on which machine: "
+    "[The paper's experiments](paper.md).\n"
 )
 INTRODUCTION = """# The paper's experiments
 
@@ -27,13 +32,56 @@ that other work on the machine cannot flatter the sparse side.
 """
 
 
-def compose(results: Sequence[Result]) -> str:
-    """The page."""
+def pages(results: Sequence[Result]) -> dict[str, str]:
+    """Every page by the name of its file: a summary, and one for each experiment."""
+    found = {PAGE.name: summary(results)}
+    for number, result in enumerate(results, start=1):
+        for part, rows in enumerate(shares(result.rows)):
+            found[place(result, part)] = section(number, result, part, rows)
+    return found
+
+
+def shares(rows: Sequence[Row]) -> list[list[Row]]:
+    """The rows of an experiment, page by page: whole tables, at most as many as a page holds."""
+    found: list[list[Row]] = [[]]
+    for _, table_rows in groupby(rows, key=lambda row: row.table):
+        more = list(table_rows)
+        if found[-1] and len(found[-1]) + len(more) > ROWS_ON_A_PAGE:
+            found.append([])
+        found[-1] += more
+    return found
+
+
+def place(result: Result, part: int = 0) -> str:
+    """A page of an experiment."""
+    more = f"-{part + 1}" if part else ""
+    return f"{PAGE.stem}-{result.name.replace('_', '-')}{more}.md"
+
+
+def write(results: Sequence[Result], folder: Path = PAGE.parent) -> None:
+    """All pages, in place of those that are there."""
+    for path in folder.glob(f"{PAGE.stem}-*.md"):
+        path.unlink()
+    for name, text in pages(results).items():
+        (folder / name).write_text(text)
+
+
+def summary(results: Sequence[Result]) -> str:
+    """What was done, what was reached, and where to read more."""
     machines = sorted({machine for result in results for machine in result.machines})
-    parts = [INTRODUCTION, "Measured on: " + " / ".join(machines) + "\n", goals(results)]
-    return "\n".join(
-        [*parts, *(section(number, result) for number, result in enumerate(results, start=1))]
-    )
+    held = [(row, result) for result in results for row in result.rows if row.goal is not None]
+    lines = [
+        f"Of {len(held)} goals {sum(row.goal is not None and row.goal.met for row, _ in held)} are "
+        "met. Each experiment has a page of its own.\n",
+        "| experiment | goals met |",
+        "| --- | ---: |",
+    ]
+    for number, result in enumerate(results, start=1):
+        verdicts = [row.goal.met for row in result.rows if row.goal is not None]
+        link = f"[{number}. {result.title}]({place(result)})"
+        lines.append(f"| {link} | {sum(verdicts)} of {len(verdicts)} |")
+    words = "Measured on: " + " / ".join(machines) + "\n"
+    return "\n".join([INTRODUCTION, "\n".join(lines) + "\n", goals(results), words])
 
 
 def goals(results: Sequence[Result]) -> str:
@@ -54,17 +102,25 @@ def goals(results: Sequence[Result]) -> str:
     return "\n".join(lines) + "\n" if held else ""
 
 
-def section(number: int, result: Result) -> str:
-    """One experiment: what was done, its tables, its pictures, what is missing."""
-    parts = [f"## {number}. {result.title}\n", result.about.strip() + "\n"]
-    for name, rows in groupby(result.rows, key=lambda row: row.table):
-        parts += [f"### {name}\n", table(list(rows))]
-    parts += [
-        f"![{picture.caption}]({PICTURES}/{picture.file})\n\n*{picture.caption}*\n"
-        for picture in result.pictures
-    ]
-    if result.absent:
+def section(number: int, result: Result, part: int, rows: Sequence[Row]) -> str:
+    """A page of an experiment: what was done, its pictures, its tables, what is missing."""
+    title = f"# {number}. {result.title}" + (", continued" if part else "")
+    parts = [f"{title}\n"]
+    if not part:
+        parts += [result.about.strip() + "\n"]
+    parts += [LEGEND]
+    if not part:
+        parts += [
+            f"![{picture.caption}]({PICTURES}/{picture.file})\n\n*{picture.caption}*\n"
+            for picture in result.pictures
+        ]
+    for name, mine in groupby(rows, key=lambda row: row.table):
+        parts += [f"## {name}\n", table(list(mine))]
+    if result.absent and not part:
         parts.append("Not here: " + " ".join(result.absent) + "\n")
+    last = part + 1 == len(shares(result.rows))
+    if not last:
+        parts.append(f"More tables: [the next page]({place(result, part + 1)}).\n")
     return "\n".join(parts)
 
 

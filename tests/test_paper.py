@@ -15,7 +15,7 @@ from paper import __main__ as program
 from paper import data, embedding, embedding_kl, embedding_kme, generators, meanshift, segments
 from paper.data import Missing, Source
 from paper.experiment import Claim, Desk, Experiment, Goal, Picture, Result, Row
-from paper.page import compose, duration, shown
+from paper.page import PAGE, duration, pages, shown
 
 import kernelmean as km
 
@@ -98,18 +98,23 @@ def test_a_result_that_is_no_number_is_refused(tmp_path):
 
 
 def test_the_page_shows_goals_rows_pictures_and_what_is_missing(tmp_path):
-    page = compose([experiment().run(Desk(Source(), tmp_path))])
-    assert "| A trial | seconds (a set) | ≤ 10 s | 2 s | met |" in page
+    summary, page = pages([experiment().run(Desk(Source(), tmp_path))]).values()
+    assert "| A trial | seconds (a set) | ≤ 10 s | 2 s | met |" in summary
+    assert "| [1. A trial](paper-trial.md) | 1 of 1 |" in summary
     assert "| seconds | 2 min | 60 s | 2 s | 0.5 | a sentence |" in page
     assert "(../paper/results/trial.png)" in page
     assert "Not here: The third set cannot be had." in page
 
 
-def test_the_page_in_the_repository_is_that_of_the_stored_results():
+def test_the_pages_in_the_repository_are_those_of_the_stored_results():
     results = [found for name in program.NAMES if (found := Result.load(name)) is not None]
-    assert program.PAGE.read_text() == compose(results)
-    for picture in re.findall(r"\]\((.*?\.png)\)", program.PAGE.read_text()):
-        assert (program.PAGE.parent / picture).exists(), picture
+    folder = PAGE.parent
+    expected = pages(results)
+    assert {path.name for path in folder.glob("paper*.md")} == set(expected)
+    for name, text in expected.items():
+        assert (folder / name).read_text() == text
+        for picture in re.findall(r"\]\((.*?\.png)\)", text):
+            assert (folder / picture).exists(), picture
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
+import tomllib
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from benchmarks import readme_table
 
 README = (Path(__file__).parent.parent / "README.md").read_text()
 
@@ -24,6 +27,28 @@ def test_its_python_runs(block, tmp_path, monkeypatch, capsys):
     assert "SparseKernelMean(" in printed
     assert "relative error" in printed
     assert printed.splitlines()[-1] == "0.0"
+
+
+def test_links_work_on_the_page_of_a_package_index():
+    """They are absolute; those into the documentation lead to pages and headings that are there."""
+    root = Path(__file__).parent.parent
+    urls = tomllib.loads((root / "pyproject.toml").read_text())["project"]["urls"]
+    links = re.findall(r"\]\(([^)\s]+)\)", README)
+    assert all(link.startswith("https://") for link in links), links
+    for link in (link for link in links if link.startswith(urls["Documentation"])):
+        place, _, anchor = link.removeprefix(urls["Documentation"]).partition("#")
+        page = (root / "docs" / place).with_suffix(".md").read_text()
+        headings = re.findall(r"^#+ (.*)$", page, flags=re.MULTILINE)
+        slugs = {re.sub(r"[^\w]+", "-", heading.lower()).strip("-") for heading in headings}
+        assert not anchor or anchor in slugs, link
+    assert "{{" not in README
+
+
+def test_its_table_is_that_of_the_stored_figures():
+    results = json.loads(readme_table.RESULTS.read_text())
+    for page in readme_table.PAGES:
+        text = page.read_text()
+        assert text == readme_table.with_table(text, readme_table.table(results)), page.name
 
 
 def test_every_name_it_uses_exists():
