@@ -4,8 +4,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PEERS := .venv-peers
+CORE := tests/test_public_api.py tests/test_import.py tests/test_readme.py tests/datasets tests/kernels tests/linalg tests/density/test_kernel_density.py
 
-.PHONY: demo test lint docs fuzz bench bench-peers paper paper-quick clean
+.PHONY: demo test test-pythons lint docs test-docs fuzz bench bench-peers paper paper-quick clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/kernelmean demo --figure demo.png
@@ -13,6 +14,14 @@ demo: $(VENV)/demo.stamp
 # Two processes side by side: one BLAS thread each, or those that wait would take the cores from those that work.
 test: lint
 	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal -m "not slow"
+
+# The core of the tests, a few minutes, on each of these Pythons that is installed; the others are named.
+PYTHONS := 3.11 3.12 3.13
+test-pythons:
+	@for version in $(PYTHONS); do \
+	  python$$version -c "" 2>/dev/null || { echo "python$$version is not installed: skipped"; continue; }; \
+	  python$$version -m venv .venv-$$version && .venv-$$version/bin/python -m pip install --quiet --editable '.[dev]' || exit 1; \
+	  echo "python$$version:"; OPENBLAS_NUM_THREADS=1 .venv-$$version/bin/pytest -q -m "not slow and not data" $(CORE) || exit 1; done
 
 # New random cases for every property, EXAMPLES of each: eight minutes with 200 on two cores.
 fuzz: $(VENV)/dev.stamp
@@ -28,11 +37,16 @@ lint: $(VENV)/dev.stamp
 docs: $(VENV)/docs.stamp
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
+# Every page of the site in a browser: quiet, legible, no wider than a phone, and its search finds.
+test-docs: docs $(VENV)/dev.stamp
+	$(BIN)/pytest -q tests/test_site.py
+
 bench: $(VENV)/bench.stamp
 	$(BIN)/pytest -m slow
 	for name in speed spreads density meanshift embedding proportions difference monitor questions domains files outliers; do \
 	  $(BIN)/python -m benchmarks.$$name --output docs/$$name.md || exit 1; done
 	$(BIN)/python -m benchmarks.selections --output docs/selection.md
+	$(BIN)/python -m benchmarks.first_answer --output docs/first-answer.md
 
 # Half an hour on two cores, and a few minutes before that to install the peers, one by one: not all install everywhere.
 bench-peers: $(PEERS)/peers.stamp
@@ -46,7 +60,7 @@ paper-quick: $(VENV)/dev.stamp
 	$(BIN)/python -m paper --quick
 
 clean:
-	rm -rf $(VENV) $(PEERS) build dist site demo.png .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(PYTHONS:%=.venv-%) build dist site demo.png .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

@@ -145,7 +145,7 @@ def members_of(subject: Subject) -> Iterator[Subject]:
 def surface() -> Iterator[Subject]:
     """Everything that can be reached from ``kernelmean.__all__``."""
     tops = list(functions_of("", km))
-    for module in ("bandwidth", "engines", "plot", "report"):
+    for module in ("bandwidth", "datasets", "engines", "plot", "report"):
         tops.extend(functions_of(f"{module}.", getattr(km, module)))
     for subject in tops:
         yield subject
@@ -301,7 +301,7 @@ def test_every_field_of_a_result_is_described(subject):
     assert all(described.values()), described
 
 
-@pytest.mark.parametrize("name", ["bandwidth", "engines"])
+@pytest.mark.parametrize("name", ["bandwidth", "datasets", "engines"])
 def test_the_example_of_a_module_runs(name):
     module = getattr(km, name)
     test = doctest.DocTestParser().get_doctest(module.__doc__, {}, name, None, 0)

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kernelmean import bandwidth, engines, plot, report
+    from kernelmean import bandwidth, datasets, engines, plot, report
     from kernelmean.comparison.columns import Effect
     from kernelmean.comparison.difference import difference
     from kernelmean.comparison.discrepancy import mmd
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kernelmean.comparison.typical import TypicalRows
     from kernelmean.comparison.value import Difference
     from kernelmean.comparison.witness import Peaks
+    from kernelmean.compiled.caching import CacheWarning
     from kernelmean.density.classifier import SparseKDEClassifier
     from kernelmean.density.estimator import SparseKDE
     from kernelmean.density.gaussian_kde import gaussian_kde
@@ -59,6 +60,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "bandwidth": "kernelmean.bandwidth",
+    "datasets": "kernelmean.datasets",
     "engines": "kernelmean.engines",
     "plot": "kernelmean.plot",
     "report": "kernelmean.report",
@@ -90,6 +92,7 @@ _HOMES = {
     "Laplacian": "kernelmean.kernels",
     "Radial": "kernelmean.kernels",
     "Student": "kernelmean.kernels",
+    "CacheWarning": "kernelmean.compiled.caching",
     "FitWarning": "kernelmean.fitting.honesty",
     "KernelMean": "kernelmean.mean",
     "MeanStream": "kernelmean.fitting",
@@ -123,6 +126,7 @@ _HOMES = {
 
 __all__ = [
     "Alarm",
+    "CacheWarning",
     "Categorical",
     "Cauchy",
     "Centers",
@@ -166,6 +170,7 @@ __all__ = [
     "__version__",
     "bandwidth",
     "clustering_hausdorff",
+    "datasets",
     "difference",
     "discrepancy_index",
     "distance_matrix",

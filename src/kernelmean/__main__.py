@@ -2,4 +2,5 @@
 
 from kernelmean.cli import main
 
-main()
+if __name__ == "__main__":  # not where a process that compiles reads this again
+    main()

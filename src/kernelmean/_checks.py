@@ -11,6 +11,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from kernelmean._frames import as_frame, is_named
 from kernelmean._random import Streams
 from kernelmean._types import (
     EPS,
@@ -113,7 +114,7 @@ def on_device(X: object) -> bool:
 
 def is_collection(X: object) -> bool:
     """Whether X is a Dask array or frame."""
-    return callable(getattr(X, "__dask_graph__", None))
+    return callable(getattr(X, "__dask_graph__", None)) and not is_named(X)
 
 
 def is_batched(X: object) -> TypeGuard[Batches]:
@@ -314,6 +315,7 @@ def refuse_codes(X: object, name: str = "X") -> None:
 
 
 def _array(X: ArrayLike, name: str) -> np.ndarray[Any, Any]:
+    X = as_frame(X)
     refuse_codes(X, name)
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise TypeError(

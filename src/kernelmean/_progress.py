@@ -8,6 +8,7 @@ where it meets compiled code that ignores errors, and is remembered until then.
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -17,6 +18,8 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 DELAY_SECONDS = 1.0  # shorter work needs no bar
+TICK_SECONDS = 0.25  # between two looks at the clock
+PHASE = "{desc} {elapsed}"
 SHARE = "{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 
 _stopping = threading.Event()
@@ -31,6 +34,13 @@ def shown(show: bool = True) -> Iterator[None]:
         yield
     finally:
         _wanted.reset(before)
+
+
+@contextmanager
+def asked(verbose: Any) -> Iterator[None]:
+    """Bars for the work inside where they are asked for here; else as it was."""
+    with shown(bool(verbose) or wanted()):
+        yield
 
 
 @contextmanager
@@ -64,6 +74,13 @@ def _go_on() -> None:
 def wanted() -> bool:
     """Whether bars were asked for."""
     return _wanted.get()
+
+
+def tell(text: str) -> None:
+    """A line on stderr for who watches, above the bars."""
+    from tqdm import tqdm
+
+    tqdm.write(text, file=sys.stderr)
 
 
 def track(items: Iterable[T], name: str, total: int) -> Iterator[T]:
@@ -101,6 +118,32 @@ def share(name: str) -> Iterator[Share]:
         return
     with bar(name, total=1.0, bar_format=SHARE) as steps:
         yield Share(steps)
+
+
+@contextmanager
+def phase(name: str) -> Iterator[None]:
+    """The time that goes by, for work that does not know how much of it is left."""
+    if not wanted():
+        yield
+        return
+    ended = threading.Event()
+    with bar(name, total=1.0, bar_format=PHASE) as steps:
+        ticking = threading.Thread(target=_tick, args=(steps, ended), daemon=True)
+        ticking.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            ticking.join()
+    _go_on()
+
+
+def _tick(steps: Any, ended: threading.Event) -> None:
+    """Show the time, from the moment on at which a bar would appear."""
+    wait = DELAY_SECONDS
+    while not ended.wait(wait):
+        steps.refresh()
+        wait = TICK_SECONDS
 
 
 def bar(name: str, **options: Any) -> Any:

@@ -41,6 +41,7 @@ PURPOSES = {
     "bandwidth median": "the points whose distances have the median",
     "bandwidth likelihood": "the rows that are left out",
     "bandwidth auto": "the rows that are left out, for the rule that outliers do not change",
+    "samples test": "the rows, features and permutations that say whether samples differ at all",
     "bandwidth jaakkola": "the labelled points whose distances have the median",
     "class": "the fit of one class of several",
     "class on a domain": "the same on a domain",

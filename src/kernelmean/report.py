@@ -18,6 +18,8 @@ from kernelmean.pictures.html import (
     embedding_page,
     fit_page,
     monitor_page,
+    proportions_page,
+    scores_page,
     segmentation_page,
 )
 
@@ -27,5 +29,7 @@ __all__ = [
     "embedding_page",
     "fit_page",
     "monitor_page",
+    "proportions_page",
+    "scores_page",
     "segmentation_page",
 ]

@@ -73,7 +73,7 @@ REFUSED = [
     ("model.km --columns x --save missing/p.km", "the folder missing for p.km does not exist."),
     ("model.km --columns x --save r.csv --sample 5 -o r.csv", "r.csv is named twice"),
 ]
-TYPERS_OWN = [
+CLICKS_OWN = [
     ("", "MODEL.km"),
     ("model.km --hdr half", "--hdr"),
     ("model.km --sample 0 -o r.csv", "--sample"),
@@ -95,8 +95,8 @@ def test_wrong_input_is_one_line_and_exit_code_2(query, tmp_path, line, said):
     assert set(tmp_path.iterdir()) == before
 
 
-@pytest.mark.parametrize(("line", "said"), TYPERS_OWN, ids=[line for line, _ in TYPERS_OWN])
-def test_what_typer_refuses_is_named(query, line, said):
+@pytest.mark.parametrize(("line", "said"), CLICKS_OWN, ids=[line for line, _ in CLICKS_OWN])
+def test_what_click_refuses_is_named(query, line, said):
     done = query(*shlex.split(line))
     assert (done.code, done.out) == (2, "")
     assert said in done.err.splitlines()[-1]

@@ -196,6 +196,18 @@ def test_bounds_that_are_far_are_not_shown():
     assert 990.0 < view.grids[0][0] < view.grids[0][-1] < 1010.0
 
 
+@pytest.mark.parametrize("with_rows", [True, False])
+def test_a_wide_component_that_ends_at_a_bound_sets_no_range(with_rows):
+    """Its mean in the domain is far from all rows, and what it ends from is beyond the bound."""
+    X = np.random.default_rng(0).exponential(size=(1000, 2))
+    mean = km.SparseKDE(domain={0: (0, None), 1: (0, None)}, random_state=0).fit(X).mean_
+    assert mean.centers.max() > 30.0
+    view = density_views(mean, X if with_rows else None)[0]
+    assert [side.ends for side in view.sides] == [(0.0, None), (0.0, None)]
+    for grid in view.grids:
+        assert 4.0 < grid[-1] < 15.0
+
+
 def test_outlines_come_in_again_where_a_period_is_over(fitted_on):
     mean, X = fitted_on("hour", "share", spread="scalar")
     for view in (view_of(mean, X), view_of(mean, X, 0)):
@@ -226,8 +238,12 @@ def test_components_that_stand_for_what_no_row_has_shown():
 
 
 def test_the_indicator_is_that_of_the_mean_inside(fitted_on):
-    mean, _ = fitted_on("size", "species")
-    np.testing.assert_array_equal(indicator_curve(mean).values, mean.base.indicator)
+    for names, options in ((("size", "share"), {}), (("size", "species"), {"spread": None})):
+        mean, _ = fitted_on(*names, **options)
+        np.testing.assert_array_equal(indicator_curve(mean).values, mean.base.indicator)
+    cells, _ = fitted_on("size", "species")
+    with pytest.raises(TypeError, match=r"spread that takes in categories .* spread=None"):
+        indicator_curve(cells)
     full, _ = fitted_on("size", sparse=False, k="auto")
     with pytest.raises(TypeError, match="this mean has no indicator"):
         indicator_curve(full)

@@ -31,7 +31,7 @@ def _drawn_without_a_screen(monkeypatch):
         "matplotlib", reason="Matplotlib is not installed: pip install 'kernelmean[report]'"
     )
     matplotlib.use("Agg")
-    monkeypatch.setattr("kernelmean.pictures.html.page.plotly_source", lambda: "/* Plotly */")
+    monkeypatch.setattr("kernelmean.pictures.html.page.plotly_packed", lambda: b"")
     yield
     importlib.import_module("matplotlib.pyplot").close("all")
 

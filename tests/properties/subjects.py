@@ -313,6 +313,15 @@ def density_of_labels(case: Case) -> PartFacts:
     return _density(km.SparseKDE(**options).fit(case.X, case.y, case.w), case)
 
 
+@subject("SparseKDE.score", holds=EVERY - {"parts"})
+def total_log_density(case: Case) -> PartFacts:
+    """Of the rows themselves, by row: all are centres, so that none has hardly any density."""
+    fitted = km.SparseKDE(**case.chosen, sparse=False).fit(case.X, sample_weight=case.w)
+    rows = len(case.X) if case.w is None else np.sum(case.w, dtype=np.float64)
+    mean = fitted.score(case.X, sample_weight=case.w) / rows
+    return {"mean log": Fact(mean, "log", -case.d)}
+
+
 @subject("SparseKDE.partial_fit", holds=SEEDED)
 def density_of_batches(case: Case) -> PartFacts:
     selection = "kcenter" if isinstance(case.selection, np.ndarray) else case.selection
@@ -580,7 +589,9 @@ def segment_image(case: Case) -> PartFacts:
 
 EXCUSED = {
     "__version__": "a word",
+    "CacheWarning": "tests/compiled/test_compiling.py",
     "FitWarning": "tests/fitting/test_honesty.py",
+    "datasets": "tests/datasets: data themselves",
     "Source": "tests/files",
     "read": "tests/files",
     "DriftMonitor": "tests/monitoring: rows in their order, units and monotone maps there",

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kernelmean import _checks, engines
+from kernelmean import _checks, _progress, engines
 from kernelmean._random import Streams
 from kernelmean._types import ArrayLike, RandomState
 from kernelmean.bandwidth import labelled, leave_one_out, moments, resolution
@@ -460,12 +460,14 @@ def by_rule(rule: str, cloud: PointCloud) -> float:
         _checks.choice(rule, "bandwidth rule", RULES)
     if rule in SUMMARY_RULES:
         return by_summary(rule, cloud.summary)
-    return _positive(rule, SAMPLE_RULES[rule](cloud))
+    with _progress.phase("bandwidth"):
+        return _positive(rule, SAMPLE_RULES[rule](cloud))
 
 
 def by_folded_rule(rule: str, cloud: PointCloud, folding: Folding) -> float:
     """The bandwidth of one of the rules that leave rows out, on a domain."""
-    return _positive(rule, FOLDED_RULES[rule](cloud, _checks.streams(0), folding))
+    with _progress.phase("bandwidth"):
+        return _positive(rule, FOLDED_RULES[rule](cloud, _checks.streams(0), folding))
 
 
 def by_summary(rule: str, summary: Summary) -> float:

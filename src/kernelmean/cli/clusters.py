@@ -7,21 +7,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from kernelmean.cli import declare
 
 if TYPE_CHECKING:
     from kernelmean.files import Source
 
 Scheduler = Annotated[
     str | None,
-    typer.Option(
+    declare.Option(
         metavar="tcp://HOST:PORT",
         help="Fit on the workers of this Dask scheduler, which read the files.",
     ),
 ]
 Workers = Annotated[
     int | None,
-    typer.Option(
+    declare.Option(
         min=1, metavar="N", help="Fit on so many local processes of one thread each, through Dask."
     ),
 ]

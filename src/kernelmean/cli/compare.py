@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from kernelmean.cli import differences, results
+from kernelmean.cli import declare, differences, results, streams
 from kernelmean.cli import options as o
 from kernelmean.cli.samples import Columned, groups_of, two_samples
 
@@ -18,27 +16,29 @@ if TYPE_CHECKING:
     from kernelmean.comparison.value import Difference
 
 
-First = Annotated[str, typer.Argument(metavar="A", help="A file of points, or a model.")]
+First = Annotated[
+    str, declare.Argument(metavar="A", help="A file of points, or a model; - is standard input.")
+]
 Second = Annotated[
     str | None,
-    typer.Argument(metavar="B", help="Another one of the same kind; none with --group."),
+    declare.Argument(metavar="B", help="Another one of the same kind; none with --group."),
 ]
 Group = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="Column of A that names the groups to compare."),
+    declare.Option(metavar="COLUMN", help="Column of A that names the groups to compare."),
 ]
 Bandwidth = Annotated[
     str | None,
-    typer.Option(
+    declare.Option(
         metavar="RULE|NUMBER",
         help="Of the MMD and the divergences: median and iqr by default. The test tunes itself; "
         "one at this bandwidth is shown besides.",
     ),
 ]
-Permutations = Annotated[int, typer.Option(min=1, help="Of the two-sample test.")]
+Permutations = Annotated[int, declare.Option(min=1, help="Of the two-sample test.")]
 Level = Annotated[
     float,
-    typer.Option(metavar="SHARE", help="Level of the test and false-discovery rate of regions."),
+    declare.Option(metavar="SHARE", help="Level of the test and false-discovery rate of regions."),
 ]
 
 
@@ -82,7 +82,7 @@ def command(
       kernelmean compare a.km b.km
     """
     files = _files(a, b, group, level)
-    o.ready_for_report(report)
+    o.ready(report)
     o.keep_apart([report], files)
     chosen = o.settings(bandwidth=bandwidth, kernel=kernel, scale=scale, engine=engine, seed=seed)
     how = {"columns": columns, "transform": transform, "drop_na": drop_na}
@@ -93,7 +93,11 @@ def command(
             _refuse_report(report)
             results.show(named | _of_models(a, b, seed), as_json)
             return
-        samples = two_samples(files, how) if group is None else groups_of(a, group, how)
+        streams.refuse_twice(files)
+        paths = list(map(streams.given, files))
+        samples = (
+            two_samples(paths, how, files) if group is None else groups_of(paths[0], group, how)
+        )
         same = {
             "level": level,
             "permutations": permutations,
@@ -110,7 +114,8 @@ def command(
         results.show(named | facts | differences.all_facts(found) | written, as_json)
         return
     differences.say_sentence(found.describe())
-    results.show(named | facts | written, as_json, **differences.short_tables(found))
+    tables: dict[str, Any] = dict(differences.short_tables(found))
+    results.show(named | facts | written, as_json, **tables)
 
 
 def _compare_groups(

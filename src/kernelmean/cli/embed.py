@@ -5,46 +5,48 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
+from kernelmean.cli import declare, notes, results, streams
 from kernelmean.cli import options as o
-from kernelmean.cli import results
 from kernelmean.cli.samples import Samples, read_samples
 
 if TYPE_CHECKING:
+    from kernelmean.embedding.differing import SamplesTest
     from kernelmean.embedding.estimator import DistributionEmbedding
 
 
 Files = Annotated[
     list[str],
-    typer.Argument(metavar="FILES...", help="One file per sample; or one file, with --group."),
+    declare.Argument(metavar="FILES...", help="One file per sample; or one file, with --group."),
 ]
 Group = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="Column that tells the samples of one file apart."),
+    declare.Option(metavar="COLUMN", help="Column that tells the samples of one file apart."),
 ]
-Metric = Annotated[str, typer.Option(metavar="mmd|kl|l2", help="Distance between samples.")]
+Metric = Annotated[str, declare.Option(metavar="mmd|kl|l2", help="Distance between samples.")]
 Output = Annotated[
     Path | None,
-    typer.Option(
-        "-o", "--output", metavar="COORDINATES.csv", help="csv, tsv, parquet, feather or arrow."
+    declare.Option(
+        "-o",
+        "--output",
+        metavar="COORDINATES.csv",
+        help="csv, tsv, jsonl, parquet, feather or arrow; - is standard output.",
     ),
 ]
 Method = Annotated[
-    str, typer.Option(metavar="isomap|mds", help="How distances become coordinates.")
+    str, declare.Option(metavar="isomap|mds", help="How distances become coordinates.")
 ]
-Dimensions = Annotated[int, typer.Option(min=1, help="Number of coordinates.")]
-Neighbors = Annotated[int, typer.Option(min=1, help="Of the graph of isomap.")]
+Dimensions = Annotated[int, declare.Option(min=1, help="Number of coordinates.")]
+Neighbors = Annotated[int, declare.Option(min=1, help="Of the graph of isomap.")]
 Metadata = Annotated[
     Path | None,
-    typer.Option(
+    declare.Option(
         metavar="TABLE",
         help="A table whose first column names the samples; the others describe them.",
     ),
 ]
 Color = Annotated[
     str | None,
-    typer.Option(
+    declare.Option(
         metavar="COLUMN",
         help="Colour of the report: a column of --metadata, or of the file with --group.",
     ),
@@ -70,6 +72,7 @@ def command(
     columns: o.Columns = None,
     transform: o.TransformName = None,
     drop_na: o.DropNa = False,
+    form: streams.Format = streams.Form.csv,
     report: o.Report = None,
     engine: o.Engine = o.EngineName.cpu,
     seed: o.Seed = 0,
@@ -86,9 +89,10 @@ def command(
     Examples:
       kernelmean embed patient1.fcs patient2.fcs patient3.fcs --columns FSC-A,CD3 -o map.csv
       kernelmean embed cells.parquet --group patient --color site --report embed.html
+      kernelmean embed cells.h5ad --group donor --columns obsm:X_pca
     """
     o.ready_for_table(output)
-    o.ready_for_report(report)
+    o.ready(report)
     o.keep_apart([output, report], files)
     chosen = o.settings(
         bandwidth=bandwidth, kernel=kernel, scale=scale, k=k, selection=selection, spread=spread,
@@ -97,15 +101,28 @@ def command(
     plane = {"n_components": dimensions, "embedding": method, "n_neighbors": neighbors}
     how = {"columns": columns, "transform": transform, "drop_na": drop_na}
     with results.working(quiet):
-        samples = read_samples(files, group, metadata, color, how)
+        paths = list(map(streams.given, files))
+        samples = read_samples(paths, group, metadata, color, how)
         embedding = _fit(samples, chosen | plane | {"metric": metric})
         rows = _rows(embedding, samples)
-        _write(output, rows)
         shown = {"files": len(files), "transform": transform or "none"}
-        _report(report, embedding, samples, color, shown)
+        differs = _test(samples, chosen) if len(samples.points) > 1 else None
+        written = _write(output, form, rows)
+        if report is not None:
+            page = _page(embedding, samples, differs, color, shown)
+            written |= results.written(report, page)
     facts = {"samples": len(rows), "metric": metric, "kernel": str(embedding.kernel_)}
+    tested = {} if differs is None else {"p_value_of_no_difference": differs.p_value}
     extra = {"distances": embedding.distances_} if as_json else {}
-    results.show(facts | extra, as_json, coordinates=rows)
+    aside = streams.is_standard(output)
+    results.show(
+        facts | tested | written | extra,
+        as_json,
+        aside=aside,
+        **({} if aside else {"coordinates": rows}),
+    )
+    if differs is not None:
+        notes.alike(differs.p_value)
 
 
 def _fit(samples: Samples, settings: dict[str, Any]) -> DistributionEmbedding:
@@ -136,31 +153,35 @@ def _rows(embedding: DistributionEmbedding, samples: Samples) -> list[dict[str, 
     ]
 
 
-def _write(path: Path | None, rows: list[dict[str, Any]]) -> None:
+def _test(samples: Samples, chosen: dict[str, Any]) -> SamplesTest:
+    """Whether the samples differ at all, or their distances are what chance makes of one."""
+    from kernelmean.embedding.differing import samples_test
+
+    return samples_test(list(samples.points.values()), random_state=chosen["random_state"])
+
+
+def _write(path: Path | None, form: streams.Form, rows: list[dict[str, Any]]) -> dict[str, str]:
     if path is None:
-        return
-    from kernelmean.files import table_writer
-
-    with table_writer(path) as write:
+        return {}
+    with streams.table_to(path, form) as write:
         write({name: [row[name] for row in rows] for name in rows[0]})
+    return {"coordinates_file": str(path)}
 
 
-def _report(
-    path: Path | None,
+def _page(
     embedding: DistributionEmbedding,
     samples: Samples,
+    differs: SamplesTest | None,
     color: str | None,
     settings: dict[str, Any],
-) -> None:
-    if path is None:
-        return
+) -> str:
     from kernelmean.pictures.html import embedding_page
 
-    page = embedding_page(
+    return embedding_page(
         embedding,
+        test=differs,
         metadata=samples.metadata or None,
         color=color,
         settings=settings,
         command=results.command_line(),
     )
-    results.write_text(path, page)

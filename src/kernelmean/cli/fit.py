@@ -8,9 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import typer
-
-from kernelmean.cli import clusters, domains, notes, results
+from kernelmean import _progress
+from kernelmean.cli import clusters, declare, domains, notes, results, streams
 from kernelmean.cli import options as o
 from kernelmean.cli.models import described
 
@@ -24,15 +23,20 @@ if TYPE_CHECKING:
 MEASURED = ("relative_error", "error", "standard_error", "certificate")
 
 Output = Annotated[
-    Path, typer.Option("-o", "--output", metavar="MODEL.km", help="Where to write the model.")
+    Path, declare.Option("-o", "--output", metavar="MODEL.km", help="Where to write the model.")
 ]
-Refine = Annotated[int, typer.Option(min=0, help="Steps that move the centres off the data.")]
+Refine = Annotated[int, declare.Option(min=0, help="Steps that move the centres off the data.")]
 Signed = Annotated[
-    bool, typer.Option("--signed", help="The unconstrained kernel mean instead of a density.")
+    bool, declare.Option("--signed", help="The unconstrained kernel mean instead of a density.")
 ]
-Weights = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of sample weights.")]
+Weights = Annotated[str | None, declare.Option(metavar="COLUMN", help="Column of sample weights.")]
 Measured = Annotated[
-    bool, typer.Option(help="Measure the error of a copy against the full kernel mean.")
+    bool, declare.Option(help="Measure the error of a copy against the full kernel mean.")
+]
+
+
+Rows = Annotated[
+    bool, declare.Option(help="Whether the report shows rows of DATA, the rarest of them by value.")
 ]
 
 
@@ -65,6 +69,7 @@ def command(
     drop_na: o.DropNa = False,
     certificate: Measured = True,
     report: o.Report = None,
+    rows: Rows = True,
     engine: o.Engine = o.EngineName.cpu,
     scheduler: clusters.Scheduler = None,
     workers: clusters.Workers = None,
@@ -95,7 +100,7 @@ def command(
     import kernelmean as km
 
     o.ready(output)
-    o.ready_for_report(report)
+    o.ready(report)
     o.keep_apart([output, report], [data])
     chosen = o.settings(
         bandwidth=bandwidth, kernel=kernel, scale=scale, target=target, k=k, selection=selection,
@@ -103,21 +108,29 @@ def command(
     )  # fmt: skip
     if signed:
         chosen = _of_a_mean(chosen)
+    path = streams.given(data)
     more: dict[str, Any] = {"refine": refine, "error": error}
     how: dict[str, Any] = {"columns": columns, "transform": transform, "drop_na": drop_na}
     if domain is not None:
         domains.refuse_beside(
             transform=transform, signed=signed, scheduler=scheduler, workers=workers
         )
-        more["domain"], how["categories"] = domains.asked(domain, data, columns, weights)
+        more["domain"], how["categories"] = domains.asked(domain, path, columns, weights)
     with results.working(quiet), clusters.engine(scheduler, workers) as cluster:
-        task = _task(km.read(data, weights=weights, **how), chosen | more, cluster)
+        task = _task(km.read(path, weights=weights, **how), chosen | more, cluster)
         mean = _labelled(_quietly(_signed if signed else _density, task), task.source)
         measured = _certificate(mean, task, seed) if certificate else None
-        if report is not None:
-            results.write_text(report, _page(mean, _ranging(mean, task), measured, data, seed))
         mean.save(output)
-    results.show(_facts(mean, task.source, measured, output, as_json), as_json)
+        named = streams.title(data)
+        paged = {}
+        if report is not None:
+            with _progress.phase("drawing the page"):
+                page = _page(
+                    mean, _ranging(mean, task), measured, rows, {"file": named, "seed": seed}
+                )
+            paged = results.written(report, page)
+    facts = {"file": named} | _facts(mean, task.source, measured, output, as_json)
+    results.show(facts | paged, as_json)
     if domain is None:
         _note(mean, task, bandwidth)
 
@@ -162,9 +175,18 @@ def _quietly(fit: Callable[[Task], SparseKernelMean], task: Task) -> SparseKerne
 def _density(task: Task) -> Any:
     import kernelmean as km
 
-    fitted = km.SparseKDE(**task.settings).fit(task.X, sample_weight=task.weights).mean_
+    X = _with_names(task) if "domain" in task.settings else task.X
+    fitted = km.SparseKDE(**task.settings).fit(X, sample_weight=task.weights).mean_
     assert isinstance(fitted, km.SparseKernelMean) or domains.is_on_domain(fitted)
     return fitted
+
+
+def _with_names(task: Task) -> Any:
+    """The rows under the names that the file has for its columns, so that messages tell these."""
+    import numpy as np
+
+    plain = isinstance(task.X, np.ndarray) and task.source.columns is not None
+    return task.source.holding(task.X) if plain else task.X
 
 
 def _signed(task: Task) -> SparseKernelMean:
@@ -185,17 +207,23 @@ def _certificate(mean: SparseKernelMean, task: Task, seed: int) -> Certificate |
 
     if is_by_likelihood(mean) or not domains.is_flat(mean):
         return None
-    return mean.certificate(task.X, sample_weight=task.weights, random_state=seed)
+    with _progress.phase("measuring the error"):
+        return mean.certificate(task.X, sample_weight=task.weights, random_state=seed)
 
 
 def _page(
-    mean: SparseKernelMean, rows: Any, measured: Certificate | None, data: str, seed: int
+    mean: SparseKernelMean,
+    sample: Any,
+    measured: Certificate | None,
+    rows: bool,
+    named: dict[str, Any],
 ) -> str:
     from kernelmean.pictures.html import fit_page
 
-    settings = {"file": data, "transform": mean.transform or "none", "seed": seed}
+    settings = named | {"transform": mean.transform or "none"}
+    command = results.command_line()
     return fit_page(
-        mean, rows, certificate=measured, settings=settings, command=results.command_line()
+        mean, sample, certificate=measured, rows=rows, settings=settings, command=command
     )
 
 
@@ -242,7 +270,6 @@ def _facts(
             "certificate": certificate.method,
         }
     return {
-        "file": source.path,
         "points": mean.n_points,
         **({"dropped_rows": source.missing} if source.drop_na else {}),
         **described(mean),

@@ -6,10 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from kernelmean.cli import declare, references, results, watching
 from kernelmean.cli import options as o
-from kernelmean.cli import references, results, watching
 from kernelmean.cli.alarms import OnAlarm, Watch
 from kernelmean.cli.watching import STANDARD_INPUT
 
@@ -22,7 +20,7 @@ ALARMED = 3  # the exit code
 
 Reference = Annotated[
     str,
-    typer.Argument(
+    declare.Argument(
         metavar="REFERENCE",
         help="What is usual: a model that fit has written, a file of rows, or a monitor that "
         "--save has written, which goes on.",
@@ -30,14 +28,14 @@ Reference = Annotated[
 ]
 Rows = Annotated[
     str,
-    typer.Argument(
+    declare.Argument(
         metavar="DATA",
         help="What is watched: a file, a folder of parquet files, or - for standard input.",
     ),
 ]
 Follow = Annotated[
     bool,
-    typer.Option(
+    declare.Option(
         "--follow",
         help="Go on as a csv or tsv file grows, or as parquet files come to a folder, until "
         "Ctrl-C.",
@@ -45,13 +43,13 @@ Follow = Annotated[
 ]
 RunLength = Annotated[
     float | None,
-    typer.Option(
+    declare.Option(
         metavar="ROWS", show_default="10000", help="Rows to a false alarm that are expected."
     ),
 ]
 Window = Annotated[
     int | None,
-    typer.Option(
+    declare.Option(
         metavar="ROWS",
         show_default="1000",
         help="The latest rows that are kept: in these a change is looked for, and so many make a "
@@ -60,7 +58,7 @@ Window = Annotated[
 ]
 After = Annotated[
     OnAlarm,
-    typer.Option(
+    declare.Option(
         "--on-alarm",
         help="The rows since the change become the new reference (rebase), it stays the old one "
         "(reset), or the command ends (stop).",
@@ -68,7 +66,7 @@ After = Annotated[
 ]
 SkipSeen = Annotated[
     bool,
-    typer.Option(
+    declare.Option(
         "--skip-seen",
         help="DATA is what a saved monitor has watched before, and has grown: pass over the rows "
         "that it has seen.",
@@ -76,17 +74,19 @@ SkipSeen = Annotated[
 ]
 Save = Annotated[
     Path | None,
-    typer.Option(metavar="STATE.km", help="Write the monitor at the end, and on Ctrl-C."),
+    declare.Option(metavar="STATE.km", help="Write the monitor at the end, and on Ctrl-C."),
 ]
 Seed = Annotated[
     int | None,
-    typer.Option(
+    declare.Option(
         min=0,
         show_default="0",
         help="Seed of everything that is drawn: the same seed gives the same result.",
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Each alarm, and the end, as a line of JSON.")]
+AsJson = Annotated[
+    bool, declare.Option("--json", help="Each alarm, and the end, as a line of JSON.")
+]
 
 
 def command(
@@ -121,7 +121,7 @@ def command(
       kernelmean monitor model.km new.csv --run-length 1000 --save state.km --json
       kernelmean monitor state.km --follow data.csv --skip-seen --save state.km
     """
-    o.ready_for_report(report)
+    o.ready(report)
     o.ready(save)
     known = references.opened(reference)
     _refuse_what_cannot_be(reference, data, [save, report], skip_seen, _goes_on(known))
@@ -139,7 +139,7 @@ def command(
     if end.asked() and not live:
         raise KeyboardInterrupt
     if watch.count:
-        raise typer.Exit(ALARMED)
+        raise declare.Exit(ALARMED)
 
 
 def _goes_on(known: object) -> bool:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 LARGE_ERROR = 0.1  # relative, above which a note is due
 UNEXPLAINED = 0.01  # p-value below which a sample is no mixture of the classes
+ALIKE = 0.05  # p-value above which samples may all have one distribution
 MAX_SPREAD_RATIO = 30.0  # of two columns, from which on one bandwidth suits only one of them
 
 
@@ -85,4 +86,13 @@ def unexplained(found: GoodnessOfFit) -> None:
             f"no mixture of the classes looks like TEST (p = {found.p_value:.2g}): the classes "
             "have changed since TRAIN, or TEST holds something else; do not trust these "
             "proportions."
+        )
+
+
+def alike(p_value: float) -> None:
+    """A word where a map of samples may show nothing but chance."""
+    if p_value > ALIKE:
+        results.note(
+            f"the samples may all have one distribution (p = {p_value:.2g}): then the map shows "
+            "nothing but chance."
         )

@@ -3,46 +3,51 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from kernelmean.cli import declare
 
-from kernelmean.kernels import registry
+DEFAULT_KERNEL = "gaussian"  # the registry's own; to look there takes time, which help needs not
 
-# Kernels that a name and a bandwidth describe.
-KernelName = StrEnum("KernelName", [(name, name) for name in registry.names()])  # type: ignore[misc]
-DEFAULT_KERNEL = KernelName(registry.DEFAULT)
+
+def _kernels() -> Sequence[str]:
+    """Kernels that a name and a bandwidth describe."""
+    from kernelmean.kernels import registry
+
+    return registry.names()
+
 
 Data = Annotated[
     str,
-    typer.Argument(
+    declare.Argument(
         metavar="DATA",
-        help="A file: npy, npz, csv, tsv, parquet, feather, arrow, fcs, idx or a picture.",
+        help="A file: npy, npz, csv, tsv, jsonl, parquet, feather, arrow, fcs, h5ad, idx or a "
+        "picture; - is standard input.",
     ),
 ]
 Columns = Annotated[
     str | None,
-    typer.Option(
+    declare.Option(
         metavar="A,B,...", help="Columns to use, by name; all by default. FCS: channels or markers."
     ),
 ]
 TransformName = Annotated[
     str | None,
-    typer.Option(
+    declare.Option(
         "--transform",
         metavar="arcsinh:150|log|none",
         help="What to do to every value that is read.",
     ),
 ]
 DropNa = Annotated[
-    bool, typer.Option("--drop-na", help="Leave out rows with missing or infinite values.")
+    bool, declare.Option("--drop-na", help="Leave out rows with missing or infinite values.")
 ]
 Domain = Annotated[
     str | None,
-    typer.Option(
+    declare.Option(
         metavar="'age>=0,hour%24,...'",
         help="Where the values of columns can lie: bounds (age>=0, 0<=share<=1), periods "
         "(hour%24), words or other categories (species:category), longitude and latitude "
@@ -51,39 +56,39 @@ Domain = Annotated[
 ]
 Bandwidth = Annotated[
     str,
-    typer.Option(
+    declare.Option(
         metavar="RULE|NUMBER",
         help="scott, silverman, iqr, median, mode or likelihood; or the kernel's own length.",
     ),
 ]
 DensityBandwidth = Annotated[
     str,
-    typer.Option(
+    declare.Option(
         metavar="auto|RULE|NUMBER",
         help="auto, by the likelihood of rows that are left out; scott, silverman, iqr, median, "
         "mode or likelihood; or the kernel's own length. With --signed auto is scott.",
     ),
 ]
-Centers = Annotated[str, typer.Option("--k", metavar="auto|INT", help="Number of centres.")]
+Centers = Annotated[str, declare.Option("--k", metavar="auto|INT", help="Number of centres.")]
 Error = Annotated[
     float | None,
-    typer.Option(
+    declare.Option(
         metavar="NUMBER",
         help="A relative error to reach, such as 0.01: as few centres as do, in the place of --k.",
     ),
 ]
 Seed = Annotated[
     int,
-    typer.Option(
+    declare.Option(
         min=0, help="Seed of everything that is drawn: the same seed gives the same result."
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Results as JSON.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show a traceback where something fails.")]
+Quiet = Annotated[bool, declare.Option("--quiet", "-q", help="No progress bars.")]
+AsJson = Annotated[bool, declare.Option("--json", help="Results as JSON.")]
+Debug = Annotated[bool, declare.Option("--debug", help="Show a traceback where something fails.")]
 Report = Annotated[
     Path | None,
-    typer.Option(metavar="FILE.html", help="Write a page with pictures, to open in a browser."),
+    declare.Option(metavar="FILE.html", help="Write a page with pictures, to open in a browser."),
 ]
 
 
@@ -155,14 +160,16 @@ class EngineName(StrEnum):
     auto = "auto"
 
 
-Kernel = Annotated[KernelName, typer.Option(help="Shape of the kernel.")]
+Kernel = Annotated[str, declare.Option(choices=_kernels, help="Shape of the kernel.")]
 ScaleName = Annotated[
     Scale,
-    typer.Option("--scale", help="Divide by the standard deviations, or whiten by the covariance."),
+    declare.Option(
+        "--scale", help="Divide by the standard deviations, or whiten by the covariance."
+    ),
 ]
 DensityScaleName = Annotated[
     DensityScale,
-    typer.Option(
+    declare.Option(
         "--scale",
         help="Divide every column by its width, by quantiles (auto) or the standard deviation "
         "(std), or whiten by the covariance (cov). With --signed or a number as bandwidth auto is "
@@ -171,7 +178,7 @@ DensityScaleName = Annotated[
 ]
 TargetName = Annotated[
     Target,
-    typer.Option(
+    declare.Option(
         "--target",
         help="What the density is to be near to: the kernel density estimate of all rows, which it "
         "copies with an error that is measured (kde), or the density that the rows come from, "
@@ -179,15 +186,16 @@ TargetName = Annotated[
         "--k, another kernel, --error, --selection, --refine or --spread none ask for a copy.",
     ),
 ]
-SelectionName = Annotated[Selection, typer.Option("--selection", help="How centres are chosen.")]
+SelectionName = Annotated[Selection, declare.Option("--selection", help="How centres are chosen.")]
 SpreadName = Annotated[
     Spread,
-    typer.Option(
+    declare.Option(
         "--spread", help="Centres are points (none), or Gaussians, round or of any shape."
     ),
 ]
 Engine = Annotated[
-    EngineName, typer.Option(help="Where the sums are done; auto takes a GPU where it is worth it.")
+    EngineName,
+    declare.Option(help="Where the sums are done; auto takes a GPU where it is worth it."),
 ]
 
 
@@ -214,7 +222,7 @@ def settings(
     engine: EngineName,
     seed: int,
     bandwidth: str | None = None,
-    kernel: KernelName | None = None,
+    kernel: str | None = None,
     scale: Scale | DensityScale | None = None,
     target: Target | None = None,
     k: str | None = None,
@@ -226,7 +234,7 @@ def settings(
     if bandwidth is not None:
         found["bandwidth"] = number_or_word(bandwidth)
     if kernel is not None:
-        found["kernel"] = kernel.value
+        found["kernel"] = kernel
     if scale is not None:
         found["scale"] = scale.setting
     if target is not None:
@@ -240,19 +248,10 @@ def settings(
     return found
 
 
-def ready_for_report(path: Path | None) -> None:
-    """The same for a page, and an ImportError where what it needs is not installed."""
-    ready(path)
-    if path is not None:
-        from kernelmean.pictures.html.page import refuse_without_plotly
-
-        refuse_without_plotly()
-
-
 def ready_for_table(path: Path | None) -> None:
     """The same for a table, and a ValueError where the name says no format."""
-    ready(path)
-    if path is not None:
+    if path is not None and str(path) != "-":
+        ready(path)
         from kernelmean.files import table_format
 
         table_format(path)
@@ -264,7 +263,7 @@ def keep_apart(written: Iterable[Path | None], read: Iterable[str]) -> None:
         os.path.realpath(path.split(".npz:")[0] + ".npz" if ".npz:" in path else path)
         for path in read
     }
-    for path in (path for path in written if path is not None):
+    for path in (path for path in written if path is not None and str(path) != "-"):
         if os.path.realpath(path) in taken:
             raise ValueError(
                 f"{path} is named twice: it is read from or written to already, and would be lost."

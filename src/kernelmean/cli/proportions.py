@@ -5,9 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from kernelmean.cli import notes, results
+from kernelmean.cli import declare, notes, results, streams
 from kernelmean.cli import options as o
 
 if TYPE_CHECKING:
@@ -28,28 +26,28 @@ class Representation(StrEnum):
     forest = "forest"
 
 
-Train = Annotated[str, typer.Argument(metavar="TRAIN", help="A file of points with labels.")]
-Test = Annotated[str, typer.Argument(metavar="TEST", help="A file of points without labels.")]
+Train = Annotated[str, declare.Argument(metavar="TRAIN", help="A file of points with labels.")]
+Test = Annotated[str, declare.Argument(metavar="TEST", help="A file of points without labels.")]
 Label = Annotated[
     str,
-    typer.Option(
+    declare.Option(
         metavar="COLUMN", help="Column of labels in TRAIN, or a file with one label per row."
     ),
 ]
 RepresentationName = Annotated[
-    Representation, typer.Option(help="A classifier, or kernel means of the columns.")
+    Representation, declare.Option(help="A classifier, or kernel means of the columns.")
 ]
 Solver = Annotated[
-    str, typer.Option(metavar="auto|likelihood|qp|paper|moments", help="How shares are read.")
+    str, declare.Option(metavar="auto|likelihood|qp|paper|moments", help="How shares are read.")
 ]
 Bandwidth = Annotated[
     str | None,
-    typer.Option(
+    declare.Option(
         metavar="search|RULE|NUMBER",
         help="Of kernel means; by default the best on simulated mixtures.",
     ),
 ]
-Level = Annotated[float, typer.Option(help="Of the confidence intervals.")]
+Level = Annotated[float, declare.Option(help="Of the confidence intervals.")]
 
 
 def command(
@@ -66,6 +64,7 @@ def command(
     columns: o.Columns = None,
     transform: o.TransformName = None,
     drop_na: o.DropNa = False,
+    report: o.Report = None,
     engine: o.Engine = o.EngineName.cpu,
     seed: o.Seed = 0,
     as_json: o.AsJson = False,
@@ -77,23 +76,27 @@ def command(
     Estimated from the labelled points of TRAIN, with confidence intervals; no row of TEST gets a
     label. By default a calibrated classifier is learnt; a solver, a bandwidth or another option of
     kernel means asks for those of the columns. A small p says that no mixture of the classes
-    explains TEST: do not trust the proportions then.
+    explains TEST: do not trust the proportions then. One of the two files may be -, standard input.
 
     \b
     Examples:
-      kernelmean proportions train.csv test.csv --label species
+      kernelmean proportions train.csv test.csv --label species --report shares.html
       kernelmean proportions train.csv test.csv --label species --representation logistic --json
       kernelmean proportions train-idx3-ubyte.gz test-idx3-ubyte.gz --label train-idx1-ubyte.gz
     """
     import kernelmean as km
 
+    o.ready(report)
+    o.keep_apart([report], [train, test])
+    streams.refuse_twice([train, test])
     chosen = o.settings(
         bandwidth=bandwidth, scale=scale, selection=selection, spread=spread, engine=engine,
         seed=seed,
     )  # fmt: skip
     how = {"transform": transform, "drop_na": drop_na}
     with results.working(quiet):
-        table, labels, points = _read(train, test, label, columns, how)
+        files = streams.given(train), streams.given(test)
+        table, labels, points = _read(*files, label, columns, how)
         model = km.ClassProportions(
             solver=solver, representation=_classifier(representation, seed), **chosen
         ).fit(table, labels)
@@ -109,9 +112,30 @@ def command(
         **_explained(fit, as_json),
     }
     assert not isinstance(found, list)  # one sample was asked for
+    if report is not None:
+        named = {"labelled rows": streams.title(train), "sample": streams.title(test)}
+        rows = {"rows with labels": len(table), "rows of the sample": len(points)}
+        facts |= results.written(report, _page(model, found, fit, labels, named | rows))
     results.show(facts, as_json, proportions=_rows(model.classes_.tolist(), found))
     if fit is not None:
         notes.unexplained(fit)
+
+
+def _page(
+    model: ClassProportions,
+    found: ProportionIntervals,
+    fit: GoodnessOfFit | None,
+    labels: Labels,
+    settings: dict[str, Any],
+) -> str:
+    import numpy as np
+
+    from kernelmean.pictures.html import proportions_page
+
+    training = [float(np.mean(labels == name)) for name in model.classes_]
+    return proportions_page(
+        model, found, fit=fit, training=training, settings=settings, command=results.command_line()
+    )
 
 
 def _read(

@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from kernelmean.cli import conditions, results
+from kernelmean.cli import conditions, declare, results, streams
 from kernelmean.cli import options as o
 from kernelmean.cli.asked import Answer, AskedDensity
 from kernelmean.cli.domains import load_either
@@ -18,45 +16,47 @@ if TYPE_CHECKING:
 QUANTILES = "0.05,0.25,0.5,0.75,0.95"
 MAX_PEAKS = 20  # that a table shows; JSON has them all
 
-Model = Annotated[Path, typer.Argument(metavar="MODEL.km", help="A density that fit has written.")]
+Model = Annotated[
+    Path, declare.Argument(metavar="MODEL.km", help="A density that fit has written.")
+]
 Given = Annotated[
     list[str] | None,
-    typer.Option(
+    declare.Option(
         metavar="x=1.2,...",
         help="Known values: what is asked is asked of the other columns, given these.",
     ),
 ]
 Columns = Annotated[
     str | None,
-    typer.Option(metavar="A,B,...", help="Ask of these columns alone, whatever the others are."),
+    declare.Option(metavar="A,B,...", help="Ask of these columns alone, whatever the others are."),
 ]
 Quantiles = Annotated[
     str | None,
-    typer.Option(metavar="P,...", help=f"Quantiles of every column; {QUANTILES} by default."),
+    declare.Option(metavar="P,...", help=f"Quantiles of every column; {QUANTILES} by default."),
 ]
 Cdf = Annotated[
     list[str] | None,
-    typer.Option(metavar="x=1.5,...", help="The probability that x is at most 1.5."),
+    declare.Option(metavar="x=1.5,...", help="The probability that x is at most 1.5."),
 ]
 Probability = Annotated[
     list[str] | None,
-    typer.Option(
+    declare.Option(
         metavar="'0<x<2,y>1'",
         help="The probability that all of these hold, categories as species=setosa; may be "
         "repeated.",
     ),
 ]
-Entropy = Annotated[bool, typer.Option("--entropy", help="The differential entropy, in nats.")]
+Entropy = Annotated[bool, declare.Option("--entropy", help="The differential entropy, in nats.")]
 Hdr = Annotated[
     float | None,
-    typer.Option(
+    declare.Option(
         metavar="LEVEL", help="The smallest region that holds this probability, such as 0.9."
     ),
 ]
-Modes = Annotated[bool, typer.Option("--modes", help="The peaks, the highest first.")]
+Modes = Annotated[bool, declare.Option("--modes", help="The peaks, the highest first.")]
 Sample = Annotated[
     int | None,
-    typer.Option(
+    declare.Option(
         min=1,
         metavar="N",
         help="Draw so many rows, and write them to -o, with the values of --given.",
@@ -64,13 +64,18 @@ Sample = Annotated[
 ]
 Output = Annotated[
     Path | None,
-    typer.Option(
-        "-o", "--output", metavar="ROWS", help="parquet, feather, arrow, csv or tsv (also .gz)."
+    declare.Option(
+        "-o",
+        "--output",
+        metavar="ROWS",
+        help="parquet, feather, arrow, jsonl, csv or tsv (also .gz); - is standard output.",
     ),
 ]
 Save = Annotated[
     Path | None,
-    typer.Option(metavar="PART.km", help="Write the density of --given and --columns as a model."),
+    declare.Option(
+        metavar="PART.km", help="Write the density of --given and --columns as a model."
+    ),
 ]
 
 
@@ -86,7 +91,9 @@ def command(
     modes: Modes = False,
     sample: Sample = None,
     output: Output = None,
+    form: streams.Format = streams.Form.csv,
     save: Save = None,
+    report: o.Report = None,
     seed: o.Seed = 0,
     as_json: o.AsJson = False,
     quiet: o.Quiet = False,
@@ -112,7 +119,8 @@ def command(
     _refuse_half_questions(given, columns, sample, output, save)
     o.ready_for_table(output)
     o.ready(save)
-    o.keep_apart([output, save], [str(model)])
+    o.ready(report)
+    o.keep_apart([output, save, report], [str(model)])
     asks = any((cdf, probability, entropy, hdr is not None, modes, sample, save))
     levels = _levels(quantiles, by_default=not asks)
     mean = _density(model)
@@ -124,12 +132,14 @@ def command(
         asked = asked.only(columns)
     with results.working(quiet):
         found = _answers(asked, levels, cdf, probability, entropy, hdr, modes)
-        written = _written(asked, sample, output, save)
+        written = _written(asked, sample, output, form, save)
+        written |= _paged(report, asked, str(model))
     facts = {"model": str(model), **asked.facts()}
+    aside = streams.is_standard(output)
     if as_json:
-        results.show(facts | found | written, as_json)
+        results.show(facts | found | written, as_json, aside=aside)
     else:
-        results.show(_lines(facts, found) | written, as_json, **_tables(found))
+        results.show(_lines(facts, found) | written, as_json, aside=aside, **_tables(found))
 
 
 def _refuse_half_questions(
@@ -221,21 +231,38 @@ def _answers(
 
 
 def _written(
-    asked: AskedDensity, sample: int | None, output: Path | None, save: Path | None
+    asked: AskedDensity,
+    sample: int | None,
+    output: Path | None,
+    form: streams.Form,
+    save: Path | None,
 ) -> Answer:
     """Write the files that are asked for, and name them."""
-    from kernelmean.files import table_writer
-
     found: Answer = {}
     if sample is not None and output is not None:
         rows = asked.rows(sample)
-        with table_writer(output) as write:
+        with streams.table_to(output, form) as write:
             write(rows)
         found |= {"rows": sample, "sample": str(output)}
     if save is not None:
         asked.mean.save(save)
         found["saved"] = str(save)
     return found
+
+
+def _paged(report: Path | None, asked: AskedDensity, model: str) -> Answer:
+    """The density that was asked, as a page where one is wanted."""
+    if report is None:
+        return {}
+    from kernelmean.pictures.html import fit_page
+
+    given = {asked.labels[t]: value for t, value in asked.given.items()}
+    settings = {"model": model, **{f"given {name}": value for name, value in given.items()}}
+    columns = [asked.labels[t] for t in asked.kept]
+    command = results.command_line()
+    title = f"Given {_point(given)}" if given else ""
+    page = fit_page(asked.mean, columns=columns, settings=settings, command=command, title=title)
+    return dict(results.written(report, page))
 
 
 def _lines(facts: Answer, found: Answer) -> Answer:

@@ -46,18 +46,20 @@ def working(quiet: bool) -> Iterator[None]:
         yield
 
 
-def show(facts: Facts, as_json: bool, **tables: Sequence[Facts]) -> None:
+def show(facts: Facts, as_json: bool, *, aside: bool = False, **tables: Any) -> None:
     """Facts as lines of name and value, then each table; one JSON object of the same names for
-    machines.
+    machines. Aside, on stderr, where stdout holds rows.
     """
+    file = sys.stderr if aside else None
     if as_json:
-        say(json.dumps(_plain({**facts, **tables}), indent=2, allow_nan=False, ensure_ascii=False))
+        told = _plain({**facts, **tables})
+        say(json.dumps(told, indent=2, allow_nan=False, ensure_ascii=False), file)
         return
     width = max(map(len, facts), default=0)
     for name, value in facts.items():
-        say(f"{name.replace('_', ' '):<{width}}  {_text(value)}".rstrip())
+        say(f"{name.replace('_', ' '):<{width}}  {_text(value)}".rstrip(), file)
     for rows in tables.values():
-        say("\n" * bool(facts) + aligned(rows))
+        say("\n" * bool(facts) + aligned(rows), file)
 
 
 def show_line(facts: Facts) -> None:
@@ -102,9 +104,19 @@ def write_text(path: Path, text: str) -> None:
         beside.write_text(text, encoding="utf-8")
 
 
+def written(path: Path | None, text: str) -> dict[str, str]:
+    """Write a page where one is wanted; the fact that names it."""
+    if path is None:
+        return {}
+    write_text(path, text)
+    return {"report": str(path)}
+
+
 def note(text: object) -> None:
     """One line on stderr."""
-    say(f"kernelmean: {said(text)}", sys.stderr)
+    from kernelmean.files.standard_input import titled
+
+    say(f"kernelmean: {titled(said(text))}", sys.stderr)
 
 
 def said(error: object) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kernelmean.cli import streams
+
 if TYPE_CHECKING:
     from kernelmean._types import Points
     from kernelmean.files import Source
@@ -85,11 +87,12 @@ def _grouped(files: list[str], group: str, color: str | None, how: dict[str, Any
     import numpy as np
 
     import kernelmean as km
-    from kernelmean.files import column_names
+    from kernelmean.files import column_names, has_column
 
     if len(files) != 1:
         raise ValueError(f"--group takes the samples from one file, got {len(files)} files.")
     names = column_names(files[0]) or []
+    described = color is not None and has_column(files[0], color)
     if color in names and how["columns"] is None:
         how = how | {"columns": [name for name in names if name not in (group, color)]}
     X, _, labels = km.read(files[0], labels=group, **how).load()
@@ -97,7 +100,7 @@ def _grouped(files: list[str], group: str, color: str | None, how: dict[str, Any
     found, codes = np.unique(labels, return_inverse=True)
     points = {str(name): X[codes == i] for i, name in enumerate(found)}
     return Samples(
-        points, _shared_values(files[0], group, color, list(points)) if color in names else {}
+        points, _shared_values(files[0], group, color, list(points)) if described else {}
     )
 
 
@@ -134,11 +137,13 @@ def _described(path: Path, names: list[str]) -> dict[str, list[Any]]:
     return {column: [table[column][places[name]] for name in names] for column in others}
 
 
-def two_samples(files: Sequence[str], how: dict[str, Any]) -> Columned:
+def two_samples(files: Sequence[str], how: dict[str, Any], titles: Sequence[str]) -> Columned:
     """The points of two files under their names without folder and ending, and the columns."""
     from kernelmean.files import read
 
-    names = told_apart(list(files)) if len(set(files)) > 1 else ["A", "B"]
+    names = (
+        told_apart([streams.title(name) for name in titles]) if len(set(titles)) > 1 else ["A", "B"]
+    )
     points = list(alike(files, **how))
     return Columned(dict(zip(names, points, strict=True)), read(files[0], **how).columns)
 

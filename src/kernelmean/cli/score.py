@@ -6,17 +6,16 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from kernelmean.cli import domains, results
+from kernelmean.cli import declare, domains, results, scoring, streams
 from kernelmean.cli import options as o
 
 if TYPE_CHECKING:
-    from kernelmean._types import Points, Vector
+    from kernelmean.cli.scoring import Scores
     from kernelmean.files import Source, TableWriter
     from kernelmean.mean.value import SparseKernelMean
+    from kernelmean.pictures.scores import ScoreTally
 
 
 class MissingValues(StrEnum):
@@ -26,44 +25,48 @@ class MissingValues(StrEnum):
     marginal = "marginal"
 
 
-Model = Annotated[Path, typer.Argument(metavar="MODEL.km", help="A density that fit has written.")]
+Model = Annotated[
+    Path, declare.Argument(metavar="MODEL.km", help="A density that fit has written.")
+]
 Output = Annotated[
     Path | None,
-    typer.Option(
-        "-o", "--output", metavar="SCORES", help="parquet, feather, arrow, csv or tsv (also .gz)."
+    declare.Option(
+        "-o",
+        "--output",
+        metavar="SCORES",
+        help="parquet, feather, arrow, jsonl, csv or tsv (also .gz); - is standard output.",
+    ),
+]
+Keep = Annotated[
+    str | None,
+    declare.Option(
+        metavar="A,B,...|all", help="Columns of DATA to write beside the scores, or all of them."
     ),
 ]
 Threshold = Annotated[
     float | None,
-    typer.Option(metavar="SHARE", help="Flag rows below this quantile of the training density."),
+    declare.Option(metavar="SHARE", help="Flag rows below this quantile of the training density."),
 ]
 Missing = Annotated[
     MissingValues,
-    typer.Option(
+    declare.Option(
         help="Rows with missing values are refused, or scored by the columns that they have."
     ),
 ]
-
-
-class Scores(NamedTuple):
-    """What is known once all rows are scored."""
-
-    rows: int
-    total: float  # Σ log f
-    flagged: int  # rows below the threshold
-    incomplete: int  # rows with missing values
-    outside: int  # rows where the density is zero
 
 
 def command(
     model: Model,
     data: o.Data,
     output: Output = None,
+    keep: Keep = None,
     threshold: Threshold = None,
     columns: o.Columns = None,
     transform: o.TransformName = None,
     drop_na: o.DropNa = False,
     missing: Missing = MissingValues.error,
+    form: streams.Format = streams.Form.csv,
+    report: o.Report = None,
     as_json: o.AsJson = False,
     quiet: o.Quiet = False,
     debug: o.Debug = False,
@@ -71,36 +74,64 @@ def command(
     """Log-density of every row of a file, however large.
 
     The columns of the model are looked up by name, its transform is applied, and its categories are
-    found again. Written are the
-    row number (from 0), the log-density, with --threshold whether the row is flagged, and with
-    --missing marginal how many of its values are missing.
+    found again. Written are the row number (from 0), the columns of --keep, the log-density, with
+    --threshold whether the row is flagged, and with --missing marginal how many of its values are
+    missing. DATA and -o may be -, standard input and output; then the facts go to standard error.
 
     \b
     Examples:
       kernelmean score model.km data.parquet -o scores.parquet
-      kernelmean score model.km new.csv -o scores.csv --threshold 0.01
+      kernelmean score model.km new.csv -o scores.csv --threshold 0.01 --report scores.html
+      kernelmean score model.km data.csv -o scores.csv --keep w
+      kernelmean score model.km new.csv -o - --keep all --format jsonl
       kernelmean score model.km new.csv -o scores.csv --missing marginal
     """
     o.ready_for_table(output)
-    o.keep_apart([output], [data, str(model)])
+    o.ready(report)
+    o.keep_apart([output, report], [data, str(model)])
     mean = domains.load_either(model)
     cutoff = None if threshold is None else _cutoff(mean, model, threshold)
     if not mean.is_density:
         raise ValueError(
             f"{model} holds a signed kernel mean, which has no log-density; fit without --signed."
         )
-    source = matching(mean, model, data, columns, transform, drop_na)
+    path = streams.given(data)
+    source = matching(mean, model, path, columns, transform, drop_na)
+    kept = scoring.Kept(path, scoring.kept_names(keep, path))
     if missing is MissingValues.marginal:
         _refuse_with_marginals(threshold, drop_na)
         source = replace(source, keep_na=True)
-    with results.working(quiet), _writing(output) as write:
-        found = _stream(mean, source, cutoff, write)
-    facts = {"file": data, "rows": found.rows, "mean_log_density": found.total / found.rows}
+    seen = None if report is None else _tally(mean, source)
+    with results.working(quiet), _writing(output, form) as write:
+        found = scoring.stream(mean, source, cutoff, kept, write, seen)
+    facts = {"file": streams.title(data), "rows": found.rows}
+    facts |= {"mean_log_density": found.total / found.rows}
     incomplete = {"incomplete_rows": found.incomplete} if source.keep_na else {}
     outside = {"rows_outside": found.outside} if domains.is_on_domain(mean) else {}
     flagged = {} if cutoff is None else _flagged(found, threshold, cutoff)
     written = {} if output is None else {"scores": str(output)}
-    results.show(facts | incomplete | outside | flagged | written, as_json)
+    settings = {"model": str(model), "file": streams.title(data)}
+    paged = {} if seen is None else _paged(report, seen, mean, settings | flagged)
+    aside = streams.is_standard(output)
+    results.show(facts | incomplete | outside | flagged | written | paged, as_json, aside=aside)
+
+
+def _tally(mean: SparseKernelMean, source: Source) -> ScoreTally:
+    """What the page is to show of the rows."""
+    from kernelmean.pictures.density import column_names
+    from kernelmean.pictures.scores import ScoreTally
+
+    return ScoreTally(mean, column_names(mean, source.columns))
+
+
+def _paged(
+    report: Path | None, seen: ScoreTally, mean: SparseKernelMean, settings: dict[str, Any]
+) -> dict[str, str]:
+    """Write the page, and name it."""
+    from kernelmean.pictures.html.scores import page_of_scores
+
+    page = page_of_scores(seen.view(), mean, settings=settings, command=results.command_line())
+    return results.written(report, page)
 
 
 def _flagged(found: Scores, threshold: float | None, cutoff: float) -> dict[str, Any]:
@@ -112,67 +143,9 @@ def _flagged(found: Scores, threshold: float | None, cutoff: float) -> dict[str,
     }
 
 
-def _writing(output: Path | None) -> AbstractContextManager[TableWriter]:
+def _writing(output: Path | None, form: streams.Form) -> AbstractContextManager[TableWriter]:
     """Where the rows go; nowhere without a file."""
-    from kernelmean.files import table_writer
-
-    return nullcontext(lambda columns: None) if output is None else table_writer(output)
-
-
-def _stream(
-    mean: SparseKernelMean, source: Source, cutoff: float | None, write: TableWriter
-) -> Scores:
-    """Score all rows, with one batch in memory at a time."""
-    import numpy as np
-
-    from kernelmean import _progress
-
-    found = Scores(0, 0.0, 0, 0, 0)
-    with _progress.share("scoring") as progress:
-        for batch in source.numbered():
-            missing = np.isnan(batch.points).sum(axis=1)  # none, unless they are asked for
-            scores = _scored(mean, batch.points, bool(missing.any()))
-            columns: dict[str, Any] = {"row": batch.rows, "log_density": scores}
-            if cutoff is not None:
-                columns["flagged"] = scores < cutoff
-            if source.keep_na:
-                columns["missing"] = missing
-            write(columns)
-            found = Scores(
-                found.rows + len(scores),
-                found.total + float(scores.sum()),
-                found.flagged + int(np.sum(columns.get("flagged", 0))),
-                found.incomplete + int(np.count_nonzero(missing)),
-                found.outside + int(np.count_nonzero(scores == -np.inf)),
-            )
-            progress.reach(batch.done)
-    return found
-
-
-def _scored(mean: SparseKernelMean, points: Points, incomplete: bool) -> Vector:
-    """The log-density of rows, or of the columns that they have."""
-    if domains.is_on_domain(mean):
-        return _scored_on_domain(mean, points, incomplete)
-    return mean.log(points, missing="marginal") if incomplete else mean.log(points)
-
-
-def _scored_on_domain(mean: Any, points: Points, incomplete: bool) -> Vector:
-    """The same of coded rows: −∞ outside, and for a category that the model has not seen."""
-    import numpy as np
-
-    from kernelmean.domains import tables
-
-    found: Vector
-    if not incomplete:
-        found = mean.log_coded(points)
-        return found
-    rows = points.astype(object)
-    unknown = np.zeros(len(points), dtype=bool)
-    for t, levels in domains.levels_of(mean).items():
-        rows[:, t] = tables.decoded(points[:, t], levels)
-        unknown |= points[:, t] == tables.UNKNOWN
-    found = mean.log(rows, missing="marginal")
-    return np.where(unknown, -np.inf, found)
+    return nullcontext(lambda columns: None) if output is None else streams.table_to(output, form)
 
 
 def _refuse_with_marginals(threshold: float | None, drop_na: bool) -> None:

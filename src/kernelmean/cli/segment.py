@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
+from kernelmean.cli import declare, results
 from kernelmean.cli import options as o
-from kernelmean.cli import results
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,33 +17,34 @@ MAX_LISTED = 20  # segments in the table, the largest
 
 Picture = Annotated[
     Path,
-    typer.Argument(metavar="IMAGE", help="png, jpg, tiff or webp; or an array in npy or npz."),
+    declare.Argument(metavar="IMAGE", help="png, jpg, tiff or webp; or an array in npy or npz."),
 ]
 Output = Annotated[
     Path,
-    typer.Option(
+    declare.Option(
         "-o", "--output", metavar="SEGMENTS.png", help="Where to write the segmented picture."
     ),
 ]
 Color = Annotated[
-    str, typer.Option(metavar="lab|rgb", help="The space in which colours are compared.")
+    str, declare.Option(metavar="lab|rgb", help="The space in which colours are compared.")
 ]
-Spatial = Annotated[float, typer.Option(min=0.0, help="Weight of the position; 0 leaves it out.")]
+Spatial = Annotated[float, declare.Option(min=0.0, help="Weight of the position; 0 leaves it out.")]
 Bandwidth = Annotated[
-    str | None, typer.Option(metavar="RULE|NUMBER", help="Wider: fewer segments.")
+    str | None, declare.Option(metavar="RULE|NUMBER", help="Wider: fewer segments.")
 ]
 Number = Annotated[
-    int | None, typer.Option("--n-segments", min=1, help="So many segments, whatever the contrast.")
+    int | None,
+    declare.Option("--n-segments", min=1, help="So many segments, whatever the contrast."),
 ]
 Contrast = Annotated[
-    float, typer.Option(min=0.0, help="Neighbours that differ by less are one segment.")
+    float, declare.Option(min=0.0, help="Neighbours that differ by less are one segment.")
 ]
 Plain = Annotated[
-    bool, typer.Option("--plain", help="Clusters of pixels as they are, connected or not.")
+    bool, declare.Option("--plain", help="Clusters of pixels as they are, connected or not.")
 ]
 MinSize = Annotated[
     int | None,
-    typer.Option(
+    declare.Option(
         min=1,
         help="Smaller regions, in pixels, join a neighbour.",
         show_default="1/8000 of the picture",
@@ -99,9 +98,8 @@ def command(
             spatial=spatial,
             **chosen,
         )
-        if report is not None:
-            results.write_text(report, _page(rgb, found, image))
         _write(output, found)
+        paged = {} if report is None else results.written(report, _page(rgb, found, image))
     mean = found.clustering.mean.expansion
     facts = {
         "picture": str(image),
@@ -110,6 +108,7 @@ def command(
         "centres": mean.k,
         "spread": mean.atoms.kind,
         "output": str(output),
+        **paged,
     }
     results.show(facts, as_json, largest=_largest(found, None if as_json else MAX_LISTED))
 
@@ -119,7 +118,7 @@ def _refuse(image: Path, output: Path, report: Path | None) -> None:
     from kernelmean.files import image_format
 
     o.ready(output)
-    o.ready_for_report(report)
+    o.ready(report)
     o.keep_apart([output, report], [str(image)])
     image_format(output)
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernelmean import _checks
+from kernelmean import _checks, _shown
 from kernelmean._types import ArrayLike, Points, RandomState, Vector
 from kernelmean.engines import Engine
 from kernelmean.fitting.recipe import RULE, Recipe, common, halves, mean_in, two_samples
@@ -55,6 +55,9 @@ class Divergence(NamedTuple):
 
     def __float__(self) -> float:
         return self.value
+
+    def __repr__(self) -> str:
+        return _shown.brief(self, self._fields)
 
 
 def kl_divergence(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
-from kernelmean import _checks
+from kernelmean import _checks, _shown
 from kernelmean._types import Matrix, Vector
 from kernelmean.kernels import Kernel
 
@@ -19,7 +19,7 @@ class Component(NamedTuple):
     p_value: float  # of this statistic alone
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TwoSampleTest:
     """What :func:`mmd_test` found: reject at level a where ``p_value <= a``.
 
@@ -75,6 +75,9 @@ class TwoSampleTest:
     kernel: Kernel
     scale: Matrix | None = field(default=None, repr=False)
     components: tuple[Component, ...] = field(default=(), repr=False)
+
+    def __repr__(self) -> str:
+        return _shown.brief(self, [entry.name for entry in fields(self) if entry.repr])
 
     @property
     def aggregated(self) -> bool:

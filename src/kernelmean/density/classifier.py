@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from kernelmean import _checks
+from kernelmean import _checks, _progress
 from kernelmean._types import ArrayLike, IntVector, Matrix, RandomState, Vector
 from kernelmean.density.bayes import fit_classes, log_joint, log_posteriors
 from kernelmean.density.fitting import density_settings, fit_settings, memory_of
@@ -72,6 +72,8 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         search over bandwidths with a whole number as ``random_state`` then selects once per fold,
         where centres are points (``spread=None``); spreads are fitted for each bandwidth.
         Without it nothing is remembered from one fit to the next.
+    verbose : bool, default=False
+        Whether to show on stderr how far a fit is that takes longer than a second.
 
     Attributes
     ----------
@@ -131,6 +133,7 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         engine: Any = "cpu",
         random_state: RandomState = None,
         memory: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.priors = priors
         self.bandwidth = bandwidth
@@ -149,6 +152,7 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.engine = engine
         self.random_state = random_state
         self.memory = memory
+        self.verbose = verbose
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit one density to the rows of each label.
@@ -179,18 +183,19 @@ class SparseKDEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> model.classes_.tolist()
         ['a', 'b']
         """
-        least = estimators.fewest(self.bandwidth)
-        if self.domain is not None:
-            return self._fit_on_domain(X, y, sample_weight, least)
-        points, labels = estimators.sample_and_labels(self, X, y, least)
-        sample = WeightedSample.of(points, estimators.weights(sample_weight, len(points)))
-        numbers = self._class_numbers(sample, labels)
-        settings = fit_settings(self, sample, labels)
-        chance = _checks.streams(self.random_state)
-        self.means_ = fit_classes(
-            sample, numbers, settings, chance, sparse=self.sparse, memory=memory_of(self)
-        )
-        return self
+        with _progress.asked(self.verbose):
+            least = estimators.fewest(self.bandwidth)
+            if self.domain is not None:
+                return self._fit_on_domain(X, y, sample_weight, least)
+            points, labels = estimators.sample_and_labels(self, X, y, least)
+            sample = WeightedSample.of(points, estimators.weights(sample_weight, len(points)))
+            numbers = self._class_numbers(sample, labels)
+            settings = fit_settings(self, sample, labels)
+            chance = _checks.streams(self.random_state)
+            self.means_ = fit_classes(
+                sample, numbers, settings, chance, sparse=self.sparse, memory=memory_of(self)
+            )
+            return self
 
     def _fit_on_domain(self, X: Any, y: Any, sample_weight: Any, least: int) -> Self:
         """The same where columns are bounded, periodic, categories or on a sphere."""

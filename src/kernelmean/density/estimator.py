@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, DensityMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from kernelmean import _checks
+from kernelmean import _checks, _progress
 from kernelmean._types import ArrayLike, Points, RandomState, Vector
 from kernelmean.density.fitting import (
     Density,
@@ -131,6 +131,8 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
         search over bandwidths with a whole number as ``random_state`` then selects once per fold,
         where centres are points (``spread=None``); spreads are fitted for each bandwidth.
         Without it nothing is remembered from one fit to the next.
+    verbose : bool, default=False
+        Whether to show on stderr how far a fit is that takes longer than a second.
 
     Attributes
     ----------
@@ -205,6 +207,7 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
         engine: Any = "cpu",
         random_state: RandomState = None,
         memory: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.bandwidth = bandwidth
         self.kernel = kernel
@@ -223,6 +226,7 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
         self.engine = engine
         self.random_state = random_state
         self.memory = memory
+        self.verbose = verbose
 
     def fit(
         self,
@@ -258,19 +262,20 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
         >>> density.mean_.k
         40
         """
-        least = estimators.fewest(self.bandwidth)
-        if self.domain is not None:
-            return self._fit_coded(coded.weighted_sample(self, X, sample_weight, least))
-        sample = estimators.weighted_sample(self, X, sample_weight, least=least)
-        self._stream: MeanStream | None = None
-        self._reservoir: Points | None = None
-        settings = fit_settings(self, sample, y, self.error)
-        if self.sparse:
-            chance = _checks.streams(self.random_state)
-            fitted: Density = fit_density(sample, settings, chance, memory_of(self))
-        else:
-            fitted = full_mean(sample, settings)
-        return self._become(fitted, log_quantiles(fitted, sample))
+        with _progress.asked(self.verbose):
+            least = estimators.fewest(self.bandwidth)
+            if self.domain is not None:
+                return self._fit_coded(coded.weighted_sample(self, X, sample_weight, least))
+            sample = estimators.weighted_sample(self, X, sample_weight, least=least)
+            self._stream: MeanStream | None = None
+            self._reservoir: Points | None = None
+            settings = fit_settings(self, sample, y, self.error)
+            if self.sparse:
+                chance = _checks.streams(self.random_state)
+                fitted: Density = fit_density(sample, settings, chance, memory_of(self))
+            else:
+                fitted = full_mean(sample, settings)
+            return self._become(fitted, log_quantiles(fitted, sample))
 
     def _fit_coded(self, rows: CodedSample) -> Self:
         """:meth:`fit` for rows of a domain that are checked, and numbers, already."""
@@ -326,20 +331,25 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
         >>> density.mean_.n_points
         1500
         """
-        _refuse_domain(self, "partial_fit")
-        old: SparseKernelMean | None = getattr(self, "mean_", None)
-        least = 1 if old else estimators.fewest(self.bandwidth)
-        sample = estimators.weighted_sample(self, X, sample_weight, reset=old is None, least=least)
-        if old is None:
-            settings = fit_settings(self, sample, y, self.error)
-        else:
-            settings = like(density_settings(self, self.error), old)
-        batch = fit_density(sample, settings, _checks.streams(self.random_state), memory_of(self))
-        stream = self._streamed(batch).add(batch)
-        total = sum(mean.n_points for mean in stream.means)
-        self._reservoir = self._drawn_rows(sample, batch.n_points / total)
-        by_likelihood = is_by_likelihood(batch) and (old is None or is_by_likelihood(old))
-        return self._go_on(stream, by_likelihood)
+        with _progress.asked(self.verbose):
+            _refuse_domain(self, "partial_fit")
+            old: SparseKernelMean | None = getattr(self, "mean_", None)
+            least = 1 if old else estimators.fewest(self.bandwidth)
+            sample = estimators.weighted_sample(
+                self, X, sample_weight, reset=old is None, least=least
+            )
+            if old is None:
+                settings = fit_settings(self, sample, y, self.error)
+            else:
+                settings = like(density_settings(self, self.error), old)
+            batch = fit_density(
+                sample, settings, _checks.streams(self.random_state), memory_of(self)
+            )
+            stream = self._streamed(batch).add(batch)
+            total = sum(mean.n_points for mean in stream.means)
+            self._reservoir = self._drawn_rows(sample, batch.n_points / total)
+            by_likelihood = is_by_likelihood(batch) and (old is None or is_by_likelihood(old))
+            return self._go_on(stream, by_likelihood)
 
     def merge(self, other: SparseKDE) -> Self:
         """Take in what another estimator was fitted to, such as that of another machine.
@@ -426,7 +436,12 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
             return self.mean_.log(estimators.incomplete(self, X), missing="marginal")
         return self.mean_.log(estimators.queries(self, X))
 
-    def score(self, X: ArrayLike, y: ArrayLike | None = None) -> float:
+    def score(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
         """The total log-likelihood of the rows of X.
 
         Parameters
@@ -435,11 +450,13 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
             The points, one per row.
         y : array-like or None, default=None
             Not used; there for scikit-learn's pipelines.
+        sample_weight : array-like of shape (q,) or None, default=None
+            Nonnegative weights w of the rows. Integer weights mean repeated rows.
 
         Returns
         -------
         float
-            Σ log f over the points. Time O(q·k·d).
+            Σ log f over the points, or Σ w log f. Time O(q·k·d).
 
         See Also
         --------
@@ -453,7 +470,12 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
         >>> bool(np.isclose(density.score(X), density.score_samples(X).sum()))
         True
         """
-        return float(np.sum(self.score_samples(X)))
+        logs = self.score_samples(X)
+        if estimators.weights(sample_weight, len(logs)) is None:
+            return float(np.sum(logs))
+        w = np.asarray(sample_weight, dtype=np.float64)
+        counted = w > 0.0  # a row of weight zero is absent, even where f is zero
+        return float(np.sum(w[counted] * logs[counted]))
 
     def score_gradient(self, X: ArrayLike) -> Points:
         """The gradient of the log-density at each row of X.
@@ -525,6 +547,56 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
         if estimators.column_names(self) is not None:
             mixture.feature_names_in_ = self.feature_names_in_
         return mixture
+
+    def to_onnx(self, path: str | os.PathLike[str], *, dtype: str = "float64") -> None:
+        """Write the log-density to an ONNX file, which runs without this package or Python.
+
+        The graph has the input "X" of shape (n, d) and the output "log_density" of shape (n,).
+        Nothing of the training data is in the file but the centres; ``columns`` in its properties
+        names the columns of X.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            Where to write the file, which is whole or absent.
+        dtype : {'float64', 'float32'}, default='float64'
+            The type of input, arithmetic and output. In double precision the output is
+            ``score_samples`` to some 1e-12 of its size, far in the tails too; in single precision
+            to some 1e-5, as far as the rows themselves can be told apart.
+
+        Raises
+        ------
+        ValueError
+            If the density has a ``domain`` or a kernel of one's own, or was fitted with
+            ``sparse=False``: a full estimate is its data.
+        ImportError
+            If onnx is not installed.
+
+        See Also
+        --------
+        save : Writes a file that this package reads.
+        to_gaussian_mixture : The same density as an estimator of scikit-learn.
+
+        Notes
+        -----
+        A batch of n rows takes time O(n·k·d), O(n·k·d²) where the spreads are full, and memory
+        O(n·k·d): send batches.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.random.default_rng(0).normal(size=(500, 2))
+        >>> density = km.SparseKDE(random_state=0).fit(X)
+        >>> density.to_onnx("density.onnx")  # doctest: +SKIP
+        """
+        check_is_fitted(self)
+        _refuse_domain(self, "to_onnx")
+        if not isinstance(self.mean_, SparseKernelMean):
+            raise ValueError(
+                "a full density estimate is its data, and no model without it: fit with "
+                "sparse=True for to_onnx."
+            )
+        self.mean_.to_onnx(path, dtype=dtype)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted density to one small file, without pickle and without training data.
@@ -639,6 +711,7 @@ class SparseKDE(DensityQuestions, DensityMixin, BaseEstimator):  # type: ignore[
             domain=part.domain if isinstance(part, DomainMean) else None,
             engine=self.engine,
             random_state=self.random_state,
+            verbose=self.verbose,
         )
         fitted.__dict__.update(settings.__dict__)
         fitted.n_features_in_ = part.dimension

@@ -60,6 +60,13 @@ def fit_density(
     Narrower kernels do no better with centres of their own; refined centres do, and so do centres
     with spreads, since a spread is chosen by what it achieves at a bandwidth.
     """
+    return told(silently_fitted(sample, settings, streams, memory), settings, depth=2)
+
+
+def silently_fitted(
+    sample: WeightedSample, settings: FitSettings, streams: Streams, memory: Memory | None = None
+) -> SparseKernelMean:
+    """The same, whose error nobody is told of."""
     if settings.target == "likelihood":
         return fit_by_likelihood(sample, settings, streams)
     settings.check_names()
@@ -74,10 +81,9 @@ def fit_density(
         limited, kernel=reference.kernel, bandwidth=DEFAULT_RULE, scale=prepared.data.scale
     )
     if reference.kernel == prepared.kernel:
-        return told(_remembered(reference, asked, streams, memory), limited, depth=2)
+        return _remembered(reference, asked, streams, memory)
     other = _OtherBandwidth(prepared, reference, asked, streams, memory)
-    found = other.fewest(size) if asked.error is not None else other.honest()
-    return told(found, limited, depth=2)
+    return other.fewest(size) if asked.error is not None else other.honest()
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from kernelmean._types import ArrayLike, Vector
 from kernelmean.density.gaussian_values import GaussianValues
 from kernelmean.density.sparse_copy import blurred
-from kernelmean.mean.questions.boxes import between
+from kernelmean.domains.truncated import between
 
 # Points up to which SciPy integrates each Gaussian over a box in a second: with a closed form, or,
 # in three dimensions and more, by a lattice.

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
-from kernelmean import _checks
+from kernelmean import _checks, _progress
 from kernelmean._types import ArrayLike, Points, RandomState, Vector
 from kernelmean.density import sklearn_parameters
 from kernelmean.density.fitting import Density, fit_density
@@ -57,6 +57,8 @@ class KernelDensity(DensityMixin, BaseEstimator):  # type: ignore[misc]
     random_state : int, RandomState instance, numpy.random.Generator or None, default=None
         Seeds the choice of centres where ``error`` is given; the exact estimate has no chance in
         it.
+    verbose : bool, default=False
+        Whether to show on stderr how far a fit is that takes longer than a second.
 
     Attributes
     ----------
@@ -110,6 +112,7 @@ class KernelDensity(DensityMixin, BaseEstimator):  # type: ignore[misc]
         error: float | None = None,
         engine: Any = "cpu",
         random_state: RandomState = None,
+        verbose: bool = False,
     ) -> None:
         self.bandwidth = bandwidth
         self.algorithm = algorithm
@@ -123,6 +126,7 @@ class KernelDensity(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.error = error
         self.engine = engine
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(
         self,
@@ -167,22 +171,23 @@ class KernelDensity(DensityMixin, BaseEstimator):  # type: ignore[misc]
         >>> sparse.mean_.k < 200, sparse.estimated_error_ <= 0.01
         (True, True)
         """
-        self._validate_params()
-        sklearn_parameters.check_values(self)
-        sample = estimators.weighted_sample(self, X, sample_weight)
-        width = sklearn_parameters.length(self.bandwidth, sample.total, self.n_features_in_)
-        settings = FitSettings.density(
-            kernel=self.kernel, bandwidth=width, error=self.error or None, engine=self.engine
-        )
-        if not self.error:
-            fitted: Density = full_mean(sample, settings)
-        else:
-            # Called from here, so that its warnings point to the line that called fit.
-            fitted = fit_density(sample, settings, _checks.streams(self.random_state))
-        self.mean_ = fitted
-        self.bandwidth_ = width
-        self.estimated_error_ = _estimated_error(fitted)
-        return self
+        with _progress.asked(self.verbose):
+            self._validate_params()
+            sklearn_parameters.check_values(self)
+            sample = estimators.weighted_sample(self, X, sample_weight)
+            width = sklearn_parameters.length(self.bandwidth, sample.total, self.n_features_in_)
+            settings = FitSettings.density(
+                kernel=self.kernel, bandwidth=width, error=self.error or None, engine=self.engine
+            )
+            if not self.error:
+                fitted: Density = full_mean(sample, settings)
+            else:
+                # Called from here, so that its warnings point to the line that called fit.
+                fitted = fit_density(sample, settings, _checks.streams(self.random_state))
+            self.mean_ = fitted
+            self.bandwidth_ = width
+            self.estimated_error_ = _estimated_error(fitted)
+            return self
 
     def score_samples(self, X: ArrayLike) -> Vector:
         """The log-density at each row of X, normalised in any dimension.

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from kernelmean import _checks
+from kernelmean import _checks, _progress
 from kernelmean._types import ArrayLike, IntVector, RandomState, Vector
 from kernelmean.bandwidth import RANKING_RULE
 from kernelmean.bandwidth.resolve import DEFAULT_RULE
@@ -77,6 +77,8 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         search over bandwidths with a whole number as ``random_state`` then selects once per fold,
         where centres are points (``spread=None``); spreads are fitted for each bandwidth.
         Without it nothing is remembered from one fit to the next.
+    verbose : bool, default=False
+        Whether to show on stderr how far a fit is that takes longer than a second.
 
     Attributes
     ----------
@@ -143,6 +145,7 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         engine: Any = "cpu",
         random_state: RandomState = None,
         memory: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.contamination = contamination
         self.bandwidth = bandwidth
@@ -160,6 +163,7 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         self.engine = engine
         self.random_state = random_state
         self.memory = memory
+        self.verbose = verbose
 
     def fit(
         self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -198,26 +202,27 @@ class SparseKDEOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         >>> int((detector.training_scores_ < detector.offset_).sum())
         5
         """
-        share = _checks.number(self.contamination, "contamination", above=0.0)
-        if share > 0.5:
-            raise ValueError(f"contamination must be at most 0.5, got {self.contamination!r}.")
-        least = estimators.fewest(self.bandwidth)
-        density = SparseKDE(**self._density_parameters())
-        sample: Sample
-        if self.domain is not None:
-            rows = coded.weighted_sample(self, X, sample_weight, least)
-            self.density_ = density._fit_coded(rows)
-            sample, present = rows.given, rows.sample
-        else:
-            sample = estimators.sample(self, X, least=least)
-            weights = estimators.weights(sample_weight, len(sample))
-            self.density_ = density.fit(sample, sample_weight=weights)
-            present = WeightedSample.of(sample, weights)
-        scores = TrainingScores.of(self.density_.mean_, present)
-        self.training_scores_ = scores.of_given_rows(self.density_.mean_, sample, present)
-        self.log_quantiles_ = scores.log_quantiles()
-        self.offset_ = scores.threshold(share)
-        return self
+        with _progress.asked(self.verbose):
+            share = _checks.number(self.contamination, "contamination", above=0.0)
+            if share > 0.5:
+                raise ValueError(f"contamination must be at most 0.5, got {self.contamination!r}.")
+            least = estimators.fewest(self.bandwidth)
+            density = SparseKDE(**self._density_parameters())
+            sample: Sample
+            if self.domain is not None:
+                rows = coded.weighted_sample(self, X, sample_weight, least)
+                self.density_ = density._fit_coded(rows)
+                sample, present = rows.given, rows.sample
+            else:
+                sample = estimators.sample(self, X, least=least)
+                weights = estimators.weights(sample_weight, len(sample))
+                self.density_ = density.fit(sample, sample_weight=weights)
+                present = WeightedSample.of(sample, weights)
+            scores = TrainingScores.of(self.density_.mean_, present)
+            self.training_scores_ = scores.of_given_rows(self.density_.mean_, sample, present)
+            self.log_quantiles_ = scores.log_quantiles()
+            self.offset_ = scores.threshold(share)
+            return self
 
     def fit_predict(
         self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None

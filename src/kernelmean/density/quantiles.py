@@ -8,6 +8,7 @@ from kernelmean._types import IntVector, Vector
 from kernelmean.density.fitting import Density
 from kernelmean.engines import arrays
 from kernelmean.mean import LEVELS
+from kernelmean.mean.on_domain import DomainMean
 from kernelmean.samples import ArraySample, WeightedSample
 
 QUANTILE_KERNEL_VALUES = 2e8  # kernel values spent on the quantiles of a training set
@@ -32,7 +33,8 @@ def log_quantiles(density: Density, sample: WeightedSample) -> Vector:
 
 def most_scored_rows(density: Density) -> int:
     """As many rows as 2·10⁸ kernel values allow, but at least 1000."""
-    return max(FEWEST_SCORED_ROWS, int(QUANTILE_KERNEL_VALUES / density.k))
+    terms = density.unfolded.k if isinstance(density, DomainMean) else density.k
+    return max(FEWEST_SCORED_ROWS, int(QUANTILE_KERNEL_VALUES / terms))
 
 
 def threshold(quantiles: Vector, level: float) -> float:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kernelmean import samples as places
+from kernelmean._frames import as_frame
 from kernelmean._types import ArrayLike
 from kernelmean.samples import Sample
 
@@ -57,6 +58,7 @@ def collect(
 def _split(
     samples: Any, group: Hashable, groups: ArrayLike | None, engine: Any
 ) -> list[tuple[Any, Any]]:
+    samples = as_frame(samples)
     if groups is not None:
         return _by_group(samples, groups, engine)
     if isinstance(samples, Mapping):

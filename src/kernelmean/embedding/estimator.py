@@ -6,14 +6,16 @@ from collections.abc import Hashable
 from typing import Any, Self
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from kernelmean import _checks
+from kernelmean import _checks, _progress
 from kernelmean._types import ArrayLike, Matrix, Points, RandomState, Vector
 from kernelmean.embedding.collection import collect
 from kernelmean.embedding.coordinates import classical_mds, geodesics
 from kernelmean.embedding.distances import METRICS, compare
+from kernelmean.embedding.outputs import OUTPUTS, StringVector, feature_names, frame
 from kernelmean.engines import Engine
 from kernelmean.fitting.recipe import RULE, Recipe, common
 from kernelmean.kernels import Kernel
@@ -21,7 +23,11 @@ from kernelmean.kernels import Kernel
 EMBEDDINGS = ("isomap", "mds", None)
 
 
-class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class DistributionEmbedding(  # type: ignore[call-arg]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+    auto_wrap_output_keys=None,  # rows of the result are samples, and have their names
+):
     """Samples as points in a plane, near one another where their distributions are alike.
 
     It is the first application of [1]_. Every sample gets a sparse kernel mean with one common
@@ -80,6 +86,8 @@ class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[mi
     random_state : int, RandomState instance, numpy.random.Generator or None, default=None
         Seeds the first centres and the halves. All samples share one seed, so that none depends on
         the others.
+    verbose : bool, default=False
+        Whether to show on stderr how far a fit is that takes longer than a second.
 
     Attributes
     ----------
@@ -155,6 +163,7 @@ class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[mi
         group: Hashable = None,
         engine: str | Engine = "cpu",
         random_state: RandomState = None,
+        verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.metric = metric
@@ -174,6 +183,7 @@ class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[mi
         self.group = group
         self.engine = engine
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, samples: Any, y: Any = None, *, groups: ArrayLike | None = None) -> Self:
         """Fit a mean to every sample, compare all pairs, and embed.
@@ -209,42 +219,45 @@ class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[mi
         >>> km.DistributionEmbedding(embedding=None, random_state=0).fit(samples).distances_.shape
         (4, 4)
         """
-        self._check()
-        found = collect(samples, self.group, groups, engine=self.engine)
-        if len(found.samples) < 2:
-            raise ValueError(
-                "an embedding compares samples: give at least two, got one (1 sample)."
+        with _progress.asked(self.verbose):
+            self._check()
+            found = collect(samples, self.group, groups, engine=self.engine)
+            if len(found.samples) < 2:
+                raise ValueError(
+                    "an embedding compares samples: give at least two, got one (1 sample)."
+                )
+            kernel, matrix = common(
+                found.samples, self.kernel, self.bandwidth, self.scale, self.engine
             )
-        kernel, matrix = common(found.samples, self.kernel, self.bandwidth, self.scale, self.engine)
-        names = ("k", "k_max", "tol", "patience", "selection", "spread")
-        options = {name: getattr(self, name) for name in names}
-        recipe = Recipe(
-            kernel,
-            matrix,
-            sparse=self.sparse,
-            engine=self.engine,
-            streams=_checks.streams(self.random_state),
-            options=options,
-        )
-        self._comparison = compare(self.metric, recipe, found.samples, found.names)
-        self.distances_, self.divergences_ = self._comparison.distances()
-        self.names_ = found.names
-        self.means_ = self._comparison.means
-        self.n_features_in_ = found.dimension
-        self.kernel_ = kernel
-        self.bandwidth_ = kernel.length
-        self.scale_ = matrix
-        self._remember_columns(found.columns)
-        self.sample_errors_ = self._comparison.errors(found.samples) if self.error_bars else None
-        self.distance_errors_ = (
-            None if self.sample_errors_ is None else _pair_sums(self.sample_errors_)
-        )
-        self._embed()
-        return self
+            names = ("k", "k_max", "tol", "patience", "selection", "spread")
+            options = {name: getattr(self, name) for name in names}
+            recipe = Recipe(
+                kernel,
+                matrix,
+                sparse=self.sparse,
+                engine=self.engine,
+                streams=_checks.streams(self.random_state),
+                options=options,
+            )
+            self._comparison = compare(self.metric, recipe, found.samples, found.names)
+            self.distances_, self.divergences_ = self._comparison.distances()
+            self.names_ = found.names
+            self.means_ = self._comparison.means
+            self.n_features_in_ = found.dimension
+            self.kernel_ = kernel
+            self.bandwidth_ = kernel.length
+            self.scale_ = matrix
+            self._remember_columns(found.columns)
+            self.sample_errors_ = (
+                self._comparison.errors(found.samples) if self.error_bars else None
+            )
+            self.distance_errors_ = (
+                None if self.sample_errors_ is None else _pair_sums(self.sample_errors_)
+            )
+            self._embed()
+            return self
 
-    def fit_transform(
-        self, samples: Any, y: Any = None, *, groups: ArrayLike | None = None
-    ) -> Points:
+    def fit_transform(self, samples: Any, y: Any = None, *, groups: ArrayLike | None = None) -> Any:
         """Fit, and return the coordinates of the samples.
 
         Parameters
@@ -259,7 +272,8 @@ class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[mi
         Returns
         -------
         ndarray of shape (N, n_components) or (N, N)
-            The coordinates, or with ``embedding=None`` the distances.
+            The coordinates, or with ``embedding=None`` the distances; a frame where
+            :meth:`set_output` says so.
 
         See Also
         --------
@@ -274,9 +288,10 @@ class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[mi
         (4, 2)
         """
         self.fit(samples, y, groups=groups)
-        return self.distances_ if self.embedding_ is None else self.embedding_
+        found = self.distances_ if self.embedding_ is None else self.embedding_
+        return self._contained(found, self.names_)
 
-    def transform(self, new_samples: Any, *, groups: ArrayLike | None = None) -> Points:
+    def transform(self, new_samples: Any, *, groups: ArrayLike | None = None) -> Any:
         """The coordinates of new samples; the old ones are not fitted again.
 
         Classical scaling places by Gower's formula [1]_, and ISOMAP by the same on the shortest
@@ -292,7 +307,8 @@ class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[mi
         Returns
         -------
         ndarray of shape (M, n_components) or (M, N)
-            The coordinates, or with ``embedding=None`` the distances to the old samples.
+            The coordinates, or with ``embedding=None`` the distances to the old samples; a frame
+            where :meth:`set_output` says so.
 
         See Also
         --------
@@ -323,10 +339,82 @@ class DistributionEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[mi
                 "in this order."
             )
         D = self._comparison.distances_from(self._comparison.add(new.samples, new.names))
-        if self._configuration is None:
-            return D
-        return self._configuration.place(
-            D if self._geodesics is None else self._geodesics.extend(D)
+        if self._configuration is not None:
+            paths = D if self._geodesics is None else self._geodesics.extend(D)
+            D = self._configuration.place(paths)
+        return self._contained(D, new.names)
+
+    def get_feature_names_out(self, input_features: Any = None) -> StringVector:
+        """The names of the columns of ``transform``.
+
+        Parameters
+        ----------
+        input_features : object, default=None
+            Not used; there for scikit-learn's pipelines.
+
+        Returns
+        -------
+        ndarray of shape (n_components,) or (N,)
+            "distributionembedding0", …, as scikit-learn calls them; with ``embedding=None``
+            "distance_" and the name of the fitted sample.
+
+        See Also
+        --------
+        set_output : Frames with these names.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> rng = np.random.default_rng(0)
+        >>> samples = {name: rng.normal(size=(200, 2)) for name in ("anna", "bert", "carl")}
+        >>> embedding = km.DistributionEmbedding(embedding=None, random_state=0).fit(samples)
+        >>> embedding.get_feature_names_out().tolist()
+        ['distance_anna', 'distance_bert', 'distance_carl']
+        """
+        check_is_fitted(self)
+        return feature_names(self.embedding_, self.names_)
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Choose what ``transform`` and ``fit_transform`` return.
+
+        Parameters
+        ----------
+        transform : {'default', 'pandas', 'polars'} or None, default=None
+            An array, or a frame whose columns are :meth:`get_feature_names_out`; with pandas its
+            index has the names of the samples. None changes nothing.
+
+        Returns
+        -------
+        DistributionEmbedding
+            The estimator itself. Without this call ``sklearn.set_config(transform_output=…)``
+            decides.
+
+        See Also
+        --------
+        get_feature_names_out : The names of the columns.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> rng = np.random.default_rng(0)
+        >>> samples = {name: rng.normal(size=(200, 2)) for name in ("anna", "bert", "carl")}
+        >>> embedding = km.DistributionEmbedding(n_neighbors=2, random_state=0)
+        >>> embedding.set_output(transform="pandas").fit_transform(samples).index.tolist()
+        ['anna', 'bert', 'carl']
+        """
+        if transform is not None:
+            _checks.choice(transform, "output", OUTPUTS)
+            self._sklearn_output_config = {"transform": transform}
+        return self
+
+    def _contained(self, values: Points, names: list[Any]) -> Any:
+        """The values in what was asked for, by ``set_output`` or for all of scikit-learn."""
+        own = getattr(self, "_sklearn_output_config", {})
+        kind = own.get("transform", get_config()["transform_output"])
+        return (
+            values
+            if kind == "default"
+            else frame(values, kind, names, self.get_feature_names_out())
         )
 
     def _check(self) -> None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernelmean import _checks
+from kernelmean import _checks, _shown
 from kernelmean._types import ArrayLike, Matrix, Points, Vector
 
 
@@ -42,6 +42,9 @@ class Procrustes(NamedTuple):
     rotation: Matrix  # (m, m) orthogonal; a reflection where its determinant is −1
     scale: float
     translation: Vector  # (m,)
+
+    def __repr__(self) -> str:
+        return _shown.brief(self, self._fields)
 
 
 def procrustes(A: ArrayLike, B: ArrayLike, *, scaling: bool = True) -> Procrustes:

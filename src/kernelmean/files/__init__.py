@@ -11,13 +11,14 @@ from typing import Any
 
 from kernelmean.files import categories as categories_
 from kernelmean.files import transforms
+from kernelmean.files.annotated import AnnotatedReader
 from kernelmean.files.atomic import atomic_write, refuse_other_than_files
 from kernelmean.files.faults import not_numeric
 from kernelmean.files.images import image_format, read_image, write_image
 from kernelmean.files.opening import open_reader, readable, short_name
 from kernelmean.files.reader import Labels, Reader
 from kernelmean.files.source import Batch, Source, Table, column_values
-from kernelmean.files.writing import TableWriter, table_format, table_writer
+from kernelmean.files.writing import TableWriter, standard_output, table_format, table_writer
 
 __all__ = [
     "Batch",
@@ -27,6 +28,7 @@ __all__ = [
     "atomic_write",
     "column_names",
     "coordinate_names",
+    "has_column",
     "image_format",
     "read",
     "read_columns",
@@ -34,6 +36,7 @@ __all__ = [
     "readable",
     "refuse_other_than_files",
     "short_name",
+    "standard_output",
     "table_format",
     "table_writer",
     "write_image",
@@ -53,10 +56,11 @@ def read(
     """A file as a sample that every fit takes, read in batches and again in every pass.
 
     It is never read all at once unless asked for. The format follows the name's ending: npy
-    (mapped), npz, csv and tsv (also .gz, .bz2, .zst), parquet (a file or a folder of them), feather
-    and arrow, FCS 2.0 to 3.1, idx (MNIST, also .gz), and png, jpg, tiff, webp as one row per pixel.
-    Csv, parquet and arrow are streamed. ``file.npz:NAME`` is one array of several. Arrays, idx, csv
-    and tsv need nothing but the core; the others, and .zst, the extra ``files``.
+    (mapped), npz, csv and tsv (also .gz, .bz2, .zst), jsonl and ndjson (an object a line), parquet
+    (a file or a folder of them), feather and arrow, FCS 2.0 to 3.1, h5ad (AnnData), idx (MNIST,
+    also .gz), and png, jpg, tiff, webp as one row per pixel. Text, parquet, arrow and h5ad are
+    streamed. ``file.npz:NAME`` is one array of several. Arrays, idx and text need nothing but the
+    core; h5ad needs the extra ``anndata``, the others, and .zst, the extra ``files``.
 
     Parameters
     ----------
@@ -66,6 +70,8 @@ def read(
         The names of the coordinates in the order wanted, as a list or separated by commas (a name
         with a comma in quotes). By default they are all columns but those of weights and labels.
         Without names in the file they are "0", "1", …. FCS channels go by $PnN or by marker, $PnS.
+        Of h5ad "obsm:X_pca" is a whole embedding, which is also the default, "X_pca-0" one column
+        of it, "X" all genes; genes and columns of obs go by their names.
     transform : str or None, default=None
         What is done to every coordinate: "arcsinh:150" (x ↦ arcsinh(x/150), for any positive
         number), "log" or "none".
@@ -173,6 +179,12 @@ def column_names(path: str | os.PathLike[str]) -> list[str] | None:
     return reader.names if reader.named else None
 
 
+def has_column(path: str | os.PathLike[str], name: str) -> bool:
+    """Whether a file has a column of this name, which need be no coordinate."""
+    reader = open_reader(path)
+    return reader.named and (name in reader.names or name in reader.extras)
+
+
 def read_columns(
     path: str | os.PathLike[str], columns: Sequence[str] | None = None
 ) -> dict[str, Labels]:
@@ -192,6 +204,7 @@ class _Names:
         self._reader = reader
         self._path = path
         self._names = {*reader.names, *reader.extras}
+        self._tables = reader.tables if isinstance(reader, AnnotatedReader) else {}
 
     def find(self, name: str) -> str:
         """The column of this name or alias."""
@@ -202,9 +215,17 @@ class _Names:
             )
         return name
 
+    def split(self, columns: Sequence[str] | str) -> list[str]:
+        """Names as they were given; that of a table stands for all its columns."""
+        named = [
+            [name] if name in self._names else self._tables.get(name, [name])
+            for name in _split(columns)
+        ]
+        return [name for several in named for name in several]
+
     def listed(self, columns: Sequence[str] | str) -> list[str]:
         """Several, each once."""
-        found = [self.find(name) for name in _split(columns)]
+        found = [self.find(name) for name in self.split(columns)]
         twice = _twice(found)
         if twice is not None:
             raise ValueError(f"columns names {twice!r} twice.")
@@ -216,8 +237,13 @@ class _Names:
         """Those asked for, or all but ``others``: by their names, and as they were asked for."""
         if columns is None:
             found = [column for column in self._reader.names if column not in others]
+            if not found and self._tables:
+                raise ValueError(
+                    f"which table of {self._path} holds the points? Say columns='obsm:NAME' "
+                    f"(--columns obsm:NAME); it holds {', '.join(self._tables)}."
+                )
             return found, found
-        return self.listed(columns), _split(columns)
+        return self.listed(columns), self.split(columns)
 
     def levels(
         self,
@@ -253,7 +279,7 @@ class _Names:
         return None, column_values(other, other.names[0])
 
     def _known(self) -> str:
-        names = [*self._reader.names, *self._reader.extras, *self._reader.aliases]
+        names = [*self._tables, *self._reader.names, *self._reader.extras, *self._reader.aliases]
         shown = ", ".join(map(repr, names[:20]))
         return shown if len(names) <= 20 else f"{shown}, … ({len(names)} in all)"
 

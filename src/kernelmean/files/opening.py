@@ -7,17 +7,19 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from kernelmean.files import arrays, cytometry, images, tables, text
+from kernelmean.files import annotated, arrays, cytometry, images, json_lines, tables, text
 from kernelmean.files.reader import Reader
 
 ENDINGS: dict[str, Callable[[Path], Reader]] = {
     ".npy": arrays.read_npy,
     **dict.fromkeys(text.ENDINGS, text.read_text),
+    **dict.fromkeys(json_lines.ENDINGS, json_lines.read_json_lines),
     ".parquet": tables.read_parquet,
     ".pq": tables.read_parquet,
     ".feather": tables.read_ipc,
     ".arrow": tables.read_ipc,
     ".fcs": cytometry.read_fcs,
+    ".h5ad": annotated.read_h5ad,
     ".idx": arrays.read_idx,
     **dict.fromkeys(images.FORMATS, images.read_pixels),
 }
@@ -84,7 +86,7 @@ def _by_name(file: Path) -> Callable[[Path], Reader]:
         head = opened.read(8)
     found = next((reader for start, reader in STARTS.items() if head.startswith(start)), None)
     if found is None:
-        known = sorted({".npz", ".csv.gz", *ENDINGS} - {".pq", ".txt", ".jpeg", ".tif"})
+        known = sorted({".npz", ".csv.gz", *ENDINGS} - {".pq", ".txt", ".jpeg", ".tif", ".ndjson"})
         raise ValueError(
             f"{file} has no ending that says what it is; known are {', '.join(known)} and "
             "MNIST's idx."

@@ -6,14 +6,14 @@ import importlib
 from typing import Any
 
 
-def need(module: str, task: str) -> Any:
+def need(module: str, task: str, extra: str = "files") -> Any:
     """The module, or one sentence that says what to install."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         package = {"PIL": "Pillow"}.get(module.partition(".")[0], module.partition(".")[0])
         raise ImportError(
-            f"{task} needs {package}, which is not installed: pip install 'kernelmean[files]'."
+            f"{task} needs {package}, which is not installed: pip install 'kernelmean[{extra}]'."
         ) from error
 
 

@@ -309,11 +309,38 @@ class Source:
                 return self, self.weights
             batches.append(batch)
         points, weights, _ = _table(batches)
-        return (self._of(points) if self.levels else points), weights
+        return (self.holding(points) if self.levels else points), weights
 
-    def _of(self, points: Points) -> Source:
-        """The same with its points in memory."""
-        assert self.columns is not None
+    def holding(self, points: Points) -> Source:
+        r"""The same file with its points in memory, under the names of their columns.
+
+        Parameters
+        ----------
+        points : ndarray of shape (n, d)
+            The points, in the columns of this source.
+
+        Returns
+        -------
+        Source
+            A source of these points, which reads no file any more.
+
+        See Also
+        --------
+        sample : All points, where memory holds them.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib, numpy as np, kernelmean as km
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     table = pathlib.Path(folder) / "rows.csv"
+        ...     _ = table.write_text("x,y\n1,2\n3,4\n")
+        ...     source = km.read(table)
+        ...     again = source.holding(np.ones((3, 2)))
+        >>> again.columns
+        ['x', 'y']
+        """
+        if self.columns is None:
+            raise ValueError(f"the columns of {self.path} have no names.")
         reader = ArrayReader(points, self.columns)
         return Source(self.path, reader, self.columns, self.columns, levels=self.levels)
 

@@ -1,6 +1,6 @@
-"""Tables out, row block by row block: parquet, feather or arrow, csv or tsv (also .gz).
+"""Tables out, row block by row block: parquet, feather or arrow, csv or tsv (also .gz), JSON lines.
 
-The latter two are written without pyarrow too.
+Text is written without pyarrow too.
 """
 
 from __future__ import annotations
@@ -8,8 +8,11 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import json
+import math
 import os
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,7 +24,10 @@ from kernelmean.files.optional_imports import has_arrow, need
 
 Columns = Mapping[str, np.ndarray[Any, Any] | list[Any]]
 
-ENDINGS = (".parquet", ".feather", ".arrow", ".csv", ".tsv", ".csv.gz", ".tsv.gz")
+ENDINGS = (
+    ".parquet", ".feather", ".arrow", ".csv", ".tsv", ".csv.gz", ".tsv.gz", ".jsonl", ".ndjson",
+)  # fmt: skip
+TEXTS = ("csv", "tsv", "jsonl")  # what standard output takes
 
 
 class TableWriter(Protocol):
@@ -34,11 +40,7 @@ class TableWriter(Protocol):
 def table_writer(path: str | os.PathLike[str]) -> Iterator[TableWriter]:
     """A function that appends rows to a file which appears, whole, at the end."""
     target = Path(path)
-    begin = (
-        _by_csv
-        if table_format(target).startswith((".csv", ".tsv")) and not has_arrow()
-        else _by_arrow
-    )
+    begin = _beginning(table_format(target))
     if begin is _by_arrow:
         need("pyarrow", f"writing {target}")  # said before there is anything to write
     begun: list[TableWriter] = []
@@ -52,6 +54,40 @@ def table_writer(path: str | os.PathLike[str]) -> Iterator[TableWriter]:
         yield append
         if not begun:
             raise ValueError(f"nothing to write to {target}.")
+
+
+@contextmanager
+def standard_output(form: str) -> Iterator[TableWriter]:
+    """A function that writes rows to standard output, as one of ``TEXTS``."""
+    target = Path(f"standard output.{form}")
+    begun: list[TableWriter] = []
+    with ExitStack() as stack:
+
+        def append(columns: Columns) -> None:
+            if not begun:
+                begun.append(_beginning(f".{form}")(target, _Unclosed(), stack))
+            begun[0](columns)
+
+        yield append
+
+
+class _Unclosed(io.RawIOBase):
+    """Standard output, which goes on after a table."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        sys.stdout.flush()  # what was printed before
+        written: int = sys.stdout.buffer.write(data)
+        return written
+
+
+def _beginning(ending: str) -> Callable[[Path, Any, ExitStack], TableWriter]:
+    """What writes tables of this ending."""
+    if ending in (".jsonl", ".ndjson"):
+        return _by_json
+    return _by_csv if ending.startswith((".csv", ".tsv")) and not has_arrow() else _by_arrow
 
 
 def table_format(path: str | os.PathLike[str]) -> str:
@@ -86,6 +122,24 @@ def _by_csv(target: Path, file: Any, stack: ExitStack) -> TableWriter:
     return write
 
 
+def _by_json(target: Path, file: Any, stack: ExitStack) -> TableWriter:
+    """An object a line; what JSON has no number for, NaN and infinity, is null."""
+    text = stack.enter_context(io.TextIOWrapper(file, encoding="utf-8", newline=""))
+
+    def write(columns: Columns) -> None:
+        listed = [
+            values.tolist() if isinstance(values, np.ndarray) else values
+            for values in columns.values()
+        ]
+        for row in zip(*listed, strict=True):
+            known = [None if isinstance(v, float) and not math.isfinite(v) else v for v in row]
+            text.write(
+                json.dumps(dict(zip(columns, known, strict=True)), ensure_ascii=False) + "\n"
+            )
+
+    return write
+
+
 def _plain(values: np.ndarray[Any, Any] | list[Any]) -> list[Any]:
     """As pyarrow writes them: true and false in small letters."""
     listed = values.tolist() if isinstance(values, np.ndarray) else values
@@ -97,7 +151,8 @@ def _by_arrow(target: Path, file: Any, stack: ExitStack) -> TableWriter:
     opened: list[Any] = []
 
     def write(columns: Columns) -> None:
-        batch = arrow.record_batch({name: arrow.array(values) for name, values in columns.items()})
+        arrays = {name: _arrow_array(arrow, values) for name, values in columns.items()}
+        batch = arrow.record_batch(arrays)
         if not opened:
             opened.append(
                 stack.enter_context(_arrow_writer(arrow, target, file, batch.schema, stack))
@@ -107,6 +162,15 @@ def _by_arrow(target: Path, file: Any, stack: ExitStack) -> TableWriter:
         )
 
     return write
+
+
+def _arrow_array(arrow: Any, values: np.ndarray[Any, Any] | list[Any]) -> Any:
+    """A column; words stay words in a block where all of them are missing."""
+    if isinstance(values, np.ndarray) and values.dtype.kind == "O":
+        listed = values.tolist()
+        if all(value is None or isinstance(value, str) for value in listed):
+            return arrow.array(listed, type=arrow.string())
+    return arrow.array(values)
 
 
 def _arrow_writer(arrow: Any, target: Path, file: Any, schema: Any, stack: ExitStack) -> Any:

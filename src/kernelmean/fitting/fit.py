@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
-from kernelmean import _checks
+from kernelmean import _blas, _checks, _progress
 from kernelmean._random import Streams
 from kernelmean._types import ArrayLike, Constraint, RandomState, Solver, Space
 from kernelmean.coefficients import Path, Stopping
@@ -13,7 +14,7 @@ from kernelmean.coefficients.sources import picking_radii
 from kernelmean.engines import Engine, PointCloud
 from kernelmean.fitting import spreads
 from kernelmean.fitting.atoms import AtomFit
-from kernelmean.fitting.honesty import told
+from kernelmean.fitting.honesty import told, told_on_domain
 from kernelmean.fitting.on_domain import Copy
 from kernelmean.fitting.points import PointFit
 from kernelmean.fitting.prepare import Prepared, checked_sample, engine_name, prepare
@@ -27,6 +28,10 @@ from kernelmean.mean.value import SparseKernelMean, incoherence
 from kernelmean.samples import WeightedSample
 from kernelmean.selection import KCenter, Task
 from kernelmean.selection.auto import Criterion, Selected
+
+# Centres from which their matrices are worth several threads of BLAS: below, these wait for one
+# another about as long as they work, and where other programs run much longer.
+MANY_CENTERS = 2048
 
 
 def sparse_kernel_mean(
@@ -205,9 +210,9 @@ def _mean_on_domain(
     checked = coded.on_domain(X, domain, sample_weight)
 
     def fit(sample: WeightedSample, own: FitSettings) -> SparseKernelMean:
-        return told(fit_mean(sample, own, chance, verbose), own, depth=3)
+        return fit_mean(sample, own, chance, verbose)
 
-    found = Copy.of(checked.rows, settings).mean(fit)
+    found = told_on_domain(Copy.of(checked.rows, settings).mean(fit), settings, depth=2)
     return replace(found, columns=checked.names)
 
 
@@ -230,8 +235,9 @@ def fit_mean(
 ) -> SparseKernelMean:
     """The sparse mean of a checked sample: prepare, then :func:`fit_prepared`."""
     settings.check_names()
-    prepared = prepare(sample, settings)
-    return fit_prepared(prepared, settings, streams, verbose)
+    with _progress.shown(verbose or _progress.wanted()):
+        prepared = prepare(sample, settings)
+        return fit_prepared(prepared, settings, streams, verbose)
 
 
 def fit_prepared(
@@ -250,15 +256,20 @@ def fit_prepared(
     gauge = Gauge(data.cloud, data.engine, prepared.kernel, settings.space, streams)
     steps = settings.refine
     error = settings.error
-    with progress_bar(verbose) as progress:
+    with _threads_of_blas(rule.limit), progress_bar(verbose) as progress:
         if kinds == (None,):
             selected = PointFit(criterion, which, rule, steps, gauge, progress, error).selected()
         else:
             weights = data.sample.weights
             fit = AtomFit(criterion, which, rule, kinds, steps, gauge, weights, progress, error)
             selected = fit.selected()
-    estimated = gauge.estimate(Candidate.on(selected.path.factor, selected.weights))
+        estimated = gauge.estimate(Candidate.on(selected.path.factor, selected.weights))
     return _mean(selected, prepared, settings, estimated)
+
+
+def _threads_of_blas(centers: int) -> AbstractContextManager[None]:
+    """All of them for many centres, else one."""
+    return nullcontext() if centers >= MANY_CENTERS else _blas.one_thread()
 
 
 def _criterion(

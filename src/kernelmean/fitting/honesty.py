@@ -6,6 +6,7 @@ import warnings
 
 from kernelmean.fitting.points import HONEST
 from kernelmean.fitting.settings import FitSettings
+from kernelmean.mean.on_domain import DomainMean
 from kernelmean.mean.value import SparseKernelMean
 
 MORE = 4  # times as many centres are what a warning proposes
@@ -56,6 +57,13 @@ def told(mean: SparseKernelMean, settings: FitSettings, depth: int = 1) -> Spars
             f"{_advice(mean, settings)}.",
             depth,
         )
+    return mean
+
+
+def told_on_domain(mean: DomainMean, settings: FitSettings, depth: int = 1) -> DomainMean:
+    """The same for a mean on a domain."""
+    if isinstance(mean.base, SparseKernelMean):
+        told(mean.base, settings, depth + 1)
     return mean
 
 

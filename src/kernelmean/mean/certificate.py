@@ -12,11 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kernelmean import _shown
 from kernelmean._random import Streams
 from kernelmean._types import EPS, Points, Space, Vector
 from kernelmean.engines import Distances, Engine, KernelSums, PointCloud
 from kernelmean.kernels import Atoms, Kernel, RadialFunction
 from kernelmean.linalg.gram import gram
+from kernelmean.mean.cards import certificate_card
 from kernelmean.mean.spectrum import Spectrum, spectral_draw
 
 METHODS = ("auto", "exact", "rows", "spectral")
@@ -63,9 +65,19 @@ class Certificate(NamedTuple):
     method: str
     below_floor: bool = False
 
+    def __repr__(self) -> str:
+        spread = ["standard_error"] if self.standard_error else []
+        floor = ["below_floor"] if self.below_floor else []
+        return _shown.brief(self, ["error", "relative_error", *spread, "method", *floor])
+
+    def _repr_html_(self) -> str:
+        return certificate_card(self)
+
     def __str__(self) -> str:
         if self.below_floor:
             return f"relative error < {self.relative_error:.1e} ({self.method})"
+        if not self.standard_error:
+            return f"relative error {self.relative_error:.2e} ({self.method})"
         spread = self.standard_error / self.error * self.relative_error if self.error > 0 else 0.0
         return f"relative error {self.relative_error:.2e} ± {spread:.1e} ({self.method})"
 

@@ -17,6 +17,7 @@ from kernelmean.engines import Engine, KernelSums
 from kernelmean.kernels import Atoms, Kernel, Spreads
 from kernelmean.linalg.gram import log_total, weighted_products
 from kernelmean.mean import scaling, sums
+from kernelmean.mean.cards import mean_card
 from kernelmean.mean.questions.asking import Columns
 from kernelmean.mean.questions.methods import Asked, DensityQuestions
 from kernelmean.mean.questions.parts import log_with_missing
@@ -97,6 +98,20 @@ class KernelMean(DensityQuestions):
         kind = "centres" if self.spreads is None else f"{self.atoms.kind} atoms"
         size = f"{self.k} {kind} for {self.n_points:.15g} points in {self.dimension} dimensions"
         return f"KernelMean({size}, {self.kernel}, space={self.space!r})"
+
+    def _repr_html_(self) -> str:
+        return mean_card("KernelMean", self._facts(), self, curve=True)
+
+    def _facts(self) -> dict[str, str]:
+        """What cards say of a mean."""
+        kind = "centres" if self.spreads is None else f"{self.atoms.kind} atoms"
+        return {
+            kind: str(self.k),
+            "points": f"{self.n_points:.15g}",
+            "dimensions": str(self.dimension),
+            "kernel": repr(self.kernel),
+            "space": self.space,
+        }
 
     @property
     def k(self) -> int:

@@ -122,12 +122,14 @@ def _any_mean_of(
 def _unpacked_on_domain(header: dict[str, Any], arrays: storage.Arrays) -> DomainMean:
     """The mean on a domain of a header and arrays, whose parts agree with one another."""
     own = {name: arrays.pop(domain_storage.PREFIX + name, None) for name in domain_storage.OWN}
+    cut = arrays.pop(domain_storage.PREFIX + "cut", None)
     if not isinstance(header["inner"], dict):
         raise TypeError("there is no mean inside")
     inner = unpacked(header["inner"], arrays)
     domain = domain_storage.domain_of_json(header["domain"])
     domain_storage.check_inner(inner, domain)
     domain_storage.check_shares(own["log_shares"], inner.k, domain)
+    cut = domain_storage.cuts_of(cut, inner, domain)
     quantiles = own["log_quantiles"]
     wanted = (LEVELS.shape, LEVELS.dtype)
     if quantiles is not None and (quantiles.shape, quantiles.dtype) != wanted:
@@ -139,7 +141,7 @@ def _unpacked_on_domain(header: dict[str, Any], arrays: storage.Arrays) -> Domai
     if not (transform is None or isinstance(transform, str)):
         raise ValueError("transform is not a word")
     transforms.parse(transform)
-    return DomainMean(inner, domain, own["log_shares"], columns, transform, quantiles)
+    return DomainMean(inner, domain, own["log_shares"], columns, transform, quantiles, cut)
 
 
 def _mean_of(

@@ -32,10 +32,12 @@ from kernelmean.kernels import Atoms, Kernel, RadialFunction, Spreads
 from kernelmean.linalg.factor import Factor
 from kernelmean.mean import certificate as certificates
 from kernelmean.mean import scaling, storage
+from kernelmean.mean.cards import mean_card
 from kernelmean.mean.certificate import Certificate, Comparison, kernel_means
 from kernelmean.mean.expansion import AnyMean, KernelMean, freeze
 from kernelmean.mean.gauge import Candidate, Gauge
 from kernelmean.mean.loaded import LoadedSample
+from kernelmean.mean.onnx_graph import write_density
 from kernelmean.mean.questions.asking import Columns
 from kernelmean.mean.questions.methods import Asked, DensityQuestions
 from kernelmean.samples import Queries, Sample, WeightedSample
@@ -225,6 +227,14 @@ class SparseKernelMean(DensityQuestions):
             f"SparseKernelMean({size}, {kernel}{scaled}, space={self.space!r}, {self.selection}, "
             f"stop: {stop}{error})"
         )
+
+    def _repr_html_(self) -> str:
+        facts = self.expansion._facts() | {"selection": self.selection, "stop": self.stop_reason}
+        if self.estimated_error is not None:
+            facts["estimated error"] = f"{100.0 * self.estimated_error:.2g} %"
+        if self.columns is not None:
+            facts["columns"] = _listed(self.columns)
+        return mean_card("SparseKernelMean", facts, self.expansion, curve=True)
 
     @property
     def k(self) -> int:
@@ -670,6 +680,48 @@ class SparseKernelMean(DensityQuestions):
         )
         return found._replace(error=float(error), standard_error=float(spread))
 
+    def to_onnx(self, path: str | os.PathLike[str], *, dtype: str = "float64") -> None:
+        """Write the logarithm of a density to an ONNX file, which runs without Python.
+
+        The graph has the input "X" of shape (n, d) and the output "log_density" of shape (n,).
+        Nothing of the training data is in the file but the centres; ``columns`` and ``transform``
+        in its properties say what the columns of X are.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            Where to write the file, which is whole or absent.
+        dtype : {'float64', 'float32'}, default='float64'
+            The type of input, arithmetic and output.
+
+        Raises
+        ------
+        ValueError
+            If the mean is no density, or its kernel is the user's own (:class:`Radial`).
+        ImportError
+            If onnx is not installed.
+
+        See Also
+        --------
+        log : The same values.
+        save : Writes a file that this package reads.
+
+        Notes
+        -----
+        A batch of n rows takes time O(n·k·d), O(n·k·d²) where the spreads are full, and memory
+        O(n·k·d): send batches.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelmean as km
+        >>> X = np.array([[0.0], [1.0]])
+        >>> mean = km.sparse_kernel_mean(X, k=2, space="l2", constraint="simplex")
+        >>> mean.to_onnx("density.onnx")  # doctest: +SKIP
+        """
+        known = {"columns": self.columns, "transform": self.transform}
+        given = {name: value for name, value in known.items() if value is not None}
+        write_density(self.expansion, path, dtype, given)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the mean to one small file, without pickle and without the data.
 
@@ -880,9 +932,9 @@ def is_by_likelihood(density: Any) -> bool:
     A part of one that was is, too.
     """
     density = getattr(density, "base", density)
-    if not isinstance(density, SparseKernelMean) or density.kappa is not None:
+    if not isinstance(density, SparseKernelMean):
         return False
-    return density.stop_reason != "derived" or density.selection == LIKELIHOOD
+    return LIKELIHOOD in (density.selection, density.stop_reason)
 
 
 def _is_farthest_first(cloud: PointCloud, rows: IntVector) -> bool:
@@ -899,3 +951,9 @@ def incoherence(radial: RadialFunction, cover: float) -> float:
 
 def _plain(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return a.astype(np.int64) if a.dtype.kind == "i" else a
+
+
+def _listed(names: tuple[str, ...], most: int = 8) -> str:
+    """The first names, and how many more there are."""
+    more = f", … ({len(names)})" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from kernelmean import _checks
+from kernelmean import _checks, _progress
 from kernelmean._types import ArrayLike, IntVector, RandomState
 from kernelmean.engines import Engine
 from kernelmean.fitting.settings import FitSettings, in_own_units, is_auto
@@ -75,6 +75,8 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     random_state : int, RandomState instance, numpy.random.Generator or None, default=None
         Seeds the choice of rows and of first centres for the sparse density, and whatever else a
         selection draws.
+    verbose : bool, default=False
+        Whether to show on stderr how far a fit is that takes longer than a second.
 
     Attributes
     ----------
@@ -160,6 +162,7 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         max_iter: int = 10_000,
         engine: str | Engine = "cpu",
         random_state: RandomState = None,
+        verbose: bool = False,
     ) -> None:
         self.kernel = kernel
         self.bandwidth = bandwidth
@@ -177,6 +180,7 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.max_iter = max_iter
         self.engine = engine
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the density, and climb it from every row of X.
@@ -211,34 +215,35 @@ class MeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         >>> shift.labels_
         array([1, 1, 0, 0, 0])
         """
-        rules = Rules(
-            self.tol, self.merge_radius, self.min_cluster_size, self.max_iter, self.significance
-        ).checked()
-        checked = estimators.sample(self, X)
-        sample = WeightedSample.of(checked, estimators.weights(sample_weight, len(checked)))
-        plan = DensityPlan.of(
-            sample, self._settings(), sparse=self.sparse, significance=rules.significance
-        )
-        streams = _checks.streams(self.random_state)
-        judge = plan.judge(streams)
-        mean = plan.density(streams, judge)
-        found = cluster(mean, sample.sample, rules._replace(significance=plan.level), judge)
-        if sample.present is not None:
-            found = found.with_absent(checked, sample.present)
-        self._clustering = found
-        self.mean_ = mean
-        self.bandwidth_ = mean.expansion.kernel.length
-        self.scale_ = mean.expansion.scale
-        self.strengths_ = strengths(found, checked)
-        self.labels_ = self._with_noise(found.labels)
-        self.cluster_modes_ = found.kept
-        self.cluster_centers_ = found.centers
-        self.cluster_log_densities_ = found.log_densities
-        with np.errstate(over="ignore"):
-            self.cluster_densities_ = np.exp(self.cluster_log_densities_)
-        self.shifted_ = found.shifted
-        self.n_iter_ = found.n_iter
-        return self
+        with _progress.asked(self.verbose):
+            rules = Rules(
+                self.tol, self.merge_radius, self.min_cluster_size, self.max_iter, self.significance
+            ).checked()
+            checked = estimators.sample(self, X)
+            sample = WeightedSample.of(checked, estimators.weights(sample_weight, len(checked)))
+            plan = DensityPlan.of(
+                sample, self._settings(), sparse=self.sparse, significance=rules.significance
+            )
+            streams = _checks.streams(self.random_state)
+            judge = plan.judge(streams)
+            mean = plan.density(streams, judge)
+            found = cluster(mean, sample.sample, rules._replace(significance=plan.level), judge)
+            if sample.present is not None:
+                found = found.with_absent(checked, sample.present)
+            self._clustering = found
+            self.mean_ = mean
+            self.bandwidth_ = mean.expansion.kernel.length
+            self.scale_ = mean.expansion.scale
+            self.strengths_ = strengths(found, checked)
+            self.labels_ = self._with_noise(found.labels)
+            self.cluster_modes_ = found.kept
+            self.cluster_centers_ = found.centers
+            self.cluster_log_densities_ = found.log_densities
+            with np.errstate(over="ignore"):
+                self.cluster_densities_ = np.exp(self.cluster_log_densities_)
+            self.shifted_ = found.shifted
+            self.n_iter_ = found.n_iter
+            return self
 
     @property
     def tree_(self) -> MergeTree:

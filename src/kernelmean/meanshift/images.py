@@ -25,6 +25,7 @@ from kernelmean.meanshift.plans import RULE, DensityPlan
 from kernelmean.meanshift.region_tree import Level, RegionTree, region_tree
 from kernelmean.meanshift.regions import regions, without_small
 from kernelmean.meanshift.segmentation import Segmentation
+from kernelmean.meanshift.slivers import none_but_wide
 from kernelmean.samples import ArraySample, WeightedSample
 
 # Contrast and width were chosen on eight photographs, by the segments that people drew on them.
@@ -74,8 +75,9 @@ def segment_image(
         segments of n₁ and n₂ of the n pixels and mean colours m₁ and m₂, and g the mean contrast
         along the boundary less the 0.023 that is just noticeable [3]_. It takes the place of a test
         of significance, which with hundreds of pixels to a region sees differences that people do
-        not. None leaves the clusters of
-        pixels as they are, connected or not, and smooths nothing.
+        not. Thin segments along a blurred edge, of colours mixed of those on its two sides, are
+        shared out among their neighbours. None leaves the clusters of pixels as they are, connected
+        or not, and smooths nothing.
     min_size : int or None, default=None
         Regions of fewer pixels join the neighbour of the most similar colour; with
         ``contrast=None``, the cluster whose peak is nearest. None stands for 1/8000 of the image,
@@ -174,7 +176,8 @@ def segment_image(
     whole = Segmentation(
         tree.labels, colors.like(values, rgb), tree.colors, tree.sizes, found, tree
     )
-    return whole.cut(n_segments, contrast)
+    cut = whole.cut(n_segments, contrast)
+    return cut if n_segments is not None else _wide(cut, values, pixels, seen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,9 +241,25 @@ def _tree(
     least: int,
 ) -> RegionTree:
     """The tree of the regions that are not too small."""
+    reach = round(_finest(pixels))
     clusters = found.labels.reshape(values.shape[:2])
-    large = without_small(regions(clusters, pixels, seen, round(_finest(pixels))), least)
+    large = without_small(regions(clusters, pixels, seen, reach), least)
     return region_tree(large, _mean_colors(large.labels, values)[0])
+
+
+def _wide(
+    found: Segmentation,
+    values: NDArray[np.float64],
+    pixels: NDArray[np.float64],
+    seen: NDArray[np.float64],
+) -> Segmentation:
+    """The same without slivers along edges, which are shared out among their neighbours."""
+    labels = none_but_wide(found.labels, pixels, seen, round(_finest(pixels)))
+    if labels is found.labels:
+        return found
+    means, sizes = _mean_colors(labels, values)
+    image = colors.like(means[labels], found.image)
+    return found._replace(labels=labels, image=image, colors=means, sizes=sizes)
 
 
 def _mean_colors(labels: IntVector, values: NDArray[np.float64]) -> tuple[Points, IntVector]:

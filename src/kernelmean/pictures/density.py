@@ -17,6 +17,10 @@ from kernelmean.pictures.ranges import Mean, drawn_blur, grid_along, sample_rows
 from kernelmean.pictures.view import LINE_POINTS, SIDE_POINTS, DensityView
 
 MAX_PAIRED = 6  # dimensions up to which every pair of coordinates is drawn
+MAX_ROWS = 1500  # rows of the sample that are drawn in a plane
+MAX_ALONE = 12  # coordinates that are shown by themselves
+MAX_WIDENED = 4  # times that a plane is widened for a contour line that leaves it,
+WIDENED = 0.15  # each by this share of its side
 PRINCIPAL_AXES = ("first principal axis", "second principal axis")
 
 
@@ -45,6 +49,29 @@ def density_views(
     axes = np.eye(d)
     return [
         _view(mean, axes[list(which)], rows, tuple(names[i] for i in which)) for which in chosen
+    ]
+
+
+def marginal_views(
+    mean: Mean | DomainMean,
+    views: Sequence[DensityView],
+    sample: ArrayLike | None = None,
+    columns: Sequence[str] | None = None,
+) -> list[DensityView]:
+    """Each coordinate by itself, where planes are shown: none where a kernel has no marginals."""
+    if mean.dimension == 1 or not any(len(view.axes) == 2 for view in views):
+        return []
+    if isinstance(mean, DomainMean):
+        return []  # planes with categories show them by themselves, too
+    try:
+        mean.kernel.marginal(mean.dimension, 1)
+    except ValueError:
+        return []
+    rows = sample_rows(mean, sample)
+    names = column_names(mean, columns)
+    axes = np.eye(mean.dimension)
+    return [
+        _view(mean, axes[[t]], rows, (names[t],)) for t in range(min(mean.dimension, MAX_ALONE))
     ]
 
 
@@ -89,7 +116,27 @@ def _checked(features: int | Sequence[int], d: int) -> tuple[int, ...]:
 def _view(mean: Mean, P: Matrix, rows: Points | None, axes: tuple[str, ...]) -> DensityView:
     size = LINE_POINTS if len(P) == 1 else SIDE_POINTS
     grids = tuple(grid_along(mean, P, rows, axis, size) for axis in range(len(P)))
-    return view_on(mean, P, grids, axes)
+    most = MAX_ROWS if len(P) > 1 else len(rows) if rows is not None else 0
+    seen = None if rows is None else thinned(rows, most) @ P.T
+    view = view_on(mean, P, grids, axes)._replace(rows=seen)
+    for _ in range(MAX_WIDENED):
+        if not any(map(any, view.overflow)):
+            break
+        grids = tuple(map(_widened, grids, view.overflow))
+        view = view_on(mean, P, grids, axes)._replace(rows=seen)
+    return view
+
+
+def _widened(grid: Vector, beyond: tuple[bool, bool]) -> Vector:
+    """A grid of as many points that reaches further where a contour line goes on."""
+    step = WIDENED * (grid[-1] - grid[0])
+    low, high = beyond
+    return np.linspace(grid[0] - step * low, grid[-1] + step * high, len(grid))
+
+
+def thinned(rows: Points, most: int) -> Points:
+    """At most so many rows, evenly spread over all."""
+    return rows[:: -(-len(rows) // most)]
 
 
 def view_on(mean: Mean, P: Matrix, grids: tuple[Vector, ...], axes: tuple[str, ...]) -> DensityView:

@@ -49,7 +49,8 @@ def indicator_curve(mean: KernelMean | SparseKernelMean | DomainMean) -> Indicat
     if E is None:
         raise TypeError(
             "a density that was fitted by likelihood, or is a part of another, has no indicator: "
-            "no kernel mean is known that it would be near to; fit with target='kde'."
+            "no kernel mean is known that it would be near to; fit with target='kde'. Nor has one "
+            "whose centres have a spread that takes in categories or places; fit with spread=None."
         )
     left_over = np.full(len(E), np.nan)
     gained = E[0] - E[-1]

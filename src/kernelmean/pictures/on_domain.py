@@ -86,7 +86,7 @@ def view_on_domain(
 ) -> DensityView:
     """One panel; numbers come first where they are beside categories, longitudes on maps.
 
-    Coded rows set its range, or the centres where there are none.
+    Coded rows set its range, or the mean itself where there are none.
     """
     which = _in_order(mean, which)
     sides = _sides(mean, which, rows, size if len(which) == 2 else LINE_POINTS)

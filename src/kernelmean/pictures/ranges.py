@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -60,10 +61,16 @@ def almost_all(mean: Mean, rows: Points, axis: int) -> tuple[float, float]:
     seen = covariances(spreads, T, mean.kernel.length**2)[:, 0, 0]
     weights = np.abs(mean.weights) / np.abs(mean.weights).sum()
     ends = Column(weights, mean.centers[:, axis], np.sqrt(seen)).quantile(ALMOST_ALL)
-    low = float(rows[:, axis].min())
-    high = float(rows[:, axis].max())
-    most = max(BEYOND * (high - low), LENGTHS * length_along(full, np.eye(mean.dimension)[axis]))
-    return max(float(ends[0]), low - most), min(float(ends[1]), high + most)
+    length = length_along(full, np.eye(mean.dimension)[axis])
+    return not_far_beyond(ends.tolist(), rows[:, axis], length)
+
+
+def not_far_beyond(ends: Sequence[float], values: Vector, length: float) -> tuple[float, float]:
+    """An interval as far as half the range of the values beyond them, or some lengths."""
+    low = float(values.min())
+    high = float(values.max())
+    most = max(BEYOND * (high - low), LENGTHS * length)
+    return max(ends[0], low - most), min(ends[1], high + most)
 
 
 def _weighted_range(mean: Mean, direction: Vector) -> tuple[float, float]:

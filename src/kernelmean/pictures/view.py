@@ -16,6 +16,7 @@ LINE_POINTS = 400  # grid points of a curve
 SIDE_POINTS = 72  # grid points along each side of a plane
 FINE_SIDE_POINTS = 160  # the same where masses are to be exact
 LEVELS = np.linspace(0.05, 0.95, 10)  # of the contour lines, as shares of the mass below
+LOW = 0.02  # share of the peak below which a curve may end
 ROUNDING = 1e-9  # values below zero by less than this share of the largest are rounding
 TURN = np.linspace(0.0, 2.0 * np.pi, 33)  # corners of an ellipse as it is drawn, the last the first
 CIRCLE = np.column_stack([np.cos(TURN), np.sin(TURN)])
@@ -55,6 +56,7 @@ class DensityView(NamedTuple):
     covariances: NDArray[np.float64] | None = None
     upright: bool = False  # whether a line is drawn from below to above, its values to the right
     sides: tuple[Side, ...] = ()  # one for each direction; none for lines of any numbers
+    rows: Points | None = None  # (m, 1 or 2) some rows of the sample, as the plane sees them
     # (k, points, 1 or 2): the outlines of the spreads, where they are no ellipses
     paths: NDArray[np.float64] | None = None
 
@@ -111,6 +113,22 @@ class DensityView(NamedTuple):
                 "their number, or fit with constraint='simplex'."
             )
         return _checks.count(levels, "levels")
+
+    @property
+    def overflow(self) -> tuple[tuple[bool, bool], ...]:
+        """For each direction, whether a contour line goes on beyond either end of its grid.
+
+        Along a line, whether the curve is still high there.
+        """
+        if self.levels is None:
+            return ((False, False),) * len(self.axes)
+        if len(self.axes) == 1:
+            low, high = self.values[[0, -1]] > LOW * self.values.max()
+            return ((bool(low), bool(high)),)
+        inside = self.heights > LEVELS[0]
+        across = bool(inside[:, 0].any()), bool(inside[:, -1].any())
+        up = bool(inside[0].any()), bool(inside[-1].any())
+        return across, up
 
     @property
     def places(self) -> Points:

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from kernelmean import _checks, samples
+from kernelmean import _checks, _progress, samples
 from kernelmean._random import Streams
 from kernelmean._types import ArrayLike, IntVector, Matrix, RandomState, Space, Vector
 from kernelmean.engines import Engine
@@ -89,6 +89,8 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         What computes.
     random_state : int, RandomState instance, numpy.random.Generator or None, default=None
         Seeds the first centres, the folds and the simulated mixtures.
+    verbose : bool, default=False
+        Whether to show on stderr how far a fit is that takes longer than a second.
 
     Attributes
     ----------
@@ -165,6 +167,7 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         sparse_test: bool = False,
         engine: str | Engine = "cpu",
         random_state: RandomState = None,
+        verbose: bool = False,
     ) -> None:
         self.solver = solver
         self.space = space
@@ -181,6 +184,7 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         self.sparse_test = sparse_test
         self.engine = engine
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn what the classes look like, from labelled rows.
@@ -217,30 +221,33 @@ class ClassProportions(BaseEstimator):  # type: ignore[misc]
         >>> model.classes_.tolist()
         ['a', 'b']
         """
-        if samples.lies_elsewhere(X):
-            points = estimators.sample(self, X)
-            labels = np.asarray(y)
-            _checks.labels(labels, len(points))
-        else:
-            points, labels = estimators.sample_and_labels(self, X, y)
-        check_classification_targets(labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"y holds one class only ({self.classes_.tolist()[0]!r}); proportions need at "
-                "least two."
-            )
-        self._class_sizes = np.bincount(codes)
-        chance = _checks.streams(self.random_state)
-        self._count(points, codes, chance)
-        groups = [points.restrict(np.flatnonzero(codes == c)) for c in range(len(self.classes_))]
-        self._mixture_test = mixture_test(groups, chance)
-        self.means_ = self._fitted.means
-        self.kernel_ = self._fitted.kernel
-        self.search_ = self._fitted.search
-        self.choice_ = self._fitted.choice
-        self.solver_ = self._fitted.solver
-        return self
+        with _progress.asked(self.verbose):
+            if samples.lies_elsewhere(X):
+                points = estimators.sample(self, X)
+                labels = np.asarray(y)
+                _checks.labels(labels, len(points))
+            else:
+                points, labels = estimators.sample_and_labels(self, X, y)
+            check_classification_targets(labels)
+            self.classes_, codes = np.unique(labels, return_inverse=True)
+            if len(self.classes_) < 2:
+                raise ValueError(
+                    f"y holds one class only ({self.classes_.tolist()[0]!r}); proportions need at "
+                    "least two."
+                )
+            self._class_sizes = np.bincount(codes)
+            chance = _checks.streams(self.random_state)
+            self._count(points, codes, chance)
+            groups = [
+                points.restrict(np.flatnonzero(codes == c)) for c in range(len(self.classes_))
+            ]
+            self._mixture_test = mixture_test(groups, chance)
+            self.means_ = self._fitted.means
+            self.kernel_ = self._fitted.kernel
+            self.search_ = self._fitted.search
+            self.choice_ = self._fitted.choice
+            self.solver_ = self._fitted.solver
+            return self
 
     def _count(self, points: Sample, codes: IntVector, chance: Streams) -> None:
         """Learn to count, by features, by the scores of a classifier or by posteriors."""

@@ -22,9 +22,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernelmean._types import IntVector, Matrix, Vector
-from kernelmean.compiled.mixture_weights import propagate
+from kernelmean._work import compiling_pays
 from kernelmean.proportions.simplex_means import SimplexMeans
 
+STEPS_OF_ROW = 2e4  # of NumPy, for one row in one round of a few
+FEW_ROUNDS = 20
 ROUNDS = 100  # of expectation propagation
 TOLERANCE = 1e-7  # change of a row's exponents, on average
 STACK_ROUNDS = 200  # of EM
@@ -98,7 +100,42 @@ def _stacked(own: Matrix, masses: Vector, kept: list[int]) -> tuple[Vector, floa
 def expected_shares(likelihoods: Matrix) -> Vector:
     """(C,) the expected share of each class among the rows, under a flat prior. Time O(n·C)."""
     n, C = likelihoods.shape
-    gamma = propagate(likelihoods, np.ones(C), ROUNDS, TOLERANCE)
+    gamma = _exponents(likelihoods, np.ones(C))
     shares = np.maximum(gamma / gamma.sum() * (n + C) - 1.0, 0.0)
     found: Vector = shares / shares.sum()
     return found
+
+
+def _exponents(likelihoods: Matrix, prior: Vector) -> Vector:
+    """(C,) exponents γ of the Dirichlet density nearest to the posterior of π."""
+    if not compiling_pays(STEPS_OF_ROW * FEW_ROUNDS * len(likelihoods)):
+        return plain_propagate(likelihoods, prior, ROUNDS, TOLERANCE)
+    from kernelmean.compiled.mixture_weights import propagate
+
+    gamma: Vector = propagate(likelihoods, prior, ROUNDS, TOLERANCE)
+    return gamma
+
+
+def plain_propagate(likelihoods: Matrix, prior: Vector, rounds: int, tol: float) -> Vector:
+    """The loop of :mod:`kernelmean.compiled.mixture_weights` in NumPy, one row after another."""
+    sites = np.zeros(likelihoods.shape)
+    gamma = prior.copy()
+    for _ in range(rounds):
+        moved = 0.0
+        for row, site in zip(likelihoods, sites, strict=True):
+            cavity = gamma - site  # δ
+            q = row * cavity
+            mass = q.sum()
+            if not (cavity.min() > 0.0 and mass > 0.0):
+                continue
+            q /= mass
+            total = cavity.sum()
+            mean = (cavity + q) / (total + 1.0)
+            square = (cavity + 1.0) * (cavity + 2.0 * q) / ((total + 1.0) * (total + 2.0))
+            size = (mean - square).sum() / (square - mean * mean).sum()
+            gamma = size * mean
+            moved += np.abs(gamma - cavity - site).sum()
+            site[:] = gamma - cavity
+        if moved <= tol * len(likelihoods):
+            break
+    return gamma

@@ -10,13 +10,14 @@ import numpy as np
 
 from kernelmean._random import Streams
 from kernelmean._types import Matrix, Points, Space, Vector
+from kernelmean._work import compiling_pays
 from kernelmean.engines import Engine
 from kernelmean.fitting import spreads
 from kernelmean.fitting.fit import fit_mean
 from kernelmean.fitting.full import full_mean
 from kernelmean.fitting.settings import FitSettings, default_limit
 from kernelmean.kernels import Kernel
-from kernelmean.linalg.factor import Factor
+from kernelmean.linalg.factor import Factor, solve_lower
 from kernelmean.linalg.gram import gram
 from kernelmean.mean.expansion import AnyMean
 from kernelmean.mean.value import SparseKernelMean
@@ -183,6 +184,9 @@ def mean_leverage(L: Matrix, V: Matrix) -> float:
 
     P projects on the span of the centres, and K = LLᵀ.
     """
+    if not compiling_pays(float(L.size) * V.shape[1]):
+        half = solve_lower(L, V)
+        return float(np.einsum("ij,ij->j", half, half).mean())
     from kernelmean.compiled.triangular import forward
 
     return float(np.mean([forward(L, len(L), column.copy()) for column in V.T]))

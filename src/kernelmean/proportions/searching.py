@@ -22,6 +22,7 @@ from kernelmean._random import Streams
 from kernelmean._types import EPS, IntVector, Matrix, Points, Vector
 from kernelmean.engines import Engine, PointCloud
 from kernelmean.kernels import RadialFunction
+from kernelmean.linalg.factor import solve_lower
 from kernelmean.proportions import means, solving
 from kernelmean.proportions.means import Plan
 from kernelmean.proportions.solving import System
@@ -278,14 +279,9 @@ def _weights(K: Matrix, V: Matrix, kappa: Matrix) -> tuple[Matrix, float]:
 def _solved(L: Matrix, side: Vector) -> Vector:
     """L⁻ᵀL⁻¹ of one side.
 
-    For a few hundred unknowns, waking the threads of BLAS would cost more.
+    One side at a time: for a few hundred unknowns, waking the threads of BLAS would cost more.
     """
-    from kernelmean.compiled.triangular import backward, forward
-
-    x = side.copy()
-    forward(L, len(L), x)
-    backward(L, len(L), x)
-    return x
+    return solve_lower(L, solve_lower(L, side), transposed=True)
 
 
 def _normalised(chosen: Vector, labels: IntVector) -> Vector:

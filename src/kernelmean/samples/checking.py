@@ -6,6 +6,7 @@ import importlib
 from typing import Any
 
 from kernelmean import _checks, engines
+from kernelmean._frames import as_frame
 from kernelmean._types import ArrayLike
 from kernelmean.engines import Engine
 from kernelmean.samples.memory import ArraySample
@@ -19,6 +20,7 @@ def check(
 
     With the engine "cluster", arrays are spread over its workers too.
     """
+    X = as_frame(X)
     if isinstance(X, Sample):
         _checks.table_shape(X.shape, name, columns)
         return X
@@ -33,6 +35,7 @@ def check_queries(
     Q: ArrayLike | Queries, engine: str | Engine, name: str = "Q", columns: int | None = None
 ) -> Queries:
     """Places to evaluate at: arrays stay here whatever the engine, Dask collections stay lazy."""
+    Q = as_frame(Q)
     if isinstance(Q, Queries):
         return Q
     if _checks.is_collection(Q):
@@ -51,7 +54,7 @@ def lies_elsewhere(X: object, engine: str | Engine = "cpu") -> bool:
 def _check_here(X: ArrayLike, engine: str | Engine, name: str, columns: int | None) -> Sample:
     _checks.refuse_codes(X, name)
     if _checks.is_streamed(X):
-        from kernelmean.samples.files import FileSample  # brings Numba, which others do without
+        from kernelmean.samples.files import FileSample  # where files are given
 
         return FileSample.check(X, name, columns)
     if not _checks.on_device(X):

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from kernelmean import _checks
+from kernelmean._frames import as_frame
 from kernelmean._types import Points
 from kernelmean.domains import Categorical, Domain, DomainAsked, outside_error, tables
 from kernelmean.samples.checking import lies_elsewhere
@@ -135,6 +136,7 @@ def _table(X: Any) -> Any:
 
     Lists keep what they hold: NumPy would make words of the numbers beside a word.
     """
+    X = as_frame(X)
     if isinstance(X, list | tuple):
         X = np.array(X, dtype=object)
     if _checks.is_batched(X) or getattr(X, "columns", None) is not None:

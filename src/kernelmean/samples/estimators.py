@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from kernelmean import _checks, engines
+from kernelmean._frames import as_frame
 from kernelmean._types import ArrayLike, Points, Vector
 from kernelmean.samples.checking import check, check_queries, lies_elsewhere
 from kernelmean.samples.memory import ArraySample
@@ -25,16 +26,17 @@ def sample(estimator: Any, X: ArrayLike | Sample, *, reset: bool = True, least: 
     if isinstance(X, Sample):
         estimator.n_features_in_ = X.dimension
         return X
-    if not lies_elsewhere(X):
-        return _placed(estimator, _points(estimator, X, reset=reset, least=least))
+    given = as_frame(X)
+    if not _stays(given):
+        return _placed(estimator, _points(estimator, given, reset=reset, least=least))
     if not reset:
-        _compare(estimator, X)
-        return check(X, estimator.engine)
-    checked = check(X, estimator.engine)
+        _compare(estimator, given)
+        return check(given, estimator.engine)
+    checked = check(given, estimator.engine)
     if len(checked) < least:
         raise ValueError(f"X has {len(checked)} rows, but at least {least} are needed.")
     estimator.n_features_in_ = checked.dimension
-    names = _names(X)
+    names = _names(given)
     if names is not None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
     elif hasattr(estimator, "feature_names_in_"):
@@ -57,14 +59,21 @@ def weighted_sample(
 
 def queries(estimator: Any, X: ArrayLike) -> Queries:
     """Places to evaluate at, compared with what was fitted; Dask collections stay lazy."""
-    if not lies_elsewhere(X):
+    X = as_frame(X)
+    if not _stays(X):
         return ArraySample(_points(estimator, X, reset=False))
     _compare(estimator, X)
     return check_queries(X, estimator.engine, "X", estimator.n_features_in_)
 
 
+def _stays(X: object) -> bool:
+    """Whether X is left where it is: in files, on a cluster or on a device."""
+    return lies_elsewhere(X) or _checks.on_device(X)
+
+
 def incomplete(estimator: Any, X: ArrayLike) -> Points:
     """Rows to evaluate at, in which NaN stands for what is missing."""
+    X = as_frame(X)
     names = _names(X)
     if names is not None and column_names(estimator) is not None:
         _require_names(estimator, names)
@@ -75,6 +84,7 @@ def sample_and_labels(
     estimator: Any, X: ArrayLike, y: ArrayLike, least: int = 1
 ) -> tuple[Sample, np.ndarray[Any, Any]]:
     """Points to be fitted, and one label per row."""
+    X = as_frame(X)
     with _naming_columns(X):
         checked, labels = validate_data(estimator, X, y, dtype=np.float64, ensure_min_samples=least)
     return _placed(estimator, checked), labels

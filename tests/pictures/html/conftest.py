@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
+from kernelmean.embedding.differing import samples_test
 from kernelmean.pictures import html as report
 from kernelmean.pictures.html import page
 from tests.comparison.examples import planted, with_regions
@@ -19,9 +20,6 @@ WORSE = "</script><img src=x onerror=alert(2)>&amp;\"'"
 
 @pytest.fixture(scope="session")
 def fit_html() -> str:
-    pytest.importorskip(
-        "plotly", reason="Plotly is not installed: pip install 'kernelmean[report]'"
-    )
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(200, 3)), 0.5 * rng.normal(size=(200, 3)) + 3.0])
     mean = km.sparse_kernel_mean(
@@ -50,15 +48,14 @@ def odd_embedding() -> km.DistributionEmbedding:
 
 @pytest.fixture(scope="session")
 def embed_html(odd_embedding) -> str:
-    pytest.importorskip(
-        "plotly", reason="Plotly is not installed: pip install 'kernelmean[report]'"
-    )
     metadata = {
         "site": (["north", WORSE, "south"] * 5)[:14],
         "age": [None, *(20.5 + i for i in range(13))],
     }
+    rng = np.random.default_rng(1)
+    test = samples_test([rng.normal(size=(50, 2)) for _ in range(14)], random_state=0)
     return report.embedding_page(
-        odd_embedding, metadata=metadata, command=f"kernelmean embed '{EVIL}'"
+        odd_embedding, test=test, metadata=metadata, command=f"kernelmean embed '{EVIL}'"
     )
 
 
@@ -76,9 +73,6 @@ def segment_html() -> str:
 
 @pytest.fixture(scope="session")
 def clusters_html(bumps) -> str:
-    pytest.importorskip(
-        "plotly", reason="Plotly is not installed: pip install 'kernelmean[report]'"
-    )
     X, shift = bumps
     return report.clusters_page(
         shift,
@@ -92,9 +86,6 @@ def clusters_html(bumps) -> str:
 
 @pytest.fixture(scope="session")
 def compare_html() -> str:
-    pytest.importorskip(
-        "plotly", reason="Plotly is not installed: pip install 'kernelmean[report]'"
-    )
     found = planted((EVIL, WORSE, "height", "<b>score"), (WORSE, EVIL)).found
     further = replace(found.regions[0], columns=(2,))
     return report.difference_page(
@@ -106,9 +97,6 @@ def compare_html() -> str:
 
 @pytest.fixture(scope="session")
 def domain_html(fitted_on) -> str:
-    pytest.importorskip(
-        "plotly", reason="Plotly is not installed: pip install 'kernelmean[report]'"
-    )
     mean, X = fitted_on("size", "hour", "species", "island", "lon", "lat")
     names = ("size", EVIL, "species", WORSE, "lon", "lat")
     levels = (mean.domain.levels[0], (EVIL, WORSE, "Torgersen"))
@@ -120,9 +108,6 @@ def domain_html(fitted_on) -> str:
 
 @pytest.fixture(scope="session")
 def monitor_html(watched) -> str:
-    pytest.importorskip(
-        "plotly", reason="Plotly is not installed: pip install 'kernelmean[report]'"
-    )
     monitor, alarms = watched
     named = copy.copy(monitor)
     named.columns = (EVIL, WORSE)
@@ -135,8 +120,40 @@ def monitor_html(watched) -> str:
     )
 
 
+@pytest.fixture(scope="session")
+def score_html() -> str:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    mean = km.SparseKDE(random_state=0, target="kde", k=20, engine="naive").fit(X).mean_
+    new = np.concatenate([rng.normal(size=(200, 3)), [[9.0, -9.0, 0.5]]])
+    command = ["kernelmean", "score", "m.km", f"{EVIL}.csv"]
+    named = {"columns": ["first", EVIL, WORSE], "settings": {WORSE: EVIL}}
+    return report.scores_page(mean, new, **named, command=command, title=WORSE)
+
+
+@pytest.fixture(scope="session")
+def proportions_html() -> str:
+    rng = np.random.default_rng(0)
+    names = np.array([EVIL, WORSE, "a third class with quite a long name"])
+    codes = np.arange(300) % 3
+    X = rng.normal(size=(300, 2)) + 3.0 * np.c_[codes == 1, codes == 2]
+    model = km.ClassProportions(solver="moments", random_state=0, engine="naive").fit(
+        X, names[codes]
+    )
+    test = X[codes != 2][:150]
+    fit = model.goodness_of_fit(test, random_state=0)
+    return report.proportions_page(
+        model,
+        model.predict_interval(test, random_state=0),
+        fit=fit,
+        training=[1 / 3] * 3,
+        settings={WORSE: EVIL},
+        command=["kernelmean", "proportions", f"{EVIL}.csv"],
+    )
+
+
 @pytest.fixture
 def plotly_page(monkeypatch):
-    """The page of a fit, without four megabytes of script."""
-    monkeypatch.setattr(page, "plotly_source", lambda: "/* Plotly */")
+    """The page of a fit, without the script that draws it."""
+    monkeypatch.setattr(page, "plotly_packed", lambda: b"")
     return report.fit_page

@@ -11,7 +11,7 @@ from tests.pictures.html.reading import Reader, charts
 
 @pytest.fixture(autouse=True)
 def _light(monkeypatch):
-    monkeypatch.setattr("kernelmean.pictures.html.page.plotly_source", lambda: "/* Plotly */")
+    monkeypatch.setattr("kernelmean.pictures.html.page.plotly_packed", lambda: b"")
 
 
 def test_facts_and_clusters(bumps):

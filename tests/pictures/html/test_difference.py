@@ -14,7 +14,7 @@ from tests.pictures.html.reading import Reader, charts, packed
 
 @pytest.fixture(autouse=True)
 def _light(monkeypatch):
-    monkeypatch.setattr("kernelmean.pictures.html.page.plotly_source", lambda: "/* Plotly */")
+    monkeypatch.setattr("kernelmean.pictures.html.page.plotly_packed", lambda: b"")
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,9 @@ def test_a_fit_says_what_was_fitted(fit_html):
     ):
         assert word in words
     drawn = charts(fit_html)
-    assert [chart["id"] for chart in drawn] == ["density-0", "density-1", "density-2", "indicator"]
+    planes = [f"density-{i}" for i in range(3)]
+    alone = [f"marginal-{i}" for i in range(3)]
+    assert [chart["id"] for chart in drawn] == [*planes, *alone, "indicator"]
     centres = drawn[0]["traces"][1]
     assert len(centres["marker"]["size"]) == 30
     assert drawn[-1]["layout"]["shapes"][0]["x0"] == 30
@@ -51,7 +53,7 @@ def test_the_width_of_atoms_is_drawn_listed_and_told(plotly_page):
     for said in ("8 full atoms", "a covariance for each centre", "spread (sd)", "as an ellipse"):
         assert said in words
     chart = charts(html)[0]
-    assert chart["legend"][-1]["trace"] == 3
+    assert [item["trace"] for item in chart["legend"]] == [0, 1, 3, 4]
     x, y = (packed(chart["traces"][3][axis])[0].reshape(8, -1) for axis in "xy")
     assert np.isnan(x[:, -1]).all()
     back = np.linalg.inv(mean.scale)
@@ -66,7 +68,7 @@ def test_the_width_of_atoms_is_drawn_listed_and_told(plotly_page):
     assert "spread %{customdata[2]}" in chart["traces"][1]["hovertemplate"]
     points = plotly_page(km.sparse_kernel_mean(X, spread=None, **how), X)
     assert "spread (sd)" not in points
-    assert len(charts(points)[0]["traces"]) == 3
+    assert len(charts(points)[0]["traces"]) == 3 + 1  # the rows
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 8])
@@ -77,7 +79,9 @@ def test_a_density_by_likelihood_has_no_errors_and_whole_atoms(plotly_page, d):
     html = plotly_page(mean, X)
     words = Reader(html).words
     drawn = charts(html)
-    assert [chart["id"] for chart in drawn] == [f"density-{i}" for i in range(len(drawn))]
+    planes = {1: 1, 2: 1, 3: 3, 8: 1}[d]
+    alone = [f"marginal-{i}" for i in range(d)] if d > 1 else []
+    assert [chart["id"] for chart in drawn] == [*(f"density-{i}" for i in range(planes)), *alone]
     assert "How many centres" not in words
     for said in ("that were fitted by likelihood", "held-out rows ask", "mean log-density"):
         assert said in words
@@ -123,10 +127,12 @@ def test_along_a_line_a_width_is_a_bar(plotly_page):
     np.testing.assert_allclose(np.ptp(ends, axis=1), 2 * np.sqrt(mean.spreads[rows]), rtol=1e-4)
 
 
-def test_the_page_holds_the_centres_and_no_other_row(plotly_page):
+def test_without_rows_the_page_holds_the_centres_and_no_other_row(plotly_page):
     X = np.random.default_rng(0).normal(size=(100, 2))
     mean = km.sparse_kernel_mean(X, k=3, selection="kcenter", random_state=0, engine="naive")
-    held = np.concatenate(packed(charts(plotly_page(mean, X))))
+    html = plotly_page(mean, X, rows=False)
+    assert "rarest" not in html.lower()
+    held = np.concatenate(packed(charts(html)))
     assert np.isin(mean.centers.astype("<f4"), held).all()
     assert not np.isin(np.delete(X, mean.indices, axis=0).astype("<f4"), held).any()
 
@@ -140,7 +146,7 @@ def test_fits_of_every_dimension(plotly_page, d, constraint):
     )
     read = Reader(plotly_page(mean))
     figures = [attrs for attrs in read.all("div") if attrs.get("class") == "chart"]
-    assert len(figures) == {1: 1, 2: 1, 6: 15, 8: 1}[d] + 1
+    assert len(figures) == {1: 1, 2: 1 + 2, 6: 15 + 6, 8: 1 + 8}[d] + 1
     bounded = mean.bound is not None
     assert ("Theorem 1" in read.words) == bounded
     assert "relative error, measured" not in read.words
@@ -206,3 +212,35 @@ def test_axes_say_what_the_values_went_through():
         replace(mean, transform="arcsinh:150"), X
     )
     assert "Axes are in values" not in report.fit_page(mean, X)
+
+
+def test_rows_are_drawn_and_the_rarest_listed(fitted, plotly_page):
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    X[77] = (5.5, -4.5)
+    mean = fitted(X)
+    html = plotly_page(mean, X)
+    plane, first, *_ = charts(html)
+    x, y = (packed(plane["traces"][-1][axis])[0] for axis in "xy")
+    np.testing.assert_allclose(np.stack([x, y], axis=1), X, rtol=1e-6)
+    heights, width = packed(first["traces"][1]["y"])[0], first["traces"][1]["width"]
+    assert heights.sum() * width == pytest.approx(1.0, abs=0.02)  # one row lies outside
+    listed = re.findall(r'<th scope="row" class="number">(\d+)</th>', html)
+    assert "77" in listed[:5]
+    assert '<td class="number">5.5</td><td class="number">-4.5</td>' in html
+
+
+def test_contour_lines_do_not_leave_their_plane(plotly_page):
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(200, 2)), rng.normal(size=(12, 2)) * 0.1 + (6.0, 6.0)])
+    for target in ("kde", "likelihood"):
+        mean = km.SparseKDE(random_state=0, target=target, engine="naive").fit(X).mean_
+        contour = charts(plotly_page(mean, X))[0]["traces"][0]
+        z = packed(contour["z"])[0].reshape(len(packed(contour["y"])[0]), -1)
+        edge = max(z[0].max(), z[-1].max(), z[:, 0].max(), z[:, -1].max())
+        assert edge <= contour["contours"]["start"]
+
+
+def test_errors_are_told_in_percent(fit_html):
+    words = Reader(fit_html).words
+    assert re.search(r"relative error of [\d.]+ %", words)
+    assert not re.search(r"\de-0", words)

@@ -18,14 +18,14 @@ from tests.pictures.html.reading import Reader, charts
 
 @pytest.fixture(autouse=True)
 def _without_plotly(monkeypatch):
-    monkeypatch.setattr(page, "plotly_source", lambda: "/* Plotly */")
+    monkeypatch.setattr(page, "plotly_packed", lambda: b"")
 
 
 @pytest.fixture(scope="module")
 def course(watched):
     """A page of both alarms, read; and its charts by name."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(page, "plotly_source", lambda: "/* Plotly */")
+        patch.setattr(page, "plotly_packed", lambda: b"")
         html = report.monitor_page(*watched)
     return Reader(html).words, {chart["id"]: chart for chart in charts(html)}
 

@@ -10,7 +10,7 @@ from tests.pictures.html.reading import Reader, charts, packed
 
 
 def test_the_domain_is_said_in_words(fitted_on, plotly_page):
-    mean, X = fitted_on("size", "hour", "species", "lon", "lat")
+    mean, X = fitted_on("size", "hour", "species", "lon", "lat", spread=None)
     html = plotly_page(mean, X)
     words = Reader(html).words
     said = "size ≥ 0, hour modulo 24, species: 3 categories, lon/lat on a sphere"
@@ -39,7 +39,7 @@ def test_axes_end_where_the_domain_does(fitted_on, plotly_page):
 def test_categories_are_named(fitted_on, plotly_page):
     mean, X = fitted_on("size", "species", "island")
     html = plotly_page(mean, X)
-    size, other, cells, _ = charts(html)
+    size, other, cells = charts(html)
     assert [item["name"] for item in size["legend"]] == [
         "Adélie",
         "Chinstrap of the far south",
@@ -51,7 +51,7 @@ def test_categories_are_named(fitted_on, plotly_page):
         pytest.approx(100.0, abs=0.1)
     )
     places = [attrs["data-serves"] for attrs in Reader(html).all("ul")]
-    assert places == ["density-0", "density-1", "density-2", "indicator"][: len(places)]
+    assert places == ["density-0", "density-1", "density-2"][: len(places)]
     alone, X = fitted_on("species")
     (bars,) = charts(plotly_page(alone, X))[:1]
     assert bars["traces"][0]["type"] == "bar"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
 import re
@@ -26,6 +27,8 @@ PAGES = [
     "clusters_html",
     "compare_html",
     "monitor_html",
+    "score_html",
+    "proportions_html",
 ]
 
 
@@ -56,6 +59,8 @@ def test_the_policy_allows_no_request_and_only_these_scripts(read):
     assert policy.startswith("default-src 'none'; ")
     assert "connect-src" not in policy
     run = [text for kind, text in read.scripts if not kind]
+    packed = [base64.b64decode(text) for kind, text in read.scripts if kind == "application/gzip"]
+    run = [gzip.decompress(data).decode() for data in packed] + run
     digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in run]
     assert re.findall(r"'sha256-([^']+)'", policy) == digests
     assert "unsafe-eval" not in policy
@@ -117,14 +122,24 @@ def test_any_string_survives_embedding_and_breaks_nothing(words):
     assert "<" not in page.label(words)
 
 
-@pytest.mark.parametrize("missing", ["plotly", "PIL"])
-def test_what_is_not_installed_is_named(monkeypatch, missing):
-    monkeypatch.setitem(sys.modules, missing, None)
-    monkeypatch.setitem(
-        sys.modules, f"{missing}.offline" if missing == "plotly" else "PIL.Image", None
+def test_a_page_is_small_and_carries_the_licence_of_what_draws_it(html, request):
+    assert len(html.encode()) < 1_500_000
+    drawn = "segment" not in str(request.node.name)
+    assert ("Plotly Technologies Inc." in html) == drawn
+
+
+def test_plotly_is_the_file_that_its_authors_published():
+    """plotly.js-cartesian-dist-min of the version that pages name."""
+    source = gzip.decompress(page.plotly_packed())
+    assert f"(cartesian - minified) v{page.PLOTLY_VERSION}".encode() in source[:80]
+    assert hashlib.sha256(source).hexdigest() == (
+        "79542150855a52c567260e3137095dbe2b744e6d702a5cabe67da246942fba7a"
     )
+
+
+def test_what_is_not_installed_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    monkeypatch.setitem(sys.modules, "PIL.Image", None)
     rgb = np.zeros((4, 4, 3), dtype=np.uint8)
     with pytest.raises(ImportError, match=r"pip install 'kernelmean\[report\]'"):
-        page.plotly_source() if missing == "plotly" else report.segmentation_page(
-            rgb, km.segment_image(rgb, engine="naive")
-        )
+        report.segmentation_page(rgb, km.segment_image(rgb, engine="naive"))

@@ -28,6 +28,10 @@ BAR_WIDTH = 3.0  # of the bar of a spread along a line, in pixels
 OUTLINE_OPACITY = 0.8  # of both
 SIGNED_LEVELS = 14  # most contour levels of a mean that is below zero somewhere
 STOPS = 25  # centres of either sign that arrow keys visit
+MAX_ROWS_SMALL = 500  # rows that are drawn in each of several pictures
+ROWS_OPACITY = 0.35  # of their points
+BARS = 48  # of the rows along a line
+BARS_OPACITY = 0.22
 KINDS = {
     "whole": "The fitted {what}",
     "marginal": "The fitted {what} with the other coordinates integrated out",
@@ -97,6 +101,9 @@ def _words(views: Sequence[DensityView], mean: SparseKernelMean | DomainMean) ->
         shape = "a bar on the axis" if len(view.axes) == 1 else "an ellipse"
         what = "an atom" if is_by_likelihood(inner_of(mean)) else "the spread of a centre"
         said += f" One standard deviation of {what} is drawn as {shape}."
+    if view.rows is not None:
+        what = "Bars are" if len(view.axes) == 1 else "Small points are some"
+        said += f" {what} rows of the sample."
     if mean.k > most:
         said += f" The {most} heaviest of {facts.number(mean.k)} centres are drawn."
     return page.text(f"{said} Arrow keys walk through the centres of a figure.")
@@ -121,6 +128,7 @@ def _chart(name: str, view: DensityView, small: bool) -> Chart:
             _rings(view, positive, "mark", area),
             _rings(view, negative, "negative", area),
             *([] if view.covariances is None else [_outlines(view, drawn)]),
+            *_rows(view, small),
         ],
         "layout": _layout(view),
         "walk": walk,
@@ -203,6 +211,43 @@ def _rings(view: DensityView, rows: IntVector, ink: str, area: float) -> Chart:
     }
 
 
+def _rows(view: DensityView, small: bool) -> list[Chart]:
+    """Some rows of the sample: points of a plane, or bars along a line."""
+    if view.rows is None:
+        return []
+    if len(view.axes) == 1:
+        return [histogram(view)]
+    rows = view.rows[:: -(-len(view.rows) // MAX_ROWS_SMALL)] if small else view.rows
+    return [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "x": numbers(rows[:, 0]),
+            "y": numbers(rows[:, 1]),
+            "marker": {"size": 3, "color": style("ink"), "opacity": ROWS_OPACITY},
+            "hoverinfo": "skip",
+        }
+    ]
+
+
+def histogram(view: DensityView) -> Chart:
+    """The rows along a line as bars whose areas are shares, as that under the curve is."""
+    assert view.rows is not None
+    grid = view.grids[0]
+    edges = np.linspace(grid[0], grid[-1], BARS + 1)
+    counts = np.histogram(view.rows[:, 0], edges)[0]
+    width = float(edges[1] - edges[0])
+    name = page.label(view.axes[0])
+    return {
+        "type": "bar",
+        "x": numbers((edges[1:] + edges[:-1]) / 2.0),
+        "y": numbers(counts / (len(view.rows) * width)),
+        "width": width,
+        "marker": {"color": style("ink"), "opacity": BARS_OPACITY},
+        "hovertemplate": f"{name} %{{x:.4g}}<br>%{{y:.3g}} of the rows<extra></extra>",
+    }
+
+
 def _outlines(view: DensityView, rows: IntVector) -> Chart:
     """One standard deviation of the spreads, as one line with gaps between them."""
     outlines = view.outlines(rows)
@@ -237,11 +282,15 @@ def _legend(view: DensityView) -> list[Chart]:
         "hollow": True,
     }
     spreads = {"name": "one standard deviation of each", "trace": 3, "color": "mark", **_icon(view)}
+    last = 3 + (view.covariances is not None)
+    symbol = "square" if len(view.axes) == 1 else "circle"
+    rows = {"name": "rows", "trace": last, "color": "muted", "symbol": symbol}
     return [
         ground,
         positive,
         *([negative] if (view.weights < 0).any() else []),
         *([] if view.covariances is None else [spreads]),
+        *([] if view.rows is None else [rows]),
     ]
 
 

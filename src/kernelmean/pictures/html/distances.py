@@ -6,6 +6,7 @@ from kernelmean.pictures.distances import MAX_NAMED, DistanceMap
 from kernelmean.pictures.html import page
 from kernelmean.pictures.html.charts import Chart, numbers, shortened, style
 
+SHORT = 9  # letters of a name beside the distances on a phone
 MAX_NAMED_PAIRS = 120  # samples up to which each pair is written to the page with both names
 
 
@@ -27,7 +28,10 @@ def distances_chart(name: str, drawn: DistanceMap) -> Chart:
         "id": name,
         "traces": [_heat_map(drawn)],
         "layout": layout,
-        "grid": {"names": drawn.names},
+        "grid": {
+            "names": drawn.names,
+            "short": [page.label(shortened(name, SHORT)) for name in drawn.names],
+        },
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from kernelmean.embedding.differing import SamplesTest
 from kernelmean.embedding.estimator import DistributionEmbedding
 from kernelmean.pictures.distances import distance_map
 from kernelmean.pictures.embedding import Collection, collection, sample_map
@@ -14,6 +15,7 @@ from kernelmean.pictures.html.sample_map import PLAIN, sample_map_chart
 NEIGHBORS = 5  # nearest samples of each in the table
 MIN_SEARCHED = 12  # samples from which on the table has a search box
 MAX_PAIRED = 1000  # samples up to which all distances are drawn
+ALIKE = 0.05  # p-value above which samples may all have one distribution
 METRICS = {
     "mmd": "maximum mean discrepancy",
     "l2": "L2 distance of the densities",
@@ -25,6 +27,7 @@ def embedding_page(
     embedding: DistributionEmbedding,
     *,
     names: Sequence[object] | None = None,
+    test: SamplesTest | None = None,
     metadata: Mapping[str, Sequence[object]] | None = None,
     color: str | None = None,
     settings: Mapping[str, object] | None = None,
@@ -41,6 +44,10 @@ def embedding_page(
         A fitted embedding; with ``error_bars=True`` the page shows each sample's error.
     names : sequence, default=None
         Names of the N samples; by default those of the fit.
+    test : SamplesTest, default=None
+        The result of :func:`kernelmean.embedding.differing.samples_test` of the same samples: the
+        page then says whether they differ at all. Without it the page compares their distances
+        with those that chance would leave.
     metadata : mapping of str to sequence, default=None
         Columns to colour by, each with N values. More than six different numbers give a scale of
         colours, anything else gives groups.
@@ -77,7 +84,10 @@ def embedding_page(
     samples = collection(embedding, names)
     known = _checked(metadata or {}, color, len(samples.names))
     drawn = []
-    sections = [page.section("facts", "In numbers", page.facts(_numbers(embedding, samples)))]
+    sections = [
+        page.section("facts", "In numbers", page.facts(_numbers(embedding, samples, test))),
+        *_differ_section(samples, test),
+    ]
     if samples.coordinates is not None:
         places = sample_map(samples.coordinates, samples.names, known)
         drawn.append(sample_map_chart("scatter", places, samples, color))
@@ -120,10 +130,40 @@ def _lede(embedding: DistributionEmbedding, samples: Collection) -> str:
     return page.text(f"{said}compared by the {METRICS[samples.metric]}.")
 
 
-def _numbers(embedding: DistributionEmbedding, samples: Collection) -> dict[str, str]:
+def _differ_section(samples: Collection, test: SamplesTest | None) -> list[str]:
+    """Whether there is anything to see: by a test, and by how far chance alone drives samples."""
+    ratio = samples.distance_to_chance
+    if test is None and ratio is None:
+        return []
+    said = []
+    if test is not None:
+        alike = test.p_value > ALIKE
+        verdict = (
+            "The samples may all have one distribution: the map may show nothing but chance."
+            if alike
+            else "The samples differ."
+        )
+        how = (
+            f"Their means spread as far in {facts.percent(test.p_value)} of {test.permutations} "
+            "ways to share their rows out anew (permutation test, "
+            f"{facts.number(test.rows)} rows, p = {test.p_value:.2g})."
+        )
+        said.append(f"<p><strong>{verdict}</strong> {how}</p>")
+    if ratio is not None:
+        said.append(
+            f"<p>On average their distances are {ratio:.2g} times as large as chance alone would "
+            "leave between samples of one distribution.</p>"
+        )
+    return [page.section("differ", "Do they differ at all?", *said)]
+
+
+def _numbers(
+    embedding: DistributionEmbedding, samples: Collection, test: SamplesTest | None
+) -> dict[str, str]:
     errors = (
-        {} if samples.errors is None else {"largest error of a mean": f"{samples.errors.max():.2e}"}
+        {} if samples.errors is None else {"largest error of a mean": f"{samples.errors.max():.2g}"}
     )
+    tested = {} if test is None else {"do they differ": f"p = {test.p_value:.2g}"}
     fewest = int(samples.counts.min())
     most = int(samples.counts.max())
     return {
@@ -134,6 +174,7 @@ def _numbers(embedding: DistributionEmbedding, samples: Collection) -> dict[str,
         else f"{facts.number(fewest)} – {facts.number(most)}",
         "bandwidth": f"{embedding.bandwidth_:.4g}",
         **errors,
+        **tested,
     }
 
 
@@ -216,14 +257,15 @@ def _neighbors_section(samples: Collection) -> str:
         (
             name,
             *facts.sample_figures(samples, i),
-            *(f"{samples.names[j]} ({samples.distances[i, j]:.3g})" for j in nearest[i]),
+            *(_told(samples, i, int(j)) for j in nearest[i]),
         )
         for i, name in enumerate(samples.names)
     ]
     head = ("sample", "n", "k", "error", *(f"{rank + 1}." for rank in range(nearest.shape[1])))
-    table = page.table(
-        "Nearest samples of each, with their distances", head, rows, numbers=(1, 2, 3)
-    )
+    what = "Nearest samples of each, with their distances"
+    if samples.noise is not None:
+        what += ", and after the stroke the distance that chance leaves between samples of one kind"
+    table = page.table(what, head, rows, numbers=(1, 2, 3))
     box = (
         '<div class="controls"><label for="find">Find</label>'
         '<input type="search" id="find" data-filters="neighbours"></div>'
@@ -232,3 +274,10 @@ def _neighbors_section(samples: Collection) -> str:
     return page.section(
         "nearest", "Nearest samples", shown, f'<div id="neighbours" class="nowrap">{table}</div>'
     )
+
+
+def _told(samples: Collection, i: int, j: int) -> str:
+    """A neighbour with its distance, and that of chance."""
+    chance = samples.chance(i, j)
+    beside = "" if chance is None else f" / {chance:.2g}"
+    return f"{samples.names[j]} ({samples.distances[i, j]:.3g}{beside})"

@@ -14,8 +14,8 @@ from kernelmean.pictures.embedding import Collection
 from kernelmean.pictures.html import page
 from kernelmean.pictures.on_domain import inner_of
 
-# packages whose versions can change a result or the page
-PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "plotly")
+# packages whose versions can change a result
+PACKAGES = ("numpy", "scipy", "numba", "scikit-learn")
 # what a page says of the reason for which a fit stopped
 REASONS = {
     "tol": "more centres would change too little (tol)",
@@ -40,6 +40,13 @@ def number(value: float) -> str:
     if float(value).is_integer() and abs(value) < 1e15:
         return f"{int(value):,}".replace(",", "\u202f")
     return f"{value:.4g}"
+
+
+def percent(share: float) -> str:
+    """A share for people: 8.7 %, 0.03 %, and what is there is not said to be nothing."""
+    if 0.0 < abs(share) < 1e-5:
+        return "< 0.001 %"
+    return f"{100.0 * share:.3g} %"
 
 
 def fitted(mean: SparseKernelMean | DomainMean) -> dict[str, str]:
@@ -77,7 +84,7 @@ def _copied(inner: SparseKernelMean, estimated_error: float | None) -> dict[str,
 
 def sample_figures(samples: Collection, i: int) -> list[str]:
     """Points, centres and error of one of the samples that were compared."""
-    error = "not measured" if samples.errors is None else f"{samples.errors[i]:.2e}"
+    error = "not measured" if samples.errors is None else f"{samples.errors[i]:.2g}"
     return [number(samples.sizes[i]), number(samples.counts[i]), error]
 
 
@@ -89,7 +96,7 @@ def settings_section(known: Mapping[str, object], given: Mapping[str, object] | 
     )
 
 
-def reproduce_section(command: str | Sequence[str]) -> str:
+def reproduce_section(command: str | Sequence[str], *, drawn: bool = True) -> str:
     """The exact command, to be copied, and the versions that ran it."""
     line = command if isinstance(command, str) else shlex.join(command)
     shown = (
@@ -99,7 +106,8 @@ def reproduce_section(command: str | Sequence[str]) -> str:
         if line
         else "<p>Made from Python, without a command.</p>"
     )
-    table = page.table("Versions", ("software", "version"), list(versions().items()))
+    software = versions() | ({"Plotly.js": page.PLOTLY_VERSION} if drawn else {})
+    table = page.table("Versions", ("software", "version"), list(software.items()))
     return page.section("reproduce", "To make this again", shown, table)
 
 

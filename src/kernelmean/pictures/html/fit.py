@@ -16,14 +16,19 @@ from kernelmean.pictures.density import (
     column_names,
     counted_as,
     density_views,
+    marginal_views,
 )
 from kernelmean.pictures.html import facts, page
 from kernelmean.pictures.html.centers import heaviest_table
 from kernelmean.pictures.html.charts import Chart
 from kernelmean.pictures.html.density import density_charts, density_section
 from kernelmean.pictures.html.indicator import indicator_chart, indicator_figure
+from kernelmean.pictures.html.marginals import marginal_charts, marginal_section
+from kernelmean.pictures.html.scores import rarest_table
 from kernelmean.pictures.indicator import indicator_curve
 from kernelmean.pictures.on_domain import inner_of
+from kernelmean.pictures.scores import rarest_rows
+from kernelmean.pictures.view import DensityView
 
 
 def fit_page(
@@ -32,28 +37,33 @@ def fit_page(
     *,
     columns: Sequence[str] | None = None,
     certificate: Certificate | None = None,
+    rows: bool = True,
     settings: Mapping[str, object] | None = None,
     command: str | Sequence[str] = "",
     title: str = "",
 ) -> str:
     """Write a sparse kernel mean as one self-contained HTML page.
 
-    The page has the density or the mean with its centres, the error against the number of centres,
-    and the error, measured and promised. A density that was fitted by likelihood is near to no
-    kernel mean: in the place of errors the page has its mean log-density.
+    The page has the density or the mean with its centres and some rows, each column by itself, the
+    rarest rows, the error against the number of centres, and the error, measured and promised. A
+    density that was fitted by likelihood is near to no kernel mean: in the place of errors the page
+    has its mean log-density.
 
     Parameters
     ----------
     mean : SparseKernelMean or DomainMean
         The fitted mean.
     sample : array-like or frame of shape (n, d), default=None
-        The data or some of its rows. They set the range of the pictures, and none of them is
-        written to the page, which holds the centres only. By default the centres set the range.
+        The data or some of its rows. They set the range of the pictures; some of them are drawn,
+        and of a density the 20 rarest are listed. By default the centres set the range.
     columns : sequence of str, default=None
         Names of the coordinates; by default those that the mean remembers, else x1, x2, and so on.
     certificate : Certificate, default=None
         The result of :meth:`SparseKernelMean.certificate`; without it the page shows the bounds
         only.
+    rows : bool, default=True
+        Whether rows of the sample may be written to the page; without them it holds nothing but
+        the centres.
     settings : mapping of str to object, default=None
         More rows for the table of settings.
     command : str or sequence of str, default=""
@@ -85,16 +95,20 @@ def fit_page(
     inner = inner_of(mean)
     if not isinstance(inner, SparseKernelMean):
         raise TypeError("the page of a fit needs a sparse mean, but here every row is a centre.")
-    views = density_views(mean, sample, columns)
+    views = _shown(density_views(mean, sample, columns), rows)
     drawn = density_charts(views)
     centres, curves = _indicator(inner)
     names = column_names(mean, columns)
+    alone = _shown(marginal_views(mean, views, sample, names), rows)
+    single = marginal_charts(alone)
     said = _domain(mean, names)
     numbers = page.facts(_numbers(mean, inner, certificate))
     tables = _errors(mean, inner, certificate), heaviest_table(mean, inner, names)
     sections = [
         page.section("facts", "In numbers", numbers, *map(_domain_line, said.values())),
         density_section(views, drawn, mean),
+        *marginal_section(alone, single),
+        *_rarest(mean, sample if rows else None, names),
         *centres,
         page.section("error", "How good it is", *tables),
         facts.settings_section(facts.fitted(mean) | said, settings),
@@ -103,7 +117,24 @@ def fit_page(
     size = f"{facts.number(mean.k)} {counted_as(mean)}"
     heading = title or f"{facts.number(mean.n_points)} points by {size}"
     lede = _lede(mean, inner, certificate)
-    return page.render(page.Page("fit", heading, lede, sections, [*drawn, *curves]))
+    return page.render(page.Page("fit", heading, lede, sections, [*drawn, *single, *curves]))
+
+
+def _shown(views: list[DensityView], rows: bool) -> list[DensityView]:
+    """Views, without rows where none may be shown."""
+    return views if rows else [view._replace(rows=None) for view in views]
+
+
+def _rarest(
+    mean: SparseKernelMean | DomainMean, sample: ArrayLike | None, names: Sequence[str]
+) -> list[str]:
+    """The section of the rarest rows of a sample, where the mean is a density."""
+    if sample is None or not mean.is_density:
+        return []
+    rare, looked_at = rarest_rows(mean, sample, names)
+    part = f" Of all rows {facts.number(looked_at)} were looked at." if looked_at else ""
+    words = "<p>What the density holds for the least likely: errors of entry, or what is new."
+    return [page.section("rarest", "Rarest rows", f"{words}{part}</p>", rarest_table(rare))]
 
 
 def _domain(mean: SparseKernelMean | DomainMean, names: Sequence[str]) -> dict[str, str]:
@@ -172,7 +203,8 @@ def _log_density(mean: SparseKernelMean | DomainMean) -> str:
 
 
 def _relative(certificate: Certificate) -> str:
-    return f"{'< ' if certificate.below_floor else ''}{certificate.relative_error:.2e}"
+    error = facts.percent(certificate.relative_error)
+    return f"{'< ' if certificate.below_floor else ''}{error}"
 
 
 def _cover(mean: SparseKernelMean) -> str:
@@ -209,11 +241,11 @@ def _likely(mean: SparseKernelMean | DomainMean) -> list[tuple[str, str, str]]:
 
 
 def _measured(certificate: Certificate) -> list[tuple[str, str, str]]:
-    spread = f" ± {certificate.standard_error:.1e}" if certificate.standard_error else ""
+    spread = f" ± {certificate.standard_error:.1g}" if certificate.standard_error else ""
     method = f"norm of the difference to the full mean, method “{certificate.method}”"
     share = "the same, divided by the norm of the full mean"
     return [
-        ("measured error", f"{certificate.error:.3e}{spread}", method),
+        ("measured error", f"{certificate.error:.3g}{spread}", method),
         ("relative error", _relative(certificate), share),
     ]
 
@@ -222,4 +254,4 @@ def _promised(mean: SparseKernelMean) -> list[tuple[str, str, str]]:
     nearest = "promised from each point’s distance to its nearest centre"
     cover = "promised from the covering radius alone"
     bounds = [("tighter bound", mean.tighter_bound, nearest), ("Theorem 1", mean.bound, cover)]
-    return [(name, f"{bound:.3e}", words) for name, bound, words in bounds if bound is not None]
+    return [(name, f"{bound:.3g}", words) for name, bound, words in bounds if bound is not None]

@@ -23,7 +23,7 @@ def indicator_chart(name: str, curve: IndicatorCurve) -> Chart:
         "customdata": [f"{value:.6g}" for value in curve.values[rows]],
         "line": {"color": style("accent"), "width": 2},
         "marker": {"size": 5},
-        "hovertemplate": "%{x} centres<br>%{y:.2e} left<br>E = %{customdata}<extra></extra>",
+        "hovertemplate": "%{x} centres<br>%{y:.3~%} left<br>E = %{customdata}<extra></extra>",
     }
     return {"id": name, "traces": [trace], "layout": _layout(curve), "walk": _walk(curve)}
 
@@ -45,7 +45,12 @@ def _walk(curve: IndicatorCurve) -> list[list[object]]:
     rows = curve.drawn
     stops = np.unique(np.geomspace(1, len(rows), STOPS).astype(int)) - 1 if len(rows) else rows
     return [
-        [0, int(i), f"{_counted(int(curve.centers[rows[i]]))}, {curve.left_over[rows[i]]:.1e} left"]
+        [
+            0,
+            int(i),
+            f"{_counted(int(curve.centers[rows[i]]))}, "
+            f"{facts.percent(curve.left_over[rows[i]])} left",
+        ]
         for i in stops
     ]
 

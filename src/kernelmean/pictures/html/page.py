@@ -9,19 +9,24 @@ page's security policy allows no request at all, and runs only the scripts whose
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import html
-import importlib.util
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
+from importlib.resources.abc import Traversable
 from typing import Any, NamedTuple
 
 from kernelmean import __version__
 from kernelmean.files import readable
 
 # what an ImportError says
-EXTRA = "a report needs Plotly and Pillow: pip install 'kernelmean[report]'."
+EXTRA = "the page of a picture needs Pillow: pip install 'kernelmean[report]'."
+# Plotly.js with the traces that pages draw (scatter, bar, contour, heatmap and a few more), as its
+# authors build it; the asset is that file under gzip.
+PLOTLY_VERSION = "4.1.1"
+PLOTLY = "plotly-cartesian.min.js.gz"
 
 
 class Page(NamedTuple):
@@ -37,13 +42,13 @@ class Page(NamedTuple):
 def render(page: Page) -> str:
     """The page as one string of HTML."""
     scripts = [_asset("page.js")]
-    if page.charts:
-        scripts.insert(0, plotly_source())
+    packed = plotly_packed() if page.charts else b""
+    plotly = [gzip.decompress(packed).decode("utf-8")] if packed else []
     figures = f'<script type="application/json" id="charts">{embedded(list(page.charts))}</script>'
     parts = "\n".join(
         [
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{_policy(scripts)}">',
+            f'<meta http-equiv="Content-Security-Policy" content="{_policy([*plotly, *scripts])}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<meta name="color-scheme" content="light dark">',
             f'<meta name="generator" content="kernelmean {text(__version__)}">',
@@ -56,8 +61,11 @@ def render(page: Page) -> str:
             f'<p class="lede">{page.lede}</p>\n</header>\n<main id="main">',
             "<noscript><p>The figures need JavaScript; everything else on this page does "
             "not.</p></noscript>",
+            '<p id="without" hidden>This browser cannot unpack the figures; one of 2023 or later '
+            "can. Everything else on this page is here.</p>",
             *page.sections,
             f'</main>\n<p id="spoken" class="unseen" aria-live="polite"></p>\n{figures}',
+            _packed_script(packed) if packed else "",
             *(f"<script>{script}</script>" for script in scripts),
             "</body>\n</html>\n",
         ]
@@ -140,28 +148,26 @@ def data_url(kind: str, content: bytes) -> str:
     return f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"
 
 
-def refuse_without_plotly() -> None:
-    """An ImportError that says what to install, where a page could not be made."""
-    if importlib.util.find_spec("plotly") is None:
-        raise ImportError(EXTRA)
+def plotly_packed() -> bytes:
+    """Plotly's own script under gzip, a third of its length; it comes with this package."""
+    return _assets().joinpath(PLOTLY).read_bytes()
 
 
-def plotly_source() -> str:
-    """Plotly's own script, from the Python package; an ImportError that says what to install."""
-    try:
-        from plotly.offline import get_plotlyjs
-    except ImportError as error:
-        raise ImportError(EXTRA) from error
-    source: str = get_plotlyjs()
-    return source.replace("</script", "<\\/script")
+def _packed_script(packed: bytes) -> str:
+    """The script as data that the page unpacks, and the licence that goes where it goes."""
+    data = base64.b64encode(packed).decode("ascii")
+    licence = (
+        f"Plotly.js {PLOTLY_VERSION}, which draws the figures.\n\n{_asset('plotly-LICENSE.txt')}"
+    )
+    return f'<!-- {licence} -->\n<script type="application/gzip" id="plotly">{data}</script>'
+
+
+def _assets() -> Traversable:
+    return resources.files("kernelmean.pictures.html").joinpath("assets")
 
 
 def _asset(name: str) -> str:
-    return (
-        resources.files("kernelmean.pictures.html")
-        .joinpath("assets", name)
-        .read_text(encoding="utf-8")
-    )
+    return _assets().joinpath(name).read_text(encoding="utf-8")
 
 
 def _policy(scripts: Sequence[str]) -> str:

@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kernelmean._types import Vector
-from kernelmean.pictures.embedding import Collection, ColorGroups, Coloring, ColorScale, SampleMap
+from kernelmean.pictures.embedding import (
+    Collection,
+    ColorGroups,
+    Coloring,
+    ColorScale,
+    SampleMap,
+    label_sides,
+)
 from kernelmean.pictures.html import facts, page
-from kernelmean.pictures.html.charts import Chart, style, titled
+from kernelmean.pictures.html.charts import Chart, shortened, style, titled
 
 COLORS = 8  # colours of groups in the style sheet, c0, c1, and so on
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross")  # a new one when colours end
+MAX_NAMED = 30  # samples up to which each has its name beside it
+NAME_LETTERS = 14  # of such a name
+MARGIN = 0.14  # of the map around its samples, as a share of its width, for their names
 PLAIN = "(none)"  # the choice of no column
 
 
@@ -23,17 +33,29 @@ def sample_map_chart(
     }
     plain = ColorGroups(["samples"], [list(range(len(drawn.names)))])
     variants[PLAIN] = _variant(drawn, plain, samples)
-    up = (
+    up: Chart = (
         {"visible": False}
         if len(drawn.axes) == 1
         else {**titled(drawn.axes[1]), "scaleanchor": "x"}
     )
+    across: Chart = titled(drawn.axes[0])
+    if len(drawn.names) <= MAX_NAMED:  # room for the names at the edges
+        across["range"] = _with_margin(drawn.places[:, 0])
+        if len(drawn.axes) > 1:
+            up["range"] = _with_margin(drawn.places[:, 1])
     return {
         "id": name,
         "variants": variants,
         "first": str(first) if first is not None else next(iter(variants)),
-        "layout": {"xaxis": titled(drawn.axes[0]), "yaxis": up},
+        "layout": {"xaxis": across, "yaxis": up},
     }
+
+
+def _with_margin(x: Vector) -> list[float]:
+    low = float(x.min())
+    high = float(x.max())
+    margin = MARGIN * ((high - low) or 1.0)
+    return [low - margin, high + margin]
 
 
 def _variant(drawn: SampleMap, coloring: Coloring, samples: Collection) -> Chart:
@@ -86,9 +108,19 @@ def _low(x: Vector) -> float:
 
 
 def _trace(drawn: SampleMap, samples: Collection, rows: Sequence[int], marker: Chart) -> Chart:
+    named: Chart = {"mode": "markers"}
+    if len(drawn.names) <= MAX_NAMED:
+        letters = [min(len(name), NAME_LETTERS) for name in drawn.names]
+        sides = label_sides(drawn.places, letters)
+        named = {
+            "mode": "markers+text",
+            "texttemplate": [page.label(shortened(drawn.names[i], NAME_LETTERS)) for i in rows],
+            "textposition": [sides[i] for i in rows],
+            "textfont": {"size": 11, "color": style("ink")},
+        }
     return {
         "type": "scatter",
-        "mode": "markers",
+        **named,
         "x": drawn.places[rows, 0].tolist(),
         "y": drawn.places[rows, 1].tolist(),
         "text": [page.label(drawn.names[i]) for i in rows],

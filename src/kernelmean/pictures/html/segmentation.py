@@ -68,7 +68,7 @@ def segmentation_page(
         page.section("modes", "Colours of the modes", *_modes(view.segments)),
         page.section("three", "Side by side", _trio(view)),
         facts.settings_section(_settings(segmentation), settings),
-        facts.reproduce_section(command),
+        facts.reproduce_section(command, drawn=False),
     ]
     rows, columns = segmentation.labels.shape
     count = facts.number(segmentation.n_segments)

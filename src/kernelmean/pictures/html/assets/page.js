@@ -42,8 +42,13 @@
     const own = resolve(view.layout || entry.spec.layout);
     const layout = { ...base(), ...own, xaxis: axis(own.xaxis), yaxis: axis(own.yaxis) };
     layout.margin = { ...base().margin, ...own.margin };
-    if (entry.spec.grid && narrow.matches) {  // names of many samples leave no room for the figure; hovering tells them
-      layout.xaxis.showticklabels = layout.yaxis.showticklabels = false;
+    if (entry.spec.grid && narrow.matches) {  // short names, as many as there is room for; hovering tells all
+      const { names, short } = entry.spec.grid;
+      const shown = names.map((_, i) => i).filter((i) => i % Math.ceil(names.length / 24) === 0);
+      const ticks = { tickvals: shown, ticktext: shown.map((i) => short[i]), tickfont: { size: 9 } };
+      Object.assign(layout.xaxis, ticks, { tickangle: -90 });
+      Object.assign(layout.yaxis, ticks);
+      traces.forEach((trace) => { trace.colorbar = { ...trace.colorbar, orientation: "h", y: 1, yanchor: "bottom", title: { text: "distance", side: "top" } }; });
       layout.margin = { l: 12, r: 12, t: 12, b: 12 };
     }
     return { traces, layout };
@@ -161,12 +166,27 @@
       await new Promise((done) => setTimeout(done));  // the page answers between two figures
     }
   };
-  drawAll().then(() => {
+  // Plotly comes packed; the page's policy names the hash of what is unpacked, and runs nothing else.
+  const unpack = async () => {
+    const packed = byId("plotly");
+    if (!packed) return;
+    const bytes = Uint8Array.from(atob(packed.textContent), (letter) => letter.charCodeAt(0));
+    const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const script = document.createElement("script");
+    script.textContent = await new Response(plain).text();
+    document.head.append(script);
+    script.remove();
+  };
+  unpack().then(async () => {
+    await drawAll();
     state.forEach((entry) => walk(entry, byId(entry.spec.id)));
+    dark.addEventListener("change", drawAll);
+    narrow.addEventListener("change", drawAll);
+  }).catch(() => {
+    byId("without").hidden = false;
+  }).finally(() => {
     root.dataset.ready = "true";
   });
-  dark.addEventListener("change", drawAll);
-  narrow.addEventListener("change", drawAll);
 
   document.querySelectorAll("select[data-varies]").forEach((select) => {
     select.addEventListener("change", () => {

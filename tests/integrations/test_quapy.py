@@ -1,13 +1,15 @@
-"""Class proportions in QuaPy's protocols, by themselves and through the adapter of the example."""
+"""Class proportions in QuaPy's protocols, by themselves and as a quantifier of QuaPy."""
 
 from __future__ import annotations
 
 import importlib.util
+import pickle
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import kernelmean as km
 from tests.proportions.test_estimator import sample, training
@@ -25,7 +27,7 @@ def example():
 
 @pytest.fixture
 def quapy():
-    return pytest.importorskip("quapy", reason="quapy is not installed")
+    return pytest.importorskip("quapy", reason="needs quapy: pip install 'kernelmean[quapy]'")
 
 
 @pytest.fixture
@@ -34,6 +36,13 @@ def pool(quapy):
     return quapy.data.LabelledCollection(
         sample([300, 300, 300], 5), np.repeat([0, 1, 2], 300), classes=[0, 1, 2]
     )
+
+
+@pytest.fixture
+def quantifier(quapy):
+    from kernelmean.integrations.quapy import KernelMeanQuantifier
+
+    return KernelMeanQuantifier
 
 
 def test_the_example_says_what_it_needs(example, monkeypatch, capsys):
@@ -51,30 +60,32 @@ def test_quapys_protocol(quapy, pool):
 
 
 @pytest.mark.parametrize("name", ["APP", "UPP", "NPP"])
-def test_the_adapter_in_quapys_protocols(example, quapy, name, monkeypatch):
-    """The adapter's estimates are those of the estimator, and errors are small."""
+def test_the_quantifier_in_quapys_protocols(example, quantifier, quapy, name, monkeypatch):
+    """Estimates are those of the estimator, and errors are small."""
     X, y = training(100)
     monkeypatch.setitem(quapy.environ, "SAMPLE_SIZE", 100)
     for constant, value in {"CLASSES": 3, "GRID": 3, "REPEATS": 5}.items():
         monkeypatch.setattr(example, constant, value)
     protocol = example.protocols(quapy, sample([300, 300, 300], 5), np.repeat([0, 1, 2], 300))[name]
-    model = example.adapter()(representation=example.classifier()).fit(X, y)
+    options = {"representation": example.classifier(), "random_state": 0}
+    model = quantifier(**options).fit(X, y)
     np.testing.assert_array_equal(model.classes_, [0, 1, 2])
     absolute, relative = example.errors(quapy, model, protocol)
     assert absolute < 0.1
     assert absolute < relative
     truth, found = quapy.evaluation.prediction(model, protocol)
-    again = [model.model_.predict(X) for X, _ in protocol()]
+    plain = km.ClassProportions(**options).fit(X, y)
+    again = [plain.predict(X) for X, _ in protocol()]
     np.testing.assert_array_equal(found, again)
     assert absolute == pytest.approx(np.abs(truth - found).mean())
 
 
-def test_quapys_search_takes_the_adapter(example, quapy, pool):
+def test_quapys_search_takes_the_quantifier(example, quantifier, quapy, pool):
     """GridSearchQ copies the quantifier, sets its parameters and keeps the best."""
     X, y = training(60)
     protocol = quapy.protocol.UPP(pool, sample_size=100, repeats=5, random_state=0)
     search = quapy.model_selection.GridSearchQ(
-        example.adapter()(representation=example.classifier()),
+        quantifier(representation=example.classifier(), random_state=0),
         {"solver": ["qp", "moments"]},
         protocol,
         error="mae",
@@ -82,6 +93,15 @@ def test_quapys_search_takes_the_adapter(example, quapy, pool):
     ).fit(X, y)
     assert search.best_params_["solver"] in {"qp", "moments"}
     assert search.best_score_ < 0.1
+
+
+def test_it_is_a_quantifier_with_all_parameters(quantifier, quapy):
+    model = quantifier(spread=None, random_state=0)
+    assert isinstance(model, quapy.method.base.BaseQuantifier)
+    assert model.get_params() == km.ClassProportions(spread=None, random_state=0).get_params()
+    X, y = training(60)
+    again = pickle.loads(pickle.dumps(clone(model).set_params(bandwidth="median").fit(X, y)))
+    np.testing.assert_array_equal(again.quantify(X), again.predict(X))
 
 
 def test_the_example_prints_a_line_for_each_method(example, quapy, monkeypatch, capsys):
