@@ -292,6 +292,7 @@ def test_an_unfitted_estimator_says_so():
         (lambda f: f.conditional({"x": 0.0, "y": 0.0, "z": 0.0}), "left free"),
         (lambda f: f.conditional({"x": np.nan}), "finite"),
         (lambda f: f.quantile(1.2), "between 0 and 1"),
+        (lambda f: f.quantile("x", [0.1, 0.9]), "between 0 and 1"),
         (lambda f: f.quantile([[0.1]]), "between 0 and 1"),
         (lambda f: f.quantile(np.nan), "between 0 and 1"),
         (lambda f: f.cdf([0.1, 0.2]), "column="),

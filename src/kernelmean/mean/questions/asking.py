@@ -200,7 +200,10 @@ def levels(p: ArrayLike) -> Vector:
     given = np.asarray(p)
     if given.dtype.kind == "b":
         raise TypeError(f"p holds probabilities, not truth values, got {p!r}.")
-    found = np.atleast_1d(given.astype(np.float64))
+    try:
+        found = np.atleast_1d(given.astype(np.float64))
+    except (TypeError, ValueError):  # words
+        found = np.empty((0, 0))
     if found.ndim != 1 or not bool(((found >= 0.0) & (found <= 1.0)).all()):
         raise ValueError("p holds probabilities between 0 and 1, as a number or a list of them.")
     return found
