@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -128,13 +129,21 @@ def run(page: Path, folder: Path) -> None:
     with tempfile.TemporaryDirectory() as place, contextlib.chdir(place):
         for start, match in sorted(parts, key=lambda part: part[0]):
             if match.re is SHOWN:
-                draw = known[match[3]]
-                draw(*([SimpleNamespace(**space)] if inspect.signature(draw).parameters else []))
-                save(plt.gcf(), folder / match[1])
+                _draw(known[match[3]], space, folder / match[1])
                 plt.close("all")
             elif start < last:
                 _run_block(match[2].split(" ")[0], match[3], page, space)
                 plt.close("all")
+
+
+def _draw(draw: Callable[..., None], space: dict[str, Any], place: Path) -> None:
+    """Draw and write one figure; a warning is an error, since it is of what will be seen."""
+    import matplotlib.pyplot as plt
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        draw(*([SimpleNamespace(**space)] if inspect.signature(draw).parameters else []))
+        save(plt.gcf(), place)
 
 
 def _run_block(language: str, code: str, page: Path, space: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -23,6 +24,7 @@ DESKTOP = {"width": 1280, "height": 900}
 PATIENCE = 120_000  # milliseconds, for machines that have much else to do
 LONG = 6000  # pixels
 SOME = ["index.html", "method.html", "quickstart.html", "benchmarks.html", "guides/density.html"]
+SOME += ["choosing.html", "paper.html", "guides/clusters.html", "development/architecture.html"]
 SOME += ["gallery/index.html", "gallery/plot_why.html", "reference/estimators.html"]
 
 pytestmark = pytest.mark.skipif(not PAGES, reason="no site here; make docs builds it")
@@ -142,6 +144,38 @@ def test_the_search_finds_bandwidth(browser, screen):
     first = tab.inner_text(".md-search-result__list")
     assert "bandwidth" in first.lower()
     assert tab.noise == []
+
+
+def test_no_page_shows_what_a_build_should_have_filled_in():
+    for page in PAGES:
+        text = page.read_text()
+        assert not re.search(r"\{\{ [\w-]+\.md|\[\[layers", text), page.name
+
+
+def test_signatures_have_a_line_for_each_parameter_and_no_private_ones(browser):
+    tab = opened(browser, PHONE)
+    for page in sorted((SITE / "reference").glob("*.html")):
+        visit(tab, page.relative_to(SITE).as_posix())
+        for text in tab.evaluate(
+            "[...document.querySelectorAll('.doc-signature code')].map((e) => e.innerText)"
+        ):
+            first, *lines = [line for line in text.strip().splitlines() if line.strip()]
+            assert not re.search(r"[(,]\s*\*{0,2}_\w", text), (page.name, text)
+            assert not (lines == [] and ", " in first.partition(") ->")[0]), (page.name, text)
+            own = [line for line in lines if re.match(r" {4}\S", line)]
+            assert all(line.rstrip().endswith((",", "[", "(")) for line in own), (page.name, text)
+
+
+def test_every_picture_of_a_guide_is_there_and_has_words(browser):
+    tab = opened(browser, DESKTOP)
+    for page in sorted((SITE / "guides").glob("*.html")):
+        visit(tab, page.relative_to(SITE).as_posix())
+        broken = tab.evaluate(
+            "async () => { const all = [...document.querySelectorAll('article img')];"
+            " for (const i of all) { i.loading = 'eager'; await i.decode().catch(() => 0); }"
+            " return all.filter((i) => !i.naturalWidth || !i.alt).map((i) => i.src); }"
+        )
+        assert broken == [], page.name
 
 
 def test_pictures_of_the_method_move(browser):

@@ -39,9 +39,16 @@ def temperatures(page: Any) -> None:
 def delays(page: Any) -> None:
     """How long twenty alarms took, for each run length."""
     ax = panels(1, 2.4)
-    ax.boxplot(page.waits.values(), vert=False)
-    ax.set_yticks(range(1, 4), [f"{n:,}".replace(",", " ") for n in page.waits])
-    ax.set(xlabel="rows from the change to the alarm", ylabel="run length", xlim=(0, None))
+    for i, waited in enumerate(page.waits.values()):
+        ax.plot(waited, np.full(len(waited), i), "o", color="teal", alpha=0.4)
+        ax.plot(np.median(waited), i, "|", color="black", markersize=22)
+    ax.set_yticks(range(3), [f"{n:,}".replace(",", " ") for n in page.waits])
+    ax.set(
+        xlabel="rows from the change to the alarm",
+        ylabel="run length",
+        xlim=(0, None),
+        ylim=(-0.5, 2.5),
+    )
 
 
 def from_files(page: Any) -> None:
@@ -51,17 +58,24 @@ def from_files(page: Any) -> None:
 
 def model(page: Any) -> None:
     """The statistics of both monitors over the three thousand rows."""
-    axes = panels(2, 2.6, sharey=True)
-    for ax, (title, watcher) in zip(
-        axes, {"inputs": page.of_inputs, "loss": page.of_loss}.items(), strict=True
-    ):
-        km.plot.MonitorDisplay.from_monitor(watcher, ax=ax)
-        ax.set(title=title)
+    axes = panels(2, 2.5, sharey=True)
+    shown = {"inputs": page.of_inputs, "loss": page.of_loss}
+    for ax, (title, watcher) in zip(axes, shown.items(), strict=True):
+        course = watcher.history
+        tested = np.where(np.isfinite(course.statistics), course.statistics, np.nan)
+        ax.plot(course.rows, tested, color="teal", linewidth=1)
+        ax.axhline(watcher.threshold, color="black", linewidth=1, linestyle="--")
+        ax.axvline(1000, color="C3", linewidth=1, linestyle=":")
+        ax.text(1020, 4.9, "income", color="C3", va="top")
+        ax.axvline(2000, color="C3", linewidth=1, linestyle=":")
+        ax.text(2020, 4.9, "effect", color="C3", va="top")
+        ax.set(title=title, xlabel="row", ylim=(0, 5))
+    axes[0].set(ylabel="statistic")
 
 
 def from_mean(page: Any) -> None:
     """The statistic of the monitor whose reference is a density."""
-    km.plot.MonitorDisplay.from_monitor(page.from_model, [page.alarm], ax=panels(1, 2.6))
+    km.plot.MonitorDisplay.from_monitor(page.from_model, [page.alarm], ax=panels(1, 2.9, 8.4))
 
 
 def memory(page: Any) -> None:
