@@ -10,7 +10,7 @@ from paper.experiment import Figure, Result, Row
 
 PAGE = Path(__file__).parents[1] / "docs" / "paper.md"
 PICTURES = "../paper/results"
-ROWS_ON_A_PAGE = 53
+ROWS_ON_A_PAGE = 40
 HEAD = (
     "| quantity | paper | ours, its settings | ours, best settings | ours ÷ paper | |\n| --- "
     "| ---: | ---: | ---: | ---: | --- |"

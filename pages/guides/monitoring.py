@@ -61,7 +61,7 @@ def model(page: Any) -> None:
     axes = panels(2, 2.5, sharey=True)
     shown = {"inputs": page.of_inputs, "loss": page.of_loss}
     for ax, (title, watcher) in zip(axes, shown.items(), strict=True):
-        course = watcher.history
+        course = watcher.history()
         tested = np.where(np.isfinite(course.statistics), course.statistics, np.nan)
         ax.plot(course.rows, tested, color="teal", linewidth=1)
         ax.axhline(watcher.threshold, color="black", linewidth=1, linestyle="--")
