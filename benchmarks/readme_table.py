@@ -17,6 +17,7 @@ import argparse
 import json
 import pickle
 import platform
+import re
 import time
 from collections.abc import Callable
 from importlib.metadata import version
@@ -272,7 +273,7 @@ def note(results: dict[str, Any]) -> str:
     rows = results["rows"]
     copy, peer = next(iter(rows.values())), rows["scikit-learn `KernelDensity`"]
     versions = ", ".join(f"{name} {v}" for name, v in results["versions"].items())
-    return (
+    words = (
         f"{results['n']:,} rows in the plane from a density in closed form, {results['new']:,} new "
         "rows scored; errors are of the density against the true one, at the median new row and "
         f"at the median of the {TAIL:.0%} of least density; log-likelihood per new row "
@@ -284,7 +285,8 @@ def note(results: dict[str, Any]) -> str:
         f"{percent(copy['tail of the exact estimate'])} in that tail. Measured by "
         f"`benchmarks/readme_table.py` on {results['machine']}, Python {results['python']}, "
         f"{versions}."
-    ).replace(",000 ", " 000 ")
+    )
+    return re.sub(r"(\d)%", r"\1 %", words.replace(",000 ", " 000 "))
 
 
 def seconds(value: float) -> str:

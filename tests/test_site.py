@@ -160,12 +160,23 @@ def test_signatures_have_a_line_for_each_parameter_and_no_private_ones(browser):
         for text in tab.evaluate(
             "[...document.querySelectorAll('.doc-signature code')].map((e) => e.innerText)"
         ):
-            first, *lines = [line for line in text.strip().splitlines() if line.strip()]
             assert not re.search(r"[(,]\s*\*{0,2}_\w", text), (page.name, text)
-            assert lines or ", " not in first.partition(") ->")[0], (page.name, text)
-            for line in lines:
-                named = re.findall(r"(?:^|, )\*{0,2}\w+: ", line.strip())
+            for line in text.splitlines():
+                named = re.findall(r"(?:^|[(,] ?)\*{0,2}\w+: ", line.strip())
                 assert len(named) <= 1 or len(line) <= SHORT, (page.name, text)
+
+
+def test_code_fits_into_its_column(browser):
+    tab, wide = opened(browser, DESKTOP), {}
+    for page in [SITE / "index.html", *SITE.glob("guides/*.html"), *SITE.glob("gallery/*.html")]:
+        visit(tab, page.relative_to(SITE).as_posix())
+        found = tab.evaluate(
+            "[...document.querySelectorAll('.language-python pre > code')]"
+            ".filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.innerText)"
+        )
+        if found:
+            wide[page.name] = found
+    assert wide == {}
 
 
 def test_every_picture_of_a_guide_is_there_and_has_words(browser):
