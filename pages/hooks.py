@@ -68,7 +68,9 @@ def _evidence(written: list[Path]) -> list[dict[str, Any]]:
     order = sorted(set(whole.values()), key=lambda s: EVIDENCE.index(s) if s in EVIDENCE else 99)
     entries: list[dict[str, Any]] = []
     for stem in order:
-        mine = sorted((p for p in written if whole[p] == stem), key=lambda p: p.stem)
+        mine = sorted(
+            (p for p in written if whole[p] == stem), key=lambda p: (p.stem != whole[p], _title(p))
+        )
         listed = [{_title(path): path.name} for path in mine]
         if len(mine) > 1:
             listed[0] = {"Summary": mine[0].name}
