@@ -144,6 +144,10 @@ def test_the_search_finds_bandwidth(browser, screen):
     tab.wait_for_selector(".md-search-result__item a", state="visible")
     first = tab.inner_text(".md-search-result__list")
     assert "bandwidth" in first.lower()
+    for letter in "abcdefghijklmnopqrstuvwxyz_":  # all words of the index are looked at
+        tab.fill("input.md-search__input", "")
+        tab.type("input.md-search__input", letter)
+        tab.wait_for_timeout(100)
     assert tab.noise == []
 
 
