@@ -17,6 +17,7 @@ import argparse
 import json
 import pickle
 import platform
+import re
 import time
 from collections.abc import Callable
 from importlib.metadata import version
@@ -272,19 +273,20 @@ def note(results: dict[str, Any]) -> str:
     rows = results["rows"]
     copy, peer = next(iter(rows.values())), rows["scikit-learn `KernelDensity`"]
     versions = ", ".join(f"{name} {v}" for name, v in results["versions"].items())
-    return (
+    words = (
         f"{results['n']:,} rows in the plane from a density in closed form, {results['new']:,} new "
         "rows scored; errors are of the density against the true one, at the median new row and "
         f"at the median of the {TAIL:.0%} of least density; log-likelihood per new row "
         f"(of the truth itself {results['true likelihood']:.3f}). All kernel density estimates "
-        f"have one bandwidth. The sparse one, {copy['k']} centres, scores "
-        f"{peer['score'] / copy['score']:.0f} times as fast as scikit-learn's; it was asked for a "
-        f"relative L2 error of {ERROR:.0%} and has {copy['certified']:.2%}, which is "
+        f"have one bandwidth. The sparse one, {copy['k']} centres, scores about "
+        f"{round(peer['score'] / copy['score'], -2):.0f} times as fast as scikit-learn's; it was "
+        f"asked for a relative L2 error of {ERROR:.0%} and has {copy['certified']:.2%}, which is "
         f"{percent(copy['median of the exact estimate'])} at the median new row and "
         f"{percent(copy['tail of the exact estimate'])} in that tail. Measured by "
         f"`benchmarks/readme_table.py` on {results['machine']}, Python {results['python']}, "
         f"{versions}."
-    ).replace(",000 ", " 000 ")
+    )
+    return re.sub(r"(\d)%", r"\1 %", words.replace(",000 ", " 000 "))
 
 
 def seconds(value: float) -> str:

@@ -13,7 +13,8 @@ import kernelmean as km
 cells = km.datasets.load_cells()
 samples = [np.arcsinh(sample) for sample in cells.samples]
 embedding = km.DistributionEmbedding(random_state=0).fit(samples)
-print(f"{len(samples)} samples of {len(samples[0])} cells, {embedding.means_[0].k} centres each")
+k = embedding.means_[0].k
+print(f"{len(samples)} samples of {len(samples[0])} cells, {k} centres each")
 
 # %%
 # Replicates of one donor are joined. The map goes from controls to the late group, in whom one kind

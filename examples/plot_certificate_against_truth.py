@@ -37,11 +37,12 @@ for k in sizes:
 truth, spectral, spread, residual, residual_spread, bound, tighter = np.array(rows).T / norm
 inside = np.abs(spectral - truth) <= 2 * spread
 print(
-    f"spectral certificates within two standard errors of the truth: {inside.sum()} of {len(sizes)}"
+    "spectral certificates within two standard errors of the truth:",
+    f"{inside.sum()} of {len(sizes)}",
 )
 print(
-    f"at k = {sizes[-1]}: true {truth[-1]:.1e}, spectral {spectral[-1]:.1e} ± {spread[-1]:.0e}, "
-    f"Theorem 1 {bound[-1]:.2f}"
+    f"at k = {sizes[-1]}: true {truth[-1]:.1e}, "
+    f"spectral {spectral[-1]:.1e} ± {spread[-1]:.0e}, Theorem 1 {bound[-1]:.2f}"
 )
 
 # %%

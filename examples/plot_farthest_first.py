@@ -16,7 +16,8 @@ X = make_moons(2000, noise=0.1, random_state=1)[0]
 found = km.k_center(X, 41, first=0)
 covers = [*found.radii[1:], found.cover]  # the radius of the next pick covers all points
 print(
-    f"covering radius: {covers[0]:.2f} with 1 centre, {covers[9]:.2f} with 10, {covers[39]:.2f} "
+    f"covering radius: {covers[0]:.2f} with 1 centre, {covers[9]:.2f} with 10, "
+    f"{covers[39]:.2f} "
     "with 40"
 )
 

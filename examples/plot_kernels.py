@@ -14,7 +14,8 @@ kernels = [km.Gaussian(1.0), km.Laplacian(1.0), km.Student(3.0, 1.0), km.Cauchy(
 matched = [kernel.matching(1.0, 2) for kernel in kernels]
 for kernel in matched:
     print(
-        f"{kernel}: φ(0) = {np.exp(kernel.log_density_constant(2)):.4f} as a density in the plane"
+        f"{kernel}: φ(0) = {np.exp(kernel.log_density_constant(2)):.4f}",
+        "as a density in the plane",
     )
 
 # %%
@@ -36,6 +37,5 @@ plt.show()
 X = np.random.default_rng(0).normal(size=(2000, 2))
 for kernel in matched:
     mean = km.sparse_kernel_mean(X, kernel=kernel.matching(0.5, 2), k=100, random_state=0)
-    print(
-        f"{kernel.name:9} relative error {mean.certificate(X, method='exact').relative_error:.1e}"
-    )
+    error = mean.certificate(X, method="exact").relative_error
+    print(f"{kernel.name:9} relative error {error:.1e}")

@@ -22,8 +22,8 @@ X = np.concatenate(
 )
 shift = km.MeanShift(spread=None, scale=None, random_state=0).fit(X)
 print(
-    f"{len(shift.cluster_centers_)} clusters, {shift.mean_.k} centres for {len(X)} points, at "
-    f"most {shift.n_iter_} steps"
+    f"{len(shift.cluster_centers_)} clusters, {shift.mean_.k} centres "
+    f"for {len(X)} points, at most {shift.n_iter_} steps"
 )
 
 # %%

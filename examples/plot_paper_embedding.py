@@ -15,8 +15,9 @@ kinds = np.repeat([0, 1, 2], 10)
 
 
 def cells(kind: int) -> np.ndarray:
-    """Two populations in four channels; their shares and one position depend on the kind and on the
-    subject.
+    """Two populations in four channels.
+
+    Their shares and one position depend on the kind and on the subject.
     """
     share = np.clip(0.3 + 0.15 * kind + rng.normal(0, 0.05), 0.05, 0.95)
     first = rng.random(800) < share

@@ -40,7 +40,8 @@ for selection, color in (("kcenter", "tab:blue"), ("random", "tab:orange")):
     middle, k0 = np.median(curves, axis=0), np.array(stops)
     few, many = middle[29], middle[249]
     print(
-        f"{selection:8} median relative error {few:.2f} at k = 30, {many:.1e} at k = 250; mean "
+        f"{selection:8} median relative error {few:.2f} at k = 30, "
+        f"{many:.1e} at k = 250; mean "
         f"k0 {k0[:, 0].mean():.0f}"
     )
     axes.semilogy(

@@ -16,7 +16,10 @@ sparse = km.segment_image(rgb, spread=None, **plain)
 full = km.segment_image(rgb, sparse=False, **plain)
 apart = km.discrepancy_index(sparse.clustering.shifted, full.clustering.shifted, 3 * 0.09)
 print(f"{rgb.shape[0] * rgb.shape[1]} pixels, {sparse.clustering.mean.k} centres")
-print(f"segments: {sparse.n_segments} by the sparse density, {full.n_segments} by the full one")
+print(
+    f"segments: {sparse.n_segments} by the sparse density,",
+    f"{full.n_segments} by the full one",
+)
 print(
     f"discrepancy index {apart:.3f}, Hausdorff distance "
     f"{km.clustering_hausdorff(sparse.labels, full.labels):.3f}"

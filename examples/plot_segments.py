@@ -14,7 +14,8 @@ import kernelmean as km
 rgb = load_sample_image("flower.jpg")[::2, ::2]
 found = km.segment_image(rgb)
 five = found.cut(n_segments=5)
-print(f"{found.n_segments} segments by {found.clustering.mean.k} centres; the tree cut at five")
+k = found.clustering.mean.k
+print(f"{found.n_segments} segments by {k} centres; the tree cut at five")
 
 
 def outlined(labels: np.ndarray) -> np.ndarray:

@@ -77,10 +77,11 @@ def by_centres() -> np.ndarray:
 
 times = seconds(by_convolution), seconds(by_centres)
 print(
-    f"{len(x)} points on {len(grid)} nodes: {times[0]:.3f} s by convolution, {times[1]:.3f} s by "
+    f"{len(x)} points on {len(grid)} nodes: {times[0]:.3f} s by convolution, "
+    f"{times[1]:.3f} s by "
     "centres"
 )
 print(
-    f"largest difference {np.abs(by_convolution() - by_centres()).max():.1e}, of a peak of "
-    f"{by_centres().max():.2f}"
+    f"largest difference {np.abs(by_convolution() - by_centres()).max():.1e}, "
+    f"of a peak of {by_centres().max():.2f}"
 )

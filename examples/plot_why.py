@@ -25,7 +25,8 @@ sparse = km.sparse_kernel_mean(
 print(sparse)
 print(sparse.certificate(X, method="exact"))
 print(
-    f"kernel values per evaluated point: {full.k} for the full density, {sparse.k} for the "
+    f"kernel values per evaluated point: {full.k} for the full density, "
+    f"{sparse.k} for the "
     "sparse one"
 )
 

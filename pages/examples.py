@@ -19,9 +19,12 @@ import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pages import dark
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
@@ -167,12 +170,16 @@ def _pictures(space: dict[str, Any], folder: Path, stem: str) -> list[str]:
         plt.close(animation._fig)
     for number in plt.get_fignums():
         names.append(f"{stem}_{number}.png")
-        figure = plt.figure(number)
-        figure.savefig(folder / names[-1], dpi=DPI)
-        dark.darken(figure)
-        figure.savefig(folder / dark_name(names[-1]), dpi=DPI)
+        save(plt.figure(number), folder / names[-1])
     plt.close("all")
     return names
+
+
+def save(figure: Figure, place: Path) -> None:
+    """Write a figure light, and dark beside it."""
+    figure.savefig(place, dpi=DPI)
+    dark.darken(figure)
+    figure.savefig(place.with_name(dark_name(place.name)), dpi=DPI)
 
 
 def dark_name(name: str) -> str:

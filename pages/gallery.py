@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+from ruff.__main__ import find_ruff_bin
+
 from pages.examples import EXAMPLES, Ran, Script, dark_name, results, scripts
 
 FOLDER = "gallery"
+COLUMNS = 86  # of code on a page
 
 # What one wants to do, and the examples of it, the best picture first; every example has its place.
 TASKS: dict[str, list[str]] = {
@@ -107,11 +111,18 @@ def page(script: Script, cells: list[Ran]) -> str:
     """One example: text, code, what it printed, what it drew."""
     parts = [f"# {script.title}", script.introduction]
     for cell, ran in zip(script.cells, cells, strict=True):
-        parts += [cell.text, f"```python\n{cell.code}\n```" if cell.code else ""]
+        parts += [cell.text, f"```python\n{narrow(cell.code)}\n```" if cell.code else ""]
         parts += [f"```text\n{ran.output.rstrip()}\n```" if ran.output.strip() else ""]
         parts += [f"![{script.title}]({name})" for name in ran.pictures]
     parts.append(f"Source: `{EXAMPLES.name}/{script.name}.py`. It ran when this page was built.")
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def narrow(code: str) -> str:
+    """The code in lines that fit into the column of a page."""
+    command = [find_ruff_bin(), "format", "--isolated", f"--line-length={COLUMNS}", "-"]
+    done = subprocess.run(command, input=code, capture_output=True, text=True, check=True)
+    return done.stdout.strip("\n")
 
 
 def overview(tasks: dict[str, list[Script]], cells_of: dict[str, list[Ran]]) -> str:

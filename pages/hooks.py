@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import logging
 import re
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from mkdocs.structure.pages import Page
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from pages import diagram, figures, formulas, gallery, method, variants, wording
+from pages import diagram, drawn, figures, formulas, gallery, method, variants, wording
 
 LOGGER = logging.getLogger("mkdocs.plugins.pages.hooks")
 EVIDENCE = [
@@ -66,7 +68,9 @@ def _evidence(written: list[Path]) -> list[dict[str, Any]]:
     order = sorted(set(whole.values()), key=lambda s: EVIDENCE.index(s) if s in EVIDENCE else 99)
     entries: list[dict[str, Any]] = []
     for stem in order:
-        mine = sorted((p for p in written if whole[p] == stem), key=lambda p: p.stem)
+        mine = sorted(
+            (p for p in written if whole[p] == stem), key=lambda p: (p.stem != whole[p], _title(p))
+        )
         listed = [{_title(path): path.name} for path in mine]
         if len(mine) > 1:
             listed[0] = {"Summary": mine[0].name}
@@ -92,6 +96,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         ("javascripts/method-data.js", method.script()),
     ):
         files.append(File.generated(config, place, abs_src_path=str(source)))
+    with ThreadPoolExecutor(2) as pool:
+        for drawings in pool.map(drawn.results, drawn.guides()):
+            for place, source in drawings:
+                files.append(File.generated(config, place, abs_src_path=str(source)))
     for made in gallery.pages():
         if made.text is not None:
             files.append(File.generated(config, made.path, content=made.text))
@@ -101,10 +109,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def _plotly() -> Path:
-    """The one copy of Plotly's script, from its Python package."""
-    import plotly
+    """The part of Plotly's script that comes with the package for its reports, unpacked."""
+    from kernelmean.pictures.html.page import PLOTLY, plotly_packed
 
-    return Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+    script = method.CACHE / PLOTLY.removesuffix(".gz")
+    script.parent.mkdir(parents=True, exist_ok=True)
+    script.write_bytes(gzip.decompress(plotly_packed()))
+    return script
 
 
 def on_page_markdown(markdown: str, page: Page, files: Files, **_: Any) -> str:
@@ -118,6 +129,8 @@ def on_page_markdown(markdown: str, page: Page, files: Files, **_: Any) -> str:
     places = {
         Path(file.src_uri).name: Path(file.abs_src_path or "") for file in files.media_files()
     }
+    if page.file.src_uri.startswith("guides/"):
+        markdown = drawn.with_code(markdown)
     markdown = variants.doubled(markdown, places)
     return wording.lists_apart(markdown).replace("[[layers-table]]", diagram.table())
 

@@ -7,15 +7,19 @@ It is a process of its own, so that it can be given the environment that the pag
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import io
 import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 import warnings
+from functools import cache
 from pathlib import Path
 
 from pages.blocks import INSTALL, blocks
@@ -58,9 +62,21 @@ def shell(text: str) -> None:
             text=True,
             timeout=300,
             check=False,
+            env=os.environ | {"PATH": f"{wrapper()}{os.pathsep}{os.environ['PATH']}"},
         )
         if done.returncode != 0:
             raise RuntimeError(f"{line}\n{done.stderr}")
+
+
+@cache
+def wrapper() -> Path:
+    """A folder with the command ``kernelmean``, of this interpreter, for the search path."""
+    folder = Path(tempfile.mkdtemp(prefix="kernelmean-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    script = folder / "kernelmean"
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m kernelmean "$@"\n')
+    script.chmod(0o755)
+    return folder
 
 
 def command(line: str) -> None:

@@ -1,4 +1,4 @@
-"""Pictures of the gallery at half their size, and a dark one where the page is dark.
+"""Pictures of gallery and guides at half their size, and a dark one where the page is dark.
 
 ``![words](gallery/plot_x_1_1.png)`` becomes two pictures, of which the theme shows one. The page is
 told how wide they are, so that nothing moves while it loads.
@@ -14,7 +14,7 @@ from pathlib import Path
 from pages.examples import dark_name
 
 DENSITY = 2  # pixels of the file for one of the page
-SHOWN = re.compile(r"!\[([^\]]*)\]\(((?:[\w./-]*/)?)(plot_\w+\.(?:png|gif))\)")
+SHOWN = re.compile(r"!\[([^\]]*)\]\(((?:[\w./-]*/)?)([\w-]+\.png)\)")
 
 
 def doubled(text: str, places: Mapping[str, Path]) -> str:
@@ -22,7 +22,7 @@ def doubled(text: str, places: Mapping[str, Path]) -> str:
 
     def pair(match: re.Match[str]) -> str:
         words, folder, name = match.groups()
-        if name not in places or name.endswith(".gif"):
+        if dark_name(name) not in places:
             return match[0]
         width, height = (side // DENSITY for side in size(places[name]))
         attributes = f'{{ width="{width}" height="{height}" loading=lazy }}'

@@ -10,7 +10,7 @@ from paper.experiment import Figure, Result, Row
 
 PAGE = Path(__file__).parents[1] / "docs" / "paper.md"
 PICTURES = "../paper/results"
-ROWS_ON_A_PAGE = 53
+ROWS_ON_A_PAGE = 40
 HEAD = (
     "| quantity | paper | ours, its settings | ours, best settings | ours ÷ paper | |\n| --- "
     "| ---: | ---: | ---: | ---: | --- |"
@@ -104,7 +104,7 @@ def goals(results: Sequence[Result]) -> str:
 
 def section(number: int, result: Result, part: int, rows: Sequence[Row]) -> str:
     """A page of an experiment: what was done, its pictures, its tables, what is missing."""
-    title = f"# {number}. {result.title}" + (", continued" if part else "")
+    title = f"# {number}. {result.title}" + (f", part {part + 1}" if part else "")
     parts = [f"{title}\n"]
     if not part:
         parts += [result.about.strip() + "\n"]

@@ -13,7 +13,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from pages import blocks, diagram, environment, examples, figures, printed, running, wording
+from pages import blocks, diagram, drawn, environment, examples, figures, printed, running, wording
 from threadpoolctl import threadpool_limits
 
 ROOT = Path(__file__).parent.parent
@@ -75,21 +75,12 @@ def needs(page: Path) -> str | None:
     return None
 
 
-def commands(folder: Path) -> Path:
-    """A folder with the command ``kernelmean``, of this interpreter."""
-    wrapper = folder / "bin" / "kernelmean"
-    wrapper.parent.mkdir()
-    wrapper.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m kernelmean "$@"\n')
-    wrapper.chmod(0o755)
-    return wrapper.parent
-
-
 def run_page(page: Path, folder: Path) -> list[str]:
     """What the blocks of a page print, in an environment with what its install lines bring."""
     for name in ("hiding", "page"):
         (folder / name).mkdir()
     environment.prepare(folder / "hiding", page, PROJECT)
-    env = os.environ | {"PATH": f"{commands(folder)}:{os.environ['PATH']}"}
+    env = os.environ.copy()
     env["PYTHONPATH"] = os.pathsep.join(map(str, (folder / "hiding", ROOT / "src", ROOT)))
     command = [sys.executable, "-m", "pages.running", str(page), str(folder / "printed.json")]
     done = subprocess.run(
@@ -221,6 +212,76 @@ def test_numbers_in_printed_text_may_round_but_not_change():
     assert same_words_close_numbers("error 1.23e-03 of 20\n", "error 1.24e-03 of 20")
     assert not same_words_close_numbers("error 1.23e-03 of 20", "error 2.23e-03 of 20")
     assert not same_words_close_numbers("error 1.23e-03", "mistake 1.23e-03")
+
+
+# --- figures of the guides
+# --------------------------------------------------------------------------------------------------
+
+# Sections that write, read or install, and those that show nothing that a figure could.
+WITHOUT_FIGURE = {
+    "From the terminal",
+    "In the terminal",
+    "Install",
+    "Keep it",
+    "Save and resume",
+    "Saved files and the terminal",
+    "Tensors: torch and CuPy",
+}
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "guides").glob("*.md")), ids=lambda page: page.stem)
+def test_every_section_of_a_guide_with_code_has_a_figure(page):
+    sections = re.split(r"^## ", page.read_text(), flags=re.MULTILINE)[1:]
+    bare = [
+        section.splitlines()[0]
+        for section in sections
+        if "```python" in section and "\n![" not in section
+    ]
+    assert set(bare) <= WITHOUT_FIGURE
+
+
+def test_figures_that_guides_show_are_those_that_are_drawn():
+    pytest.importorskip("matplotlib")
+    for page in sorted((DOCS / "guides").glob("*.md")):
+        found = [match.groups() for match in drawn.SHOWN.finditer(page.read_text())]
+        assert all(stem == page.stem for _, stem, _ in found)
+        names = [name for _, _, name in found]
+        assert sorted(names) == sorted(drawn.functions(page.stem))
+
+
+def test_a_figure_is_drawn_from_what_the_blocks_above_it_made(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    import matplotlib.pyplot as plt
+
+    page = tmp_path / "made.md"
+    shown = "![A line](drawn/made_line.png)"
+    page.write_text(f"```python\nx = [0, 1]\n```\n\n{shown}\n\n```python\nfailing\n```\n")
+    seen = []
+
+    def line(page):
+        """A line."""
+        seen.append(page.x)
+        plt.plot(page.x)
+
+    monkeypatch.setattr(drawn, "functions", lambda stem: {"line": line})
+    drawn.run(page, tmp_path)  # what comes after the last figure is not run
+    assert seen == [[0, 1]]
+    assert (tmp_path / "made_line.png").stat().st_size > 1000
+    assert (tmp_path / "made_line-dark.png").read_bytes() != (
+        tmp_path / "made_line.png"
+    ).read_bytes()
+    code = drawn.code_of(line)
+    assert code == "seen.append(x)\nplt.plot(x)"
+    assert f"{shown}\n\n??? quote" in drawn.with_code(page.read_text())
+
+
+def test_tables_have_a_header():
+    """A row after an empty line begins a new table, which is shown as text if it has no header."""
+    for page in [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]:
+        lines = blocks.FENCE.sub("", page.read_text()).splitlines()
+        for before, row, after in zip(["", *lines], lines, [*lines[1:], ""], strict=False):
+            if row.startswith("|") and not before.startswith("|"):
+                assert re.fullmatch(r"[|\s:-]+", after), f"{page.name}: {row[:60]}"
 
 
 # --- the gallery

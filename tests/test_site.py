@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -22,7 +23,9 @@ PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 900}
 PATIENCE = 120_000  # milliseconds, for machines that have much else to do
 LONG = 6000  # pixels
+SHORT = 40  # characters that parameters may share
 SOME = ["index.html", "method.html", "quickstart.html", "benchmarks.html", "guides/density.html"]
+SOME += ["choosing.html", "paper.html", "guides/clusters.html", "development/architecture.html"]
 SOME += ["gallery/index.html", "gallery/plot_why.html", "reference/estimators.html"]
 
 pytestmark = pytest.mark.skipif(not PAGES, reason="no site here; make docs builds it")
@@ -141,7 +144,55 @@ def test_the_search_finds_bandwidth(browser, screen):
     tab.wait_for_selector(".md-search-result__item a", state="visible")
     first = tab.inner_text(".md-search-result__list")
     assert "bandwidth" in first.lower()
+    for letter in "abcdefghijklmnopqrstuvwxyz_":  # all words of the index are looked at
+        tab.fill("input.md-search__input", "")
+        tab.type("input.md-search__input", letter)
+        tab.wait_for_timeout(100)
     assert tab.noise == []
+
+
+def test_no_page_shows_what_a_build_should_have_filled_in():
+    for page in PAGES:
+        text = page.read_text()
+        assert not re.search(r"\{\{ [\w-]+\.md|\[\[layers", text), page.name
+
+
+def test_signatures_have_a_line_for_each_parameter_and_no_private_ones(browser):
+    tab = opened(browser, PHONE)
+    for page in sorted((SITE / "reference").glob("*.html")):
+        visit(tab, page.relative_to(SITE).as_posix())
+        for text in tab.evaluate(
+            "[...document.querySelectorAll('.doc-signature code')].map((e) => e.innerText)"
+        ):
+            assert not re.search(r"[(,]\s*\*{0,2}_\w", text), (page.name, text)
+            for line in text.splitlines():
+                named = re.findall(r"(?:^|[(,] ?)\*{0,2}\w+: ", line.strip())
+                assert len(named) <= 1 or len(line) <= SHORT, (page.name, text)
+
+
+def test_code_fits_into_its_column(browser):
+    tab, wide = opened(browser, DESKTOP), {}
+    for page in [SITE / "index.html", *SITE.glob("guides/*.html"), *SITE.glob("gallery/*.html")]:
+        visit(tab, page.relative_to(SITE).as_posix())
+        found = tab.evaluate(
+            "[...document.querySelectorAll('.language-python pre > code')]"
+            ".filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.innerText)"
+        )
+        if found:
+            wide[page.name] = found
+    assert wide == {}
+
+
+def test_every_picture_of_a_guide_is_there_and_has_words(browser):
+    tab = opened(browser, DESKTOP)
+    for page in sorted((SITE / "guides").glob("*.html")):
+        visit(tab, page.relative_to(SITE).as_posix())
+        broken = tab.evaluate(
+            "async () => { const all = [...document.querySelectorAll('article img')];"
+            " for (const i of all) { i.loading = 'eager'; await i.decode().catch(() => 0); }"
+            " return all.filter((i) => !i.naturalWidth || !i.alt).map((i) => i.src); }"
+        )
+        assert broken == [], page.name
 
 
 def test_pictures_of_the_method_move(browser):
