@@ -35,6 +35,11 @@ class SamplesTest(NamedTuple):
     permutations: int
     rows: int  # that were looked at, of all samples together
 
+    @property
+    def as_large(self) -> int:
+        """How many permutations spread the means as far as the samples are."""
+        return round(self.p_value * (1 + self.permutations)) - 1
+
     def __repr__(self) -> str:
         return _shown.brief(self, self._fields)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
 
 from kernelmean import __version__
@@ -47,6 +47,17 @@ def percent(share: float) -> str:
     if 0.0 < abs(share) < 1e-5:
         return "< 0.001 %"
     return f"{100.0 * share:.3g} %"
+
+
+def percents(shares: Iterable[float], decimals: int = 1) -> list[str]:
+    """Shares of one column of a table, with as many decimals each."""
+    least = 0.5 * 10.0 ** -(decimals + 2)  # what is rounded to nothing
+    return [
+        f"< {10.0**-decimals:.{decimals}f} %"
+        if 0.0 < share < least
+        else f"{100.0 * share:.{decimals}f} %"
+        for share in shares
+    ]
 
 
 def fitted(mean: SparseKernelMean | DomainMean) -> dict[str, str]:
@@ -101,7 +112,7 @@ def reproduce_section(command: str | Sequence[str], *, drawn: bool = True) -> st
     line = command if isinstance(command, str) else shlex.join(command)
     shown = (
         '<div class="command"><pre tabindex="0" aria-label="Command">'
-        f'<code id="command">{page.text(line)}</code></pre>'
+        f'<code id="command">{page.unbroken(line)}</code></pre>'
         '<button type="button" data-copies="command">Copy</button></div>'
         if line
         else "<p>Made from Python, without a command.</p>"
