@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from kernelmean.files.reader import Reader
 
 WHOLE = re.compile(r"-?(0|[1-9]\d{0,17})")  # up to 18 digits fit an integer
-NUMBER = re.compile(r"-?(0|[1-9]\d*)?(\.\d*)?([eE][-+]?\d+)?")
-DIGIT = re.compile(r"\d")
+NUMBER = re.compile(r"-?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
 
 Values = Any  # an array, of objects where it has words
 
@@ -49,7 +48,7 @@ def _kind(values: Values) -> Kind:
     for value in values.tolist():
         if value is None:
             found = max(found, Kind.number)  # which can be missing
-        elif not isinstance(value, str) or not DIGIT.search(value) or not NUMBER.fullmatch(value):
+        elif not isinstance(value, str) or not NUMBER.fullmatch(value):
             return Kind.word
         elif found == Kind.whole and not WHOLE.fullmatch(value):
             found = Kind.number

@@ -88,7 +88,7 @@ def fitted(mean: SparseKernelMean | DomainMean) -> dict[str, str]:
 
 def _copied(inner: SparseKernelMean, estimated_error: float | None) -> dict[str, str]:
     """What is known of a copy of a kernel mean."""
-    error = "not known" if estimated_error is None else f"{estimated_error:.2g}"
+    error = "not known" if estimated_error is None else percent(estimated_error)
     jitter = f"{inner.jitter:.1e}" if inner.jitter else "none"
     return {"estimated relative error": error, "jitter": jitter}
 
