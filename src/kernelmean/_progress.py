@@ -1,8 +1,10 @@
 """Progress bars on stderr, with the remaining time, only where they are asked for.
 
-They appear for work that takes longer than a second. ``with shown():`` asks, for everything that
-runs inside it, in this thread. Where progress is told is also where work can end: Ctrl-C is lost
-where it meets compiled code that ignores errors, and is remembered until then.
+They appear for work that takes longer than a second, and their clocks go on where no step ends for
+long. ``with shown():`` asks, for everything that runs inside it, in this thread; ``with whole():``
+is a clock from the start of a task to its end, above the bars of its parts. Where progress is told
+is also where work can end: Ctrl-C is lost where it meets compiled code that ignores errors, and is
+remembered until then.
 """
 
 from __future__ import annotations
@@ -39,7 +41,20 @@ def shown(show: bool = True) -> Iterator[None]:
 @contextmanager
 def asked(verbose: Any) -> Iterator[None]:
     """Bars for the work inside where they are asked for here; else as it was."""
-    with shown(bool(verbose) or wanted()):
+    if not verbose or wanted():
+        yield
+        return
+    with shown(), whole("fitting"):
+        yield
+
+
+@contextmanager
+def whole(name: str) -> Iterator[None]:
+    """The time that a task takes, from its start to its end, whatever its parts tell."""
+    if not wanted():
+        yield
+        return
+    with bar(name, total=1.0, bar_format=PHASE):
         yield
 
 
@@ -123,19 +138,26 @@ def share(name: str) -> Iterator[Share]:
 @contextmanager
 def phase(name: str) -> Iterator[None]:
     """The time that goes by, for work that does not know how much of it is left."""
-    if not wanted():
+    with whole(name):
         yield
-        return
+    if wanted():
+        _go_on()
+
+
+@contextmanager
+def bar(name: str, **options: Any) -> Iterator[Any]:
+    """A bar that appears after a second, whose clock goes on, and that leaves nothing behind."""
+    from tqdm import tqdm
+
     ended = threading.Event()
-    with bar(name, total=1.0, bar_format=PHASE) as steps:
+    with tqdm(desc=name, unit="", delay=DELAY_SECONDS, leave=False, **options) as steps:
         ticking = threading.Thread(target=_tick, args=(steps, ended), daemon=True)
         ticking.start()
         try:
-            yield
+            yield steps
         finally:
             ended.set()
             ticking.join()
-    _go_on()
 
 
 def _tick(steps: Any, ended: threading.Event) -> None:
@@ -144,10 +166,3 @@ def _tick(steps: Any, ended: threading.Event) -> None:
     while not ended.wait(wait):
         steps.refresh()
         wait = TICK_SECONDS
-
-
-def bar(name: str, **options: Any) -> Any:
-    """A bar that appears after a second and leaves nothing behind."""
-    from tqdm import tqdm
-
-    return tqdm(desc=name, unit="", delay=DELAY_SECONDS, leave=False, **options)

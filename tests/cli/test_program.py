@@ -62,9 +62,10 @@ def test_the_kernels_on_offer_are_those_of_the_registry(capsys):
     [
         (["fit"], "missing argument 'DATA'"),
         (["fit", "a.csv"], "missing option '-o' / '--output'"),
-        (["fit", "a.csv", "-o", "m.km", "--bandwith", "1"], "no such option '--bandwith'"),
+        (["fit", "a.csv", "-o", "m.km", "--bandwith", "1"], "--bandwidth"),  # which it may have meant
         (["score", "m.km", "a.csv", "b.csv"], "got unexpected extra argument"),
         (["frobnicate"], "no such command 'frobnicate'"),
+        (["scor"], "did you mean score?"),
     ],
 )
 def test_wrong_words_are_one_line_that_says_where_help_is(line, said, capsys):
@@ -105,6 +106,8 @@ def test_a_shell_that_nobody_knows_is_asked_for(capsys, monkeypatch):
         ("kernelmean fit --tar", "plain,--target"),
         ("kernelmean fit --target ", "plain,likelihood"),
         ("kernelmean fit --kernel ", "plain,laplacian"),
+        ("kernelmean fit --transform l", "plain,log"),
+        ("kernelmean embed --metric ", "plain,kl"),
         ("kernelmean fit ", "file,"),
         ("kernelmean score m", "file,m"),
     ],

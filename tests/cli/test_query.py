@@ -283,3 +283,16 @@ def test_what_has_no_logarithm_has_no_probability(ask, query):
         "after log",
     ]
     assert lines[4].startswith("column  mean after transform  sd after transform ")
+
+
+def test_the_page_has_the_answers(query, tmp_path):
+    asked = ["--given", "x=1", "--entropy", "--probability", "y<1", "--modes"]
+    done = query("model.km", *asked, "--report", "r.html")
+    assert re.search(r"^report +r\.html$", done.out, re.MULTILINE)
+    page = (tmp_path / "r.html").read_text()
+    assert '<p class="eyebrow">kernelmean query</p>' in page
+    assert "Given x = 1" in page
+    assert "Probabilities of conditions" in page
+    assert "y&lt;1" in page
+    assert "Peaks, the highest first" in page
+    assert re.search("entropy</th><td >[-0-9.]+</td>", page)

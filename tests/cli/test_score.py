@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import kernelmean as km
+from kernelmean.cli.kept_types import Kind, converted, kinds
 from tests.cli.inputs import answer, cloud, written
 
 
@@ -170,3 +175,73 @@ def test_other_kernels_have_no_marginals_to_score_by(run, tmp_path):
     assert "needs a Gaussian kernel" in done.err
     assert not (tmp_path / "s.csv").exists()
     assert run("score", "m.km", "new.csv", "--missing", "marginal").code == 0
+
+
+KEPT = "\n".join(
+    [
+        "id,code,x,y,n,m,word",
+        "a,007,1.5,2,1,,A",
+        "b,012,2.5,3,-2,5,3",
+        '"c,d",1,3.5,4,3,6.5,"q ""x"""',
+    ]
+)
+
+
+def test_kept_columns_of_a_text_file_stand_as_they_are_in_text(run):
+    Path("k.csv").write_text(KEPT)
+    run("fit", "new.csv", "-o", "m.km", "--k", 10, "--no-certificate")
+    done = run("score", "m.km", "k.csv", "-o", "o.csv", "--keep", "id,code,x,m,word")
+    assert done.code == 0, done.err
+    lines = Path("o.csv").read_text().splitlines()
+    assert lines[0] == "row,id,code,x,m,word,log_density"
+    beside = [line.rpartition(",")[0] for line in lines[1:]]
+    assert beside == ["0,a,007,1.5,,A", "1,b,012,2.5,5,3", '2,"c,d",1,3.5,6.5,"q ""x"""']
+
+
+def test_kept_columns_have_types_where_a_table_has(run):
+    Path("k.csv").write_text(KEPT)
+    run("fit", "new.csv", "-o", "m.km", "--k", 10, "--no-certificate")
+    done = run("score", "m.km", "k.csv", "-o", "o.jsonl", "--keep", "all")
+    assert done.code == 0, done.err
+    rows = [json.loads(line) for line in Path("o.jsonl").read_text().splitlines()]
+    assert [row.pop("log_density") < 0.0 for row in rows] == [True] * 3
+    assert rows[0] == {
+        "row": 0, "id": "a", "code": "007", "x": 1.5, "y": 2, "n": 1, "m": None, "word": "A",
+    }  # fmt: skip
+    assert [row["n"] for row in rows] == [1, -2, 3]
+    assert [row["m"] for row in rows] == [None, 5.0, 6.5]
+    assert [row["word"] for row in rows] == ["A", "3", 'q "x"']
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        (["1", "-20", "0"], Kind.whole),
+        (["1", None], Kind.number),
+        (["1.5", "-.5", "1e-3", "2."], Kind.number),
+        (["1", "1e5"], Kind.number),
+        (["12345678901234567890"], Kind.number),  # more digits than an integer has
+        (["007"], Kind.word),
+        (["1", "A7"], Kind.word),
+        (["e5"], Kind.word),
+        (["+1"], Kind.word),
+        (["."], Kind.word),
+    ],
+)
+def test_what_a_number_is(words, kind):
+    values = np.array(words, dtype=object)
+    (found,) = kinds(_Reader([values[:1], values[1:]]), ["column"])
+    assert found == kind
+    told = converted(values, found)
+    expected = {Kind.whole: "i", Kind.number: "f", Kind.word: "O"}
+    assert told.dtype.kind == expected[kind]
+
+
+class _Reader:
+    """Blocks of one column."""
+
+    def __init__(self, parts):
+        self.parts = parts
+
+    def blocks(self, columns, labels):
+        return (SimpleNamespace(labels=(part,)) for part in self.parts)

@@ -38,22 +38,35 @@ def test_means_of_any_dimension(spread, d):
     mean = fitted(cloud(d), k=20, spread=spread, random_state=0)
     card = parsed(mean)
     assert "SparseKernelMean" in words(card)
-    marks = list(card.iter("polyline" if d == 1 else "circle"))
-    assert len(marks) == (1 if d == 1 else mean.k)
+    kind = "polyline" if d == 1 else "circle" if spread is None else "ellipse"
+    assert len(list(card.iter(kind))) == (1 if d == 1 else mean.k)
 
 
 def test_a_curve_is_the_mean():
     mean = fitted(cloud(1), k=20, spread="scalar", random_state=0)
     (line,) = parsed(mean).iter("polyline")
     places = np.array([place.split(",") for place in line.get("points").split()], dtype=float)
-    x = np.linspace(
-        mean.centers.min() - 3 * mean.kernel.length,
-        mean.centers.max() + 3 * mean.kernel.length,
-        120,
-    )
+    widths = 3.0 * np.sqrt(mean.spreads + mean.kernel.length**2)
+    at = np.concatenate([mean.centers[:, 0] - widths, mean.centers[:, 0] + widths])
+    mass = np.tile(mean.weights, 2) / (2.0 * mean.weights.sum())
+    # The first and the last ends beyond which 2 % of the mass are.
+    low = min(x for x in at if mass[at <= x].sum() >= 0.02)
+    high = min(x for x in at if mass[at <= x].sum() >= 0.98)
+    x = np.linspace(low, high, 120)
     values = mean(x[:, None])
     expected = 132.0 - (values - values.min()) / np.ptp(values) * 124.0
     np.testing.assert_allclose(places[:, 1], expected, atol=0.06)
+
+
+def test_ellipses_are_the_spreads():
+    """One atom: two standard deviations on either side fill the picture."""
+    X = cloud(2, 4000) * [3.0, 1.0]
+    mean = fitted(X, k=1, bandwidth=0.1, spread="full", space="l2", random_state=0)
+    (mark,) = parsed(mean).iter("ellipse")
+    place = [float(mark.get(name)) for name in ("cx", "cy", "rx", "ry")]
+    across = sorted(place[2:], reverse=True)
+    assert place[:2] == pytest.approx([110.0, 70.0], abs=0.1)
+    assert across == pytest.approx([204.0 / 4.0, 124.0 / 4.0], abs=1.0)
 
 
 def test_many_centres_make_no_long_card():

@@ -7,6 +7,7 @@ that there is to know: the type, the default, the names and the help.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -16,6 +17,8 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import click
 from click.shell_completion import CompletionItem
+
+WORD = re.compile("[a-z][a-z0-9:]*")  # of a metavar: mmd|kl|l2, but not NUMBER
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,19 @@ class FileName(click.types.StringParamType):
     ) -> list[CompletionItem]:
         """Leave it to the shell, which knows its files."""
         return [CompletionItem(incomplete, type="file")]
+
+
+class Suggested(click.types.StringParamType):
+    """Text, of which the words that help shows are offered by a shell."""
+
+    def __init__(self, metavar: str) -> None:
+        self.words = [word for word in metavar.split("|") if WORD.fullmatch(word)]
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Those words that begin so."""
+        return [CompletionItem(word) for word in self.words if word.startswith(incomplete)]
 
 
 class Words(click.Choice[str]):
@@ -169,4 +185,4 @@ def _type(kind: type, told: Option | None) -> Any:
     if kind is float:
         return click.FLOAT if least is None else click.FloatRange(min=least)
     assert kind is str, f"no option holds a {kind}"
-    return click.STRING
+    return click.STRING if told is None or told.metavar is None else Suggested(told.metavar)

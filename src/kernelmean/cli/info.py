@@ -75,7 +75,9 @@ def _page(model: Path, found: Any) -> str:
         return km.report.difference_page(found, settings=settings, command=command)
     if isinstance(found, km.DriftMonitor):
         return km.report.monitor_page(found, settings=settings, command=command)
-    return km.report.fit_page(found, settings=settings, command=command)
+    from kernelmean.pictures.html.fit import page_of_density
+
+    return page_of_density("info", found, settings=settings, command=command)
 
 
 def _show_cache(as_json: bool) -> None:

@@ -128,7 +128,7 @@ def command(
     _refuse_what_is_not_there(data, follow)
     asked = references.Asked(run_length, window, columns, transform, drop_na, seed)
     live = follow or data == STANDARD_INPUT
-    with results.working(quiet):
+    with results.watching(quiet):
         monitor = references.monitor_of(reference, known, asked)
         with watching.ending() as end, watching.counting("watching") as counter:
             rows = _arriving(monitor, data, asked, follow, end)

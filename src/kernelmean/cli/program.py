@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -127,6 +128,17 @@ class Program(click.Group):
             short_help=found[1],
             context_settings=SETTINGS,
         )
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command; where there is none of this name, those that it may have meant."""
+        names = self.list_commands(ctx)
+        if not args[0].startswith("-") and args[0] not in names:
+            alike = ", ".join(get_close_matches(args[0], names))
+            hint = f" (Did you mean {alike}?)" if alike else ""
+            raise click.UsageError(f"No such command {args[0]!r}.{hint}", ctx)
+        return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
         """Names of commands with what they are for, without reading their modules."""

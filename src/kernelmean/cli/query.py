@@ -133,7 +133,7 @@ def command(
     with results.working(quiet):
         found = _answers(asked, levels, cdf, probability, entropy, hdr, modes)
         written = _written(asked, sample, output, form, save)
-        written |= _paged(report, asked, str(model))
+        written |= _paged(report, asked, str(model), found)
     facts = {"model": str(model), **asked.facts()}
     aside = streams.is_standard(output)
     if as_json:
@@ -250,18 +250,28 @@ def _written(
     return found
 
 
-def _paged(report: Path | None, asked: AskedDensity, model: str) -> Answer:
-    """The density that was asked, as a page where one is wanted."""
+def _paged(report: Path | None, asked: AskedDensity, model: str, found: Answer) -> Answer:
+    """The answers and the density that was asked, as a page where one is wanted."""
     if report is None:
         return {}
-    from kernelmean.pictures.html import fit_page
+    from kernelmean.pictures.html.answers import answers_section
+    from kernelmean.pictures.html.fit import page_of_density
 
     given = {asked.labels[t]: value for t, value in asked.given.items()}
     settings = {"model": model, **{f"given {name}": value for name, value in given.items()}}
     columns = [asked.labels[t] for t in asked.kept]
     command = results.command_line()
     title = f"Given {_point(given)}" if given else ""
-    page = fit_page(asked.mean, columns=columns, settings=settings, command=command, title=title)
+    answers = [answers_section(_lines({}, found), _tables(found))] if found else []
+    page = page_of_density(
+        "query",
+        asked.mean,
+        columns=columns,
+        answers=answers,
+        settings=settings,
+        command=command,
+        title=title,
+    )
     return dict(results.written(report, page))
 
 

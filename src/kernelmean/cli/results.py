@@ -41,7 +41,14 @@ def on_terminal(quiet: bool) -> bool:
 
 @contextmanager
 def working(quiet: bool) -> Iterator[None]:
-    """Progress bars for the work inside, where somebody sees them."""
+    """Progress bars for the work inside, where somebody sees them, under a clock of all of it."""
+    with _progress.shown(on_terminal(quiet)), _progress.whole("kernelmean"):
+        yield
+
+
+@contextmanager
+def watching(quiet: bool) -> Iterator[None]:
+    """The same for work that may wait for ever, and has a bar of its own."""
     with _progress.shown(on_terminal(quiet)):
         yield
 

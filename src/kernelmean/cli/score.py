@@ -97,7 +97,8 @@ def command(
         )
     path = streams.given(data)
     source = matching(mean, model, path, columns, transform, drop_na)
-    kept = scoring.Kept(path, scoring.kept_names(keep, path))
+    names = scoring.kept_names(keep, path)
+    kept = scoring.Kept(path, names, typed=streams.has_types(output, form))
     if missing is MissingValues.marginal:
         _refuse_with_marginals(threshold, drop_na)
         source = replace(source, keep_na=True)
@@ -111,7 +112,12 @@ def command(
     flagged = {} if cutoff is None else _flagged(found, threshold, cutoff)
     written = {} if output is None else {"scores": str(output)}
     settings = {"model": str(model), "file": streams.title(data)}
-    paged = {} if seen is None else _paged(report, seen, mean, settings | flagged)
+    if cutoff is not None:
+        settings["threshold"] = f"{threshold:g}: a log-density below {cutoff:.4g}"
+    paged = {}
+    if seen is not None:
+        judged = None if cutoff is None else found.flagged
+        paged = _paged(report, seen, mean, settings, cutoff, judged)
     aside = streams.is_standard(output)
     results.show(facts | incomplete | outside | flagged | written | paged, as_json, aside=aside)
 
@@ -125,12 +131,24 @@ def _tally(mean: SparseKernelMean, source: Source) -> ScoreTally:
 
 
 def _paged(
-    report: Path | None, seen: ScoreTally, mean: SparseKernelMean, settings: dict[str, Any]
+    report: Path | None,
+    seen: ScoreTally,
+    mean: SparseKernelMean,
+    settings: dict[str, Any],
+    cutoff: float | None,
+    flagged: int | None,
 ) -> dict[str, str]:
     """Write the page, and name it."""
     from kernelmean.pictures.html.scores import page_of_scores
 
-    page = page_of_scores(seen.view(), mean, settings=settings, command=results.command_line())
+    page = page_of_scores(
+        seen.view(),
+        mean,
+        cutoff=cutoff,
+        flagged=flagged,
+        settings=settings,
+        command=results.command_line(),
+    )
     return results.written(report, page)
 
 

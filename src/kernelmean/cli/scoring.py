@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kernelmean.cli import domains
+from kernelmean.cli.kept_types import Kind, converted, kinds
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,14 +35,18 @@ class Scores(NamedTuple):
 class Kept:
     """Columns of the file that are written beside the scores, as they stand there.
 
-    They are read in a pass of their own, at the pace of the scores.
+    They are read in a pass of their own, at the pace of the scores. Where the table that is written
+    has types, columns of a text file have those of :mod:`kernelmean.cli.kept_types`, which takes
+    another pass.
     """
 
-    def __init__(self, data: str, names: Sequence[str]) -> None:
+    def __init__(self, data: str, names: Sequence[str], *, typed: bool = False) -> None:
         from kernelmean.files.opening import open_reader
 
         self.names = list(names)
-        self._blocks = open_reader(data).blocks([], self.names) if names else iter(())
+        reader = open_reader(data)
+        self._kinds = kinds(reader, self.names) if typed and names else [Kind.word] * len(names)
+        self._blocks = reader.blocks([], self.names) if names else iter(())
         self._held: list[tuple[int, list[Any]]] = []  # the first row of each block, and its columns
         self._end = 0
 
@@ -53,14 +58,16 @@ class Kept:
             return {}
         while self._end <= rows[-1]:
             block = next(self._blocks)
-            self._held.append((self._end, list(block.labels)))
+            told = [
+                converted(_columns(values), kind)
+                for values, kind in zip(block.labels, self._kinds, strict=True)
+            ]
+            self._held.append((self._end, told))
             self._end += len(block.labels[0])
         found = []
         for j in range(len(self.names)):
             parts = [
-                _columns(columns[j])[
-                    rows[(rows >= first) & (rows < first + len(columns[j]))] - first
-                ]
+                columns[j][rows[(rows >= first) & (rows < first + len(columns[j]))] - first]
                 for first, columns in self._held
             ]
             found.append(np.concatenate([part for part in parts if len(part)]))

@@ -53,6 +53,17 @@ def is_standard(path: Path | None) -> bool:
     return path is not None and str(path) == STANDARD
 
 
+def has_types(path: Path | None, form: Form) -> bool:
+    """Whether a table that is written tells numbers from words."""
+    if path is None:
+        return False
+    if is_standard(path):
+        return form == Form.jsonl
+    from kernelmean.files.writing import table_format
+
+    return not table_format(path).startswith((".csv", ".tsv"))
+
+
 @contextmanager
 def table_to(path: Path, form: Form) -> Iterator[TableWriter]:
     """Where rows go: to a file, or to standard output."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kernelmean import _shown
 from kernelmean._random import Streams
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.comparison.effects import (
@@ -67,6 +68,9 @@ class Effect(NamedTuple):
     p_value: float
     value_a: float
     value_b: float
+
+    def __repr__(self) -> str:
+        return _shown.brief(self, self._fields)
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,6 +48,9 @@ class Histograms:
     shares_a: tuple[Vector, ...]
     shares_b: tuple[Vector, ...]
 
+    def __repr__(self) -> str:
+        return f"Histograms({len(self.edges)} columns)"
+
 
 def histograms(tables: Sequence[tuple[Points, Vector | None]]) -> Histograms:
     """Histograms of two tables of rows and weights."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from kernelmean import samples
+from kernelmean import _shown, samples
 from kernelmean._random import Streams
 from kernelmean._types import ArrayLike, IntVector, Matrix, Points, Vector
 from kernelmean.comparison.claims import Claims, claim, standing_cells
@@ -110,6 +110,20 @@ class Region:
     columns: tuple[int, ...]
     cells: IntVector
 
+    def __repr__(self) -> str:
+        told = (
+            "more",
+            "shares",
+            "difference",
+            "low",
+            "high",
+            "counts",
+            "q_value",
+            "center",
+            "columns",
+        )
+        return _shown.brief(self, told)
+
 
 @dataclass(frozen=True, eq=False)
 class Regions(Sequence[Region]):
@@ -142,6 +156,9 @@ class Regions(Sequence[Region]):
     cells: Points = field(repr=False)
     scale: Matrix | None = field(repr=False)
     cell_labels: IntVector = field(repr=False)
+
+    def __repr__(self) -> str:
+        return f"Regions({list(self.items)!r})"
 
     @overload
     def __getitem__(self, index: int) -> Region: ...

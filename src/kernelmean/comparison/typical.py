@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kernelmean import _shown
 from kernelmean._types import IntVector, Points, Vector
 from kernelmean.comparison.witness import CLEAR, Densities
 from kernelmean.mean import scaling
@@ -53,6 +54,9 @@ class TypicalRows(NamedTuple):
     indices: IntVector
     points: Points
     values: Vector
+
+    def __repr__(self) -> str:
+        return _shown.brief(self, self._fields)
 
 
 def typical_rows(

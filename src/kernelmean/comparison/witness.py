@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import fmin_l_bfgs_b
 
+from kernelmean import _shown
 from kernelmean._random import Streams
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.bandwidth.resolve import resolve_kernel
@@ -75,6 +76,9 @@ class Peaks(NamedTuple):
     points: Points
     values: Vector
     standard_errors: Vector
+
+    def __repr__(self) -> str:
+        return _shown.brief(self, self._fields)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from kernelmean import _checks
+from kernelmean import _checks, _shown
 from kernelmean._types import ArrayLike, IntVector, Matrix, Points, RandomState, Vector
 
 PERMUTATIONS = 499
@@ -34,6 +34,14 @@ class SamplesTest(NamedTuple):
     statistic: float  # in standard deviations of the permutations
     permutations: int
     rows: int  # that were looked at, of all samples together
+
+    @property
+    def as_large(self) -> int:
+        """How many permutations spread the means as far as the samples are."""
+        return round(self.p_value * (1 + self.permutations)) - 1
+
+    def __repr__(self) -> str:
+        return _shown.brief(self, self._fields)
 
 
 def samples_test(

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kernelmean import _shown
-from kernelmean._types import Points, Vector
+from kernelmean._types import Matrix, Points, Vector
 from kernelmean.kernels import atoms
+from kernelmean.mean.covariances import covariances, seen_from_kernel
 
 if TYPE_CHECKING:
     from kernelmean.mean.certificate import Certificate
@@ -26,6 +27,12 @@ HEIGHT = 140
 MARGIN = 8
 MARKS = 200  # centres that are drawn, the heaviest
 STEPS = 120  # of a curve
+LEFT_OUT = 0.02  # of the mass at either end, which does not widen a picture
+IN_VIEW = 2.0  # standard deviations of a spread that a picture holds
+LEAST_RADIUS = 1.0  # of an ellipse, in pixels
+FAINTEST = 0.03  # of the opacity of an ellipse
+INK = "#00897b"
+BELOW = "#e64a19"  # of negative weights
 LEAST_ERROR = 1e-6  # at the left end of the scale of a certificate
 STYLE = "display:flex;gap:1.2em;align-items:center;font:0.9em system-ui,sans-serif"
 
@@ -76,43 +83,81 @@ def _svg(body: str, label: str) -> str:
 
 
 def _marks(mean: KernelMean) -> str:
-    """A disc for each centre, its area in proportion to the weight."""
+    """A disc for each centre, its area in proportion to the weight; spreads are ellipses."""
     heaviest = np.argsort(-np.abs(mean.weights), kind="stable")[:MARKS]
     weights = mean.weights[heaviest]
-    x, y = _plane(mean.centers[heaviest]).T
+    P = _plane(mean.centers[heaviest])
+    places = mean.centers[heaviest] @ P.T
+    if mean.spreads is not None:
+        T = seen_from_kernel(mean, P)
+        seen = covariances(mean.spreads[heaviest], T, mean.kernel.length**2)
+        return _ellipses(places, seen, weights)
+    x, y = places.T
     largest = float(np.abs(weights).max()) or 1.0
     radii = 1.0 + 5.0 * np.sqrt(np.abs(weights) / largest)
     return "".join(
         f"<circle cx='{a:.1f}' cy='{b:.1f}' r='{r:.1f}' "
-        + ("fill='#00897b' fill-opacity='0.55'/>" if w >= 0 else "fill='none' stroke='#e64a19'/>")
+        + (f"fill='{INK}' fill-opacity='0.55'/>" if w >= 0 else f"fill='none' stroke='{BELOW}'/>")
         for a, b, r, w in zip(
             _across(x, WIDTH), HEIGHT - _across(y, HEIGHT), radii, weights, strict=True
         )
     )
 
 
-def _plane(centers: Points) -> Points:
-    """(k, 2): the first two coordinates, or of several the plane in which centres vary most."""
-    if centers.shape[1] == 1:
-        return np.column_stack([centers, np.zeros(len(centers))])
-    if centers.shape[1] == 2:
-        return centers
+def _ellipses(places: Points, seen: Matrix, weights: Vector) -> str:
+    """One standard deviation of each; the denser inside, the darker."""
+    widths = np.sqrt(np.diagonal(seen, axis1=1, axis2=2))
+    low, high = np.transpose(
+        [_ends(x, IN_VIEW * width, weights) for x, width in zip(places.T, widths.T, strict=True)]
+    )
+    scale = (np.array([WIDTH, HEIGHT]) - 2.0 * MARGIN) / (high - low)
+    at = MARGIN + (places - low) * scale
+    scale[1] = -scale[1]  # y grows upwards
+    values, vectors = np.linalg.eigh(seen * np.outer(scale, scale))
+    radii = np.maximum(np.sqrt(np.maximum(values, 0.0)), LEAST_RADIUS)
+    turns = np.degrees(np.arctan2(vectors[:, 1, 0], vectors[:, 0, 0]))
+    dense = np.abs(weights) / radii.prod(axis=1)
+    shades = np.maximum(0.6 * dense / dense.max(), FAINTEST)
+    marks = (
+        f"<ellipse cx='{x:.1f}' cy='{HEIGHT - y:.1f}' rx='{a:.1f}' ry='{b:.1f}' "
+        f"transform='rotate({turn:.0f} {x:.1f} {HEIGHT - y:.1f})' "
+        + (f"fill-opacity='{shade:.2f}'/>" if w >= 0 else f"fill='none' stroke='{BELOW}'/>")
+        for (x, y), (a, b), turn, shade, w in zip(at, radii, turns, shades, weights, strict=True)
+    )
+    return f"<g fill='{INK}' stroke='{INK}' stroke-opacity='0.4'>{''.join(marks)}</g>"
+
+
+def _ends(places: Vector, widths: Vector, weights: Vector) -> tuple[float, float]:
+    """From where to where most of the mass lies: a faint and very wide centre hides no other."""
+    ends = np.concatenate([places - widths, places + widths])
+    order = np.argsort(ends)
+    mass = np.cumsum(np.tile(np.abs(weights), 2)[order])
+    low, high = np.searchsorted(mass, np.array([LEFT_OUT, 1.0 - LEFT_OUT]) * mass[-1])
+    return float(ends[order[low]]), float(ends[order[high]])
+
+
+def _plane(centers: Points) -> Matrix:
+    """(2, d) what makes the picture: the first two coordinates, or the plane of most variation."""
+    d = centers.shape[1]
+    first = np.eye(2, d)
+    if d <= 2:
+        return first
     widths = np.ptp(centers, axis=0)
-    unit = (centers - centers.mean(axis=0)) / np.where(widths > 0.0, widths, 1.0)
-    directions = np.linalg.svd(unit, full_matrices=False)[2][:2]
-    flat: Points = unit @ directions.T
-    return flat if flat.shape[1] == 2 else np.column_stack([flat, np.zeros(len(flat))])
+    unit = np.where(widths > 0.0, widths, 1.0)
+    directions = np.linalg.svd((centers - centers.mean(axis=0)) / unit, full_matrices=False)[2]
+    return directions[:2] / unit if len(directions) > 1 else first
 
 
 def _curve(mean: KernelMean) -> str:
-    """The values of a mean in one dimension, over three lengths beyond its centres."""
-    centers = mean.centers[:, 0]
-    length = mean.kernel.length / (1.0 if mean.scale is None else abs(float(mean.scale[0, 0])))
-    x = np.linspace(centers.min() - 3.0 * length, centers.max() + 3.0 * length, STEPS)
+    """The values of a mean in one dimension, over three widths beyond its centres."""
+    spreads = np.zeros(mean.k) if mean.spreads is None else mean.spreads
+    seen = covariances(spreads, seen_from_kernel(mean, np.eye(1)), mean.kernel.length**2)
+    widths = 3.0 * np.sqrt(seen[:, 0, 0])
+    x = np.linspace(*_ends(mean.centers[:, 0], widths, mean.weights), STEPS)
     values = _values(mean, x[:, None])
     places = zip(_across(x, WIDTH), HEIGHT - _across(values, HEIGHT), strict=True)
     line = " ".join(f"{a:.1f},{b:.1f}" for a, b in places)
-    return f"<polyline points='{line}' fill='none' stroke='#00897b' stroke-width='1.5'/>"
+    return f"<polyline points='{line}' fill='none' stroke='{INK}' stroke-width='1.5'/>"
 
 
 def _values(mean: KernelMean, Q: Points) -> Vector:

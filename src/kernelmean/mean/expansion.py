@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from kernelmean import _checks, engines, kernels, samples
+from kernelmean import _checks, _shown, engines, kernels, samples
 from kernelmean._lazy import lazy
 from kernelmean._types import ArrayLike, IntVector, Matrix, Points, Space, Vector
 from kernelmean.engines import Engine, KernelSums
@@ -96,7 +96,8 @@ class KernelMean(DensityQuestions):
 
     def __repr__(self) -> str:
         kind = "centres" if self.spreads is None else f"{self.atoms.kind} atoms"
-        size = f"{self.k} {kind} for {self.n_points:.15g} points in {self.dimension} dimensions"
+        where = _shown.counted(self.dimension, "dimension")
+        size = f"{self.k} {kind} for {self.n_points:.15g} points in {where}"
         return f"KernelMean({size}, {self.kernel}, space={self.space!r})"
 
     def _repr_html_(self) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelmean import _checks, coefficients, engines, kernels, samples
+from kernelmean import _checks, _shown, coefficients, engines, kernels, samples
 from kernelmean._lazy import lazy
 from kernelmean._random import Streams
 from kernelmean._types import (
@@ -211,7 +211,8 @@ class SparseKernelMean(DensityQuestions):
 
     def __repr__(self) -> str:
         kind = "centres" if self.spreads is None else f"{self.expansion.atoms.kind} atoms"
-        size = f"{self.k} {kind} for {self.n_points:.15g} points in {self.dimension} dimensions"
+        where = _shown.counted(self.dimension, "dimension")
+        size = f"{self.k} {kind} for {self.n_points:.15g} points in {where}"
         stop = (
             f"{self.stop_reason}, every distinct point is a centre"
             if self.stop_reason == "distinct"

@@ -74,6 +74,11 @@ class Clustering:
     judge: KernelMean | None = None  # whose noise decides, if not that of the mean itself
     tested: MergeTree | None = None  # how the modes merge, where a test has asked for it
 
+    def __repr__(self) -> str:
+        return (
+            f"Clustering({len(self.of_points)} points in {len(self.kept)} clusters, {self.mean!r})"
+        )
+
     @lazy
     def kept(self) -> IntVector:
         """(c,) the modes that are clusters, the highest first."""

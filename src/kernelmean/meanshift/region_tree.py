@@ -67,6 +67,10 @@ class RegionTree:
     merges: IntVector
     heights: Vector
 
+    def __repr__(self) -> str:
+        rows, columns = self.labels.shape
+        return f"RegionTree({len(self.sizes)} regions of {rows} × {columns} pixels)"
+
     def cut(self, n_segments: int | None = None, contrast: float | None = None) -> IntVector:
         """The segment of each region: so many segments, or those that differ by more.
 

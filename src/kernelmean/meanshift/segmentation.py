@@ -53,6 +53,10 @@ class Segmentation(NamedTuple):
     clustering: Clustering  # peaks, density and shifted points behind it
     tree: RegionTree | None = None  # regions, and the order in which they become one
 
+    def __repr__(self) -> str:
+        rows, columns = self.labels.shape
+        return f"Segmentation({self.n_segments} segments of {rows} × {columns} pixels)"
+
     @property
     def n_segments(self) -> int:
         """Number of segments."""

@@ -15,10 +15,6 @@ from kernelmean.embedding.estimator import DistributionEmbedding
 
 MAX_NUMBER_GROUPS = 6  # different numbers of a column up to which they are groups, not a scale
 AXES = ("first coordinate", "second coordinate")  # titles of the axes of a map
-LETTERS_ACROSS = 40.0  # as wide as a map is on a phone
-ROOM = 4.0  # letters that names may stand out to either side
-OUTSIDE = 10.0  # what a letter beyond that counts, beside those that hide one another
-SIDES = ("top center", "bottom center", "middle right", "middle left")
 MISSING = "missing"  # name of the group of samples without a value
 
 
@@ -128,45 +124,6 @@ def _noise(embedding: DistributionEmbedding) -> Vector | None:
     means = [mean.expansion for mean in embedding.means_]
     within = [max(1.0 - mean.inner(mean), 0.0) / float(mean.n_points) for mean in means]
     return np.sqrt(within)
-
-
-def label_sides(places: Points, letters: Sequence[int]) -> list[str]:
-    """Where the name of each point stands: where it hides the fewest points and other names.
-
-    ``letters`` is how long the names are. Lengths are those of a map 40 letters wide.
-    """
-    span = float(np.ptp(places, axis=0).max()) or 1.0
-    at = (places - places.min(axis=0)) / span * LETTERS_ACROSS
-    marks = np.concatenate([at - 1.0, at + 1.0], axis=1)  # left, bottom, right, top
-    taken = list(marks)
-    sides = []
-    for i, count in enumerate(letters):
-        boxes = {side: _box(at[i], side, count) for side in SIDES}
-        others = np.array([*taken[:i], *taken[i + 1 :]]) if len(taken) > 1 else np.empty((0, 4))
-        hidden = {side: _hidden(box, others) for side, box in boxes.items()}
-        best = min(SIDES, key=hidden.__getitem__)
-        taken.append(boxes[best])
-        sides.append(best)
-    return sides
-
-
-def _box(at: Vector, side: str, letters: int) -> Vector:
-    """Left, bottom, right and top of a name, in letters; a letter is twice as high as wide."""
-    x, y = at
-    if side.startswith("middle"):
-        low = x + 1.0 if side.endswith("right") else x - 1.0 - letters
-        return np.array([low, y - 1.0, low + letters, y + 1.0])
-    low = y + 1.0 if side.startswith("top") else y - 3.0
-    return np.array([x - letters / 2.0, low, x + letters / 2.0, low + 2.0])
-
-
-def _hidden(box: Vector, others: Points) -> float:
-    """The area that a box has in common with others, and what of it leaves the map."""
-    across = np.minimum(box[2], others[:, 2]) - np.maximum(box[0], others[:, 0])
-    up = np.minimum(box[3], others[:, 3]) - np.maximum(box[1], others[:, 1])
-    common = float((np.maximum(across, 0.0) * np.maximum(up, 0.0)).sum())
-    beyond = max(-ROOM - float(box[0]), 0.0) + max(float(box[2]) - LETTERS_ACROSS - ROOM, 0.0)
-    return common + OUTSIDE * beyond
 
 
 def sample_map(

@@ -19,7 +19,6 @@ Mean: TypeAlias = KernelMean | SparseKernelMean
 RANGE_ROWS = 100_000  # rows of the sample that are read to find its range
 RANGE = (0.002, 0.998)  # quantiles between which a picture is drawn
 MARGIN = 0.06  # added on either side, as a share of the range
-SPREAD_ENDS = 2.0  # standard deviations of a spread that belong to the range
 ALMOST_ALL = np.array([5e-4, 1.0 - 5e-4])  # quantiles of a mean between which its mass is seen
 BEYOND = 0.5  # how far this goes beyond the rows at most, as a share of their range
 LENGTHS = 4.0  # or in lengths of the kernel, where the rows hardly differ
@@ -74,15 +73,14 @@ def not_far_beyond(ends: Sequence[float], values: Vector, length: float) -> tupl
 
 
 def _weighted_range(mean: Mean, direction: Vector) -> tuple[float, float]:
-    """Far quantiles of the centres along a direction; of centres with spreads, of their ends."""
+    """Far quantiles of the centres along a direction; of centres with spreads, of the mean."""
     values = mean.centers @ direction
     weights = np.abs(mean.weights)
     if mean.spreads is not None:
         T = seen_from_kernel(mean.expansion, direction[None])
-        seen = covariances(mean.spreads, T, drawn_blur(mean))[:, 0, 0]
-        ends = SPREAD_ENDS * np.sqrt(seen)
-        values = np.concatenate([values - ends, values + ends])
-        weights = np.tile(weights, 2)
+        seen = covariances(mean.spreads, T, mean.kernel.length**2)[:, 0, 0]
+        ends = Column(weights / weights.sum(), values, np.sqrt(seen)).quantile(ALMOST_ALL)
+        return float(ends[0]), float(ends[1])
     order = np.argsort(values)
     cumulative = np.cumsum(weights[order]) / weights.sum()
     low, high = np.searchsorted(cumulative, RANGE)

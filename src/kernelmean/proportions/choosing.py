@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kernelmean import _shown
 from kernelmean._types import IntVector, Matrix, Vector
 from kernelmean.proportions import solving
 from kernelmean.proportions.likelihood import expected_shares
@@ -33,6 +34,9 @@ class Candidate(NamedTuple):
     solver: str
     bandwidth: float | None = None
 
+    def __repr__(self) -> str:
+        return _shown.brief(self, self._fields)
+
 
 class Choice(NamedTuple):
     """What was tried on simulated mixtures, and the mean absolute error of each."""
@@ -40,6 +44,9 @@ class Choice(NamedTuple):
     chosen: Candidate
     candidates: list[Candidate]
     errors: Vector
+
+    def __repr__(self) -> str:
+        return _shown.brief(self, self._fields)
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.spatial.distance import pdist
 
-from kernelmean import engines
+from kernelmean import _shown, engines
 from kernelmean._random import Streams
 from kernelmean._types import IntVector, Matrix, Points, Vector
 from kernelmean.engines import Engine, Summary
@@ -75,6 +75,9 @@ class GoodnessOfFit(NamedTuple):
     expected_distance: float
     p_value: float
     proportions: Vector
+
+    def __repr__(self) -> str:
+        return _shown.brief(self, self._fields)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
+from kernelmean import _shown
 from kernelmean._random import Streams
 from kernelmean._types import Matrix, Vector
 from kernelmean.proportions.solving import System, undetermined
@@ -22,6 +23,9 @@ class ProportionIntervals(NamedTuple):
     upper: Vector  # (C,)
     covariance: Matrix  # (C, C) of the estimate without the constraint π ≥ 0
     level: float
+
+    def __repr__(self) -> str:
+        return _shown.brief(self, self._fields)
 
 
 def intervals(

@@ -87,6 +87,9 @@ class CalibratedPool(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with warnings.catch_warnings(), _blas.one_thread(), self._workers() as workers:
             if self.classifier is None:  # of ours, which need not converge to be of use
                 warnings.simplefilter("ignore", ConvergenceWarning)
+            # scikit-learn takes the filters of this moment along, and one of its threads may have
+            # emptied them for a moment: then another believes that nothing was taken along.
+            warnings.filterwarnings("ignore", message="`sklearn.utils.parallel.delayed`")
             jobs = [(family, rows, codes, *part) for family in tried for part in parts]
             found = [*workers.map(_held_out, jobs)]
             tables = [found[i : i + count] for i in range(0, len(found), count)]

@@ -17,7 +17,7 @@ from scipy.linalg import LinAlgError, cholesky
 from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 
-from kernelmean import _blas, _progress, bandwidth, engines
+from kernelmean import _blas, _progress, _shown, bandwidth, engines
 from kernelmean._random import Streams
 from kernelmean._types import EPS, IntVector, Matrix, Points, Vector
 from kernelmean.engines import Engine, PointCloud
@@ -51,6 +51,9 @@ class Search(NamedTuple):
     best: float
     bandwidths: Vector
     errors: Vector
+
+    def __repr__(self) -> str:
+        return _shown.brief(self, self._fields)
 
 
 def search(

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernelmean import _checks, engines, samples
+from kernelmean import _checks, _shown, engines, samples
 from kernelmean._types import ArrayLike, IntVector, Points, RandomState, Vector
 from kernelmean.coefficients.sources import Batch
 from kernelmean.engines import Distances, Engine, PointCloud
@@ -44,6 +44,9 @@ class Centers(NamedTuple):
     points: Points
     radii: Vector
     cover: float
+
+    def __repr__(self) -> str:
+        return _shown.brief(self, self._fields)
 
 
 def k_center(

@@ -371,6 +371,9 @@ def test_an_estimate_is_a_float_with_an_error():
     assert found == 0.123456
     assert repr(found) == "0.1235 ± 0.0012"
     assert repr(km.Estimate(0.5)) == "0.5"
+    assert repr(km.Estimate(0.28130921)) == "0.2813"
+    assert repr(km.Estimate(0.28130921, 1e-9)) == "0.2813"  # an error that no digit feels
+    assert repr(km.Estimate(0.0, 1e-9)) == "0.0 ± 1e-09"
     assert repr(km.Estimate(0.5, float("nan"))) == "0.5 ± nan"
     assert f"{found:.2f}" == "0.12"
     assert json.loads(json.dumps(found)) == 0.123456

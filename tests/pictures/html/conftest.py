@@ -12,6 +12,8 @@ import kernelmean as km
 from kernelmean.embedding.differing import samples_test
 from kernelmean.pictures import html as report
 from kernelmean.pictures.html import page
+from kernelmean.pictures.html.answers import answers_section
+from kernelmean.pictures.html.fit import page_of_density
 from tests.comparison.examples import planted, with_regions
 
 EVIL = "<script>alert(1)</script>"
@@ -33,6 +35,23 @@ def fit_html() -> str:
         certificate=mean.certificate(X),
         settings={WORSE: EVIL},
         command=command,
+    )
+
+
+@pytest.fixture(scope="session")
+def query_html() -> str:
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    mean = km.SparseKDE(k=20, bandwidth=0.4, random_state=0, engine="naive").fit(X).mean_
+    lines = {"entropy": 1.5, "region": WORSE}
+    tables = {"probability": [{"condition": f"{EVIL}<1", "probability": 0.25}]}
+    return page_of_density(
+        "query",
+        mean.conditional({0: 0.5}),
+        columns=[WORSE],
+        answers=[answers_section(lines, tables)],
+        settings={WORSE: EVIL},
+        command=["kernelmean", "query", f"{EVIL}.km"],
+        title=f"Given {EVIL} = 0.5",
     )
 
 

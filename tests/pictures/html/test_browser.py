@@ -24,6 +24,7 @@ NAMES = [
     "monitor",
     "score",
     "proportions",
+    "query",
 ]
 CHARTS = {
     "fit": 7,
@@ -35,6 +36,7 @@ CHARTS = {
     "monitor": 7,
     "score": 1,
     "proportions": 1,
+    "query": 1,
 }
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
@@ -274,11 +276,40 @@ def test_no_word_of_a_table_is_broken_on_a_phone(visit, name):
     assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+OVERLAPS = """() => {
+    const boxes = [...document.querySelectorAll('#scatter .annotation-text')]
+        .map((name) => name.getBoundingClientRect());
+    return boxes.flatMap((a, i) => boxes.slice(i + 1).filter((b) =>
+        Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+        && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1)).length;
+}"""
+
+
+def test_names_follow_their_samples(visit):
+    """They are placed anew where the map is zoomed, and go with a group that is hidden."""
+    tab = visit("embed")
+    names = "document.querySelectorAll('#scatter .annotation-text').length"
+    assert tab.evaluate(names) == 14
+    assert tab.evaluate(OVERLAPS) == 0
+    before = tab.locator("#scatter .annotation-text").first.bounding_box()
+    tab.set_viewport_size({"width": 700, "height": 900})
+    until(tab, "document.querySelector('#scatter .main-svg').getBoundingClientRect().width < 700")
+    until(tab, f"({OVERLAPS})() === 0")
+    assert tab.locator("#scatter .annotation-text").first.bounding_box() != before
+    tab.set_viewport_size({"width": 1280, "height": 900})
+    tab.locator(".legend button").first.click()
+    until(tab, f"{names} < 14")
+    tab.locator(".legend button").first.click()
+    until(tab, f"{names} === 14")
+    assert tab.noise == []
+
+
 def test_names_stand_beside_the_samples_and_the_distances_on_a_phone(visit):
     tab = visit("embed", "phone")
-    beside = tab.locator("#scatter .textpoint").all_text_contents()
+    beside = tab.locator("#scatter .annotation-text").all_text_contents()
     assert len(beside) == 14
     assert "sample 11" in beside
+    assert tab.evaluate(OVERLAPS) == 0
     ticks = tab.locator("#heat-map .ytick text").all_text_contents()
     assert "sample 11" in ticks
     assert len(ticks) == 14

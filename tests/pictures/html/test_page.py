@@ -29,6 +29,7 @@ PAGES = [
     "monitor_html",
     "score_html",
     "proportions_html",
+    "query_html",
 ]
 
 
@@ -143,3 +144,17 @@ def test_what_is_not_installed_is_named(monkeypatch):
     rgb = np.zeros((4, 4, 3), dtype=np.uint8)
     with pytest.raises(ImportError, match=r"pip install 'kernelmean\[report\]'"):
         report.segmentation_page(rgb, km.segment_image(rgb, engine="naive"))
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("mean log-density", 'mean <span class="word">log-density</span>'),
+        ("fit --report a.html", 'fit <span class="word">--report</span> a.html'),
+        ("-4.5", "-4.5"),
+        ("a-" + "b" * 40, "a-" + "b" * 40),  # too long to stay whole on a phone
+        ("<b>-c", "&lt;b&gt;-c"),
+    ],
+)
+def test_words_with_hyphens_stay_whole(given, expected):
+    assert page.unbroken(given) == expected

@@ -9,8 +9,11 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelmean import _shown
 from kernelmean._types import ArrayLike, Points, Vector
 from kernelmean.mean.questions.asking import Columns
+
+NEGLIGIBLE = 1e-5  # relative: a standard error that reaches no digit that is shown
 
 
 class _Density(Protocol):
@@ -27,7 +30,8 @@ class _Density(Protocol):
 class Estimate(float):
     """A number, and the standard error with which it is known.
 
-    It is a float in every respect; a closed form has the standard error 0.
+    It is a float in every respect, shown in the digits that its error leaves, or in four where the
+    error reaches none of them; a closed form has the standard error 0.
 
     Attributes
     ----------
@@ -60,10 +64,11 @@ class Estimate(float):
         return float(self), self.standard_error
 
     def __repr__(self) -> str:
-        if self.standard_error == 0.0:
-            return float.__repr__(self)
+        shown = _shown.number(self)
         if not math.isfinite(self.standard_error):
-            return f"{float(self)!r} ± {self.standard_error}"
+            return f"{shown} ± {self.standard_error}"
+        if self.standard_error <= NEGLIGIBLE * abs(float(self)):
+            return shown
         # As many digits as the error leaves.
         digits = max(1 - math.floor(math.log10(self.standard_error)), 0)
         return f"{round(float(self), digits)!r} ± {self.standard_error:.2g}"
@@ -95,6 +100,9 @@ class DensityModes(NamedTuple):
 
     points: Points
     log_densities: Vector
+
+    def __repr__(self) -> str:
+        return _shown.brief(self, self._fields)
 
 
 @dataclass(frozen=True, eq=False)

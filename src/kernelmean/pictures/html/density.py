@@ -23,7 +23,7 @@ RING_AREA_SMALL = 3000.0  # the same in each of several pictures
 WITHIN_OUTLINES = 0.15  # what is left of that area where rings stand within ellipses or bars
 LARGEST_RING = 22.0  # diameter of the largest ring, in pixels
 SMALLEST_RING = 2.5  # diameter of the smallest ring, in pixels
-OUTLINE_WIDTH = 1.0  # of the ellipse of a spread, in pixels
+OUTLINE_WIDTH = 1.5  # of the ellipse of a spread, in pixels
 BAR_WIDTH = 3.0  # of the bar of a spread along a line, in pixels
 OUTLINE_OPACITY = 0.8  # of both
 SIGNED_LEVELS = 14  # most contour levels of a mean that is below zero somewhere
@@ -204,8 +204,9 @@ def _rings(view: DensityView, rows: IntVector, ink: str, area: float) -> Chart:
         "marker": {
             "size": _diameters(view.shares[rows], area),
             "color": "rgba(0,0,0,0)",
-            "line": {"color": style(ink), "width": 1.0},
+            "line": {"color": style(ink), "width": OUTLINE_WIDTH},
         },
+        "uid": f"halo-{ink}",
         "cliponaxis": len(view.axes) == 2,
         "hovertemplate": _template(view),
     }
@@ -261,6 +262,7 @@ def _outlines(view: DensityView, rows: IntVector) -> Chart:
         "y": numbers(path[:, 1]),
         "line": {"color": style("mark"), "width": BAR_WIDTH if line else OUTLINE_WIDTH},
         "opacity": OUTLINE_OPACITY,
+        "uid": "halo-spreads",
         "cliponaxis": not line,
         "hoverinfo": "skip",
     }

@@ -144,6 +144,7 @@ def _labels(view: DifferenceMap, which: int) -> Chart:
         "x": numbers(tops[:, 0]),
         "y": numbers(tops[:, 1]),
         "text": [page.label(text) for text in texts],
+        "meta": {"short": [str(mark.number) for mark in marks]},
         "textposition": "top center",
         "textfont": {"color": style("ink"), "size": 13},
         "customdata": [page.label(spoken(mark, view.names)) for mark in marks],

@@ -143,18 +143,23 @@ def _differ_section(samples: Collection, test: SamplesTest | None) -> list[str]:
             if alike
             else "The samples differ."
         )
+        how_many = facts.number(test.as_large) if test.as_large else "none"
         how = (
-            f"Their means spread as far in {facts.percent(test.p_value)} of {test.permutations} "
-            "ways to share their rows out anew (permutation test, "
-            f"{facts.number(test.rows)} rows, p = {test.p_value:.2g})."
+            f"Their means spread as far in {how_many} of {test.permutations} ways to share their "
+            f"rows out anew (permutation test, {facts.number(test.rows)} rows, "
+            f"p = {test.p_value:.2g})."
         )
         said.append(f"<p><strong>{verdict}</strong> {how}</p>")
     if ratio is not None:
         said.append(
-            f"<p>On average their distances are {ratio:.2g} times as large as chance alone would "
-            "leave between samples of one distribution.</p>"
+            f"<p>On average their distances are {_times(ratio)} as chance alone would leave "
+            "between samples of one distribution.</p>"
         )
     return [page.section("differ", "Do they differ at all?", *said)]
+
+
+def _times(ratio: float) -> str:
+    return "about as large" if 0.9 < ratio < 1.1 else f"{ratio:.2g} times as large"
 
 
 def _numbers(

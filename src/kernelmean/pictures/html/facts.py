@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
 
 from kernelmean import __version__
@@ -49,6 +49,17 @@ def percent(share: float) -> str:
     return f"{100.0 * share:.3g} %"
 
 
+def percents(shares: Iterable[float], decimals: int = 1) -> list[str]:
+    """Shares of one column of a table, with as many decimals each."""
+    least = 0.5 * 10.0 ** -(decimals + 2)  # what is rounded to nothing
+    return [
+        f"< {10.0**-decimals:.{decimals}f} %"
+        if 0.0 < share < least
+        else f"{100.0 * share:.{decimals}f} %"
+        for share in shares
+    ]
+
+
 def fitted(mean: SparseKernelMean | DomainMean) -> dict[str, str]:
     """The settings that a mean remembers; a density by likelihood solves for no weights.
 
@@ -77,7 +88,7 @@ def fitted(mean: SparseKernelMean | DomainMean) -> dict[str, str]:
 
 def _copied(inner: SparseKernelMean, estimated_error: float | None) -> dict[str, str]:
     """What is known of a copy of a kernel mean."""
-    error = "not known" if estimated_error is None else f"{estimated_error:.2g}"
+    error = "not known" if estimated_error is None else percent(estimated_error)
     jitter = f"{inner.jitter:.1e}" if inner.jitter else "none"
     return {"estimated relative error": error, "jitter": jitter}
 
@@ -101,7 +112,7 @@ def reproduce_section(command: str | Sequence[str], *, drawn: bool = True) -> st
     line = command if isinstance(command, str) else shlex.join(command)
     shown = (
         '<div class="command"><pre tabindex="0" aria-label="Command">'
-        f'<code id="command">{page.text(line)}</code></pre>'
+        f'<code id="command">{page.unbroken(line)}</code></pre>'
         '<button type="button" data-copies="command">Copy</button></div>'
         if line
         else "<p>Made from Python, without a command.</p>"

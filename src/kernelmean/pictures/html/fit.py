@@ -90,6 +90,33 @@ def fit_page(
     >>> "300 points by 30 centres" in page
     True
     """
+    return page_of_density(
+        "fit",
+        mean,
+        sample,
+        columns=columns,
+        certificate=certificate,
+        rows=rows,
+        settings=settings,
+        command=command,
+        title=title,
+    )
+
+
+def page_of_density(
+    kind: str,
+    mean: SparseKernelMean | DomainMean,
+    sample: ArrayLike | None = None,
+    *,
+    columns: Sequence[str] | None = None,
+    certificate: Certificate | None = None,
+    rows: bool = True,
+    answers: Sequence[str] = (),
+    settings: Mapping[str, object] | None = None,
+    command: str | Sequence[str] = "",
+    title: str = "",
+) -> str:
+    """The page of a mean for one of the commands that show one; ``answers`` are sections of it."""
     if not isinstance(mean, SparseKernelMean | DomainMean):
         raise TypeError(f"the page of a fit needs a SparseKernelMean, got {type(mean).__name__}.")
     inner = inner_of(mean)
@@ -106,6 +133,7 @@ def fit_page(
     tables = _errors(mean, inner, certificate), heaviest_table(mean, inner, names)
     sections = [
         page.section("facts", "In numbers", numbers, *map(_domain_line, said.values())),
+        *answers,
         density_section(views, drawn, mean),
         *marginal_section(alone, single),
         *_rarest(mean, sample if rows else None, names),
@@ -117,7 +145,7 @@ def fit_page(
     size = f"{facts.number(mean.k)} {counted_as(mean)}"
     heading = title or f"{facts.number(mean.n_points)} points by {size}"
     lede = _lede(mean, inner, certificate)
-    return page.render(page.Page("fit", heading, lede, sections, [*drawn, *single, *curves]))
+    return page.render(page.Page(kind, heading, lede, sections, [*drawn, *single, *curves]))
 
 
 def _shown(views: list[DensityView], rows: bool) -> list[DensityView]:
@@ -194,7 +222,7 @@ def _quality(mean: SparseKernelMean | DomainMean, inner: SparseKernelMean) -> di
     """How far points are from centres, or how likely they are to a density by likelihood."""
     if not is_by_likelihood(inner):
         return {"covering radius": _cover(inner)}
-    return {"mean log-density": _log_density(mean)}
+    return {} if mean.log_quantiles is None else {"mean log-density": _log_density(mean)}
 
 
 def _log_density(mean: SparseKernelMean | DomainMean) -> str:

@@ -13,6 +13,7 @@ import gzip
 import hashlib
 import html
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -29,10 +30,13 @@ PLOTLY_VERSION = "4.1.1"
 PLOTLY = "plotly-cartesian.min.js.gz"
 
 
+LONGEST_WORD = 40  # letters that stay in one line, which has room for as many on a phone
+
+
 class Page(NamedTuple):
     """What is special about one page."""
 
-    kind: str  # "fit", "embed", "segment", "clusters", "compare" or "monitor"
+    kind: str  # "fit", "embed", "query" and so on
     title: str
     lede: str  # one sentence, HTML
     sections: Sequence[str]  # HTML
@@ -78,6 +82,18 @@ def text(value: object) -> str:
     return html.escape(str(value), quote=True)
 
 
+def unbroken(value: object) -> str:
+    """The same, where no line ends within a word that is not very long: browsers break at hyphens,
+    and options of commands begin with them.
+    """
+    return re.sub(r"\S*\w-\w\S*|(?<!\S)--?[a-z]\S*", _whole, text(value))
+
+
+def _whole(word: re.Match[str]) -> str:
+    long = len(word[0]) > LONGEST_WORD
+    return word[0] if long else f'<span class="word">{word[0]}</span>'
+
+
 def label(value: object) -> str:
     """Any value as text of a Plotly figure, which reads tags and entities of its own."""
     return html.escape(str(value), quote=False)
@@ -116,14 +132,14 @@ def table(
     """
     classes = ['class="number"' if i in numbers else "" for i in range(len(head))]
     top = "".join(
-        f'<th scope="col" {c}>{text(name)}</th>' for name, c in zip(head, classes, strict=True)
+        f'<th scope="col" {c}>{unbroken(name)}</th>' for name, c in zip(head, classes, strict=True)
     )
     lines = []
     for first, *rest in rows:
         cells = "".join(
-            f"<td {c}>{text(value)}</td>" for value, c in zip(rest, classes[1:], strict=True)
+            f"<td {c}>{unbroken(value)}</td>" for value, c in zip(rest, classes[1:], strict=True)
         )
-        lines.append(f'<tr><th scope="row" {classes[0]}>{text(first)}</th>{cells}</tr>')
+        lines.append(f'<tr><th scope="row" {classes[0]}>{unbroken(first)}</th>{cells}</tr>')
     return (
         f'<div class="scroll" role="region" tabindex="0" aria-label="{text(caption)}">'
         f"<table><caption>{text(caption)}</caption>"

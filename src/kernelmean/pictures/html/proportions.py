@@ -159,16 +159,9 @@ def _bars(view: ProportionView, drawn: Chart) -> str:
     if more > 0:
         said += f" The {MAX_DRAWN} largest are drawn; {facts.number(more)} more are in the table."
     before = [] if view.training is None else ["in the labelled rows"]
-    rows = [
-        (
-            name,
-            facts.percent(view.shares[i]),
-            facts.percent(view.lower[i]),
-            facts.percent(view.upper[i]),
-            *([] if view.training is None else [facts.percent(view.training[i])]),
-        )
-        for i, name in enumerate(view.names)
-    ]
+    known = [view.shares, view.lower, view.upper]
+    known += [] if view.training is None else [view.training]
+    rows = list(zip(view.names, *map(facts.percents, known), strict=True))
     head = ("class", "share", "at least", "at most", *before)
     return page.section(
         "shares-of-classes",

@@ -11,7 +11,6 @@ from kernelmean.pictures.embedding import (
     Coloring,
     ColorScale,
     SampleMap,
-    label_sides,
 )
 from kernelmean.pictures.html import facts, page
 from kernelmean.pictures.html.charts import Chart, shortened, style, titled
@@ -108,18 +107,14 @@ def _low(x: Vector) -> float:
 
 
 def _trace(drawn: SampleMap, samples: Collection, rows: Sequence[int], marker: Chart) -> Chart:
-    named: Chart = {"mode": "markers"}
-    if len(drawn.names) <= MAX_NAMED:
-        letters = [min(len(name), NAME_LETTERS) for name in drawn.names]
-        sides = label_sides(drawn.places, letters)
+    named: Chart = {}
+    if len(drawn.names) <= MAX_NAMED:  # the page puts them where there is room
         named = {
-            "mode": "markers+text",
-            "texttemplate": [page.label(shortened(drawn.names[i], NAME_LETTERS)) for i in rows],
-            "textposition": [sides[i] for i in rows],
-            "textfont": {"size": 11, "color": style("ink")},
+            "meta": {"names": [page.label(shortened(drawn.names[i], NAME_LETTERS)) for i in rows]}
         }
     return {
         "type": "scatter",
+        "mode": "markers",
         **named,
         "x": drawn.places[rows, 0].tolist(),
         "y": drawn.places[rows, 1].tolist(),

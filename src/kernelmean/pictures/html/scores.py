@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from kernelmean._types import ArrayLike
+from kernelmean._types import ArrayLike, Vector
 from kernelmean.mean.on_domain import DomainMean
 from kernelmean.mean.value import SparseKernelMean
 from kernelmean.pictures.density import column_names
@@ -75,14 +75,17 @@ def page_of_scores(
     view: ScoreView,
     density: SparseKernelMean | DomainMean,
     *,
+    cutoff: float | None = None,
+    flagged: int | None = None,
     settings: Mapping[str, object] | None = None,
     command: str | Sequence[str] = "",
     title: str = "",
 ) -> str:
-    """The page of what was seen of rows as they were scored."""
-    drawn = scores_chart("scores", view)
+    """The page of what was seen of rows as they were scored; rows below the cutoff are flagged."""
+    drawn = scores_chart("scores", view, cutoff)
+    numbers = _numbers(view) | ({} if flagged is None else {"flagged": facts.number(flagged)})
     sections = [
-        page.section("facts", "In numbers", page.facts(_numbers(view))),
+        page.section("facts", "In numbers", page.facts(numbers)),
         _histogram(view, drawn),
         page.section("rarest", "Rarest rows", rarest_table(view.rarest)),
         facts.settings_section(facts.fitted(density), settings),
@@ -92,8 +95,8 @@ def page_of_scores(
     return page.render(page.Page("score", heading, _lede(view), sections, [drawn]))
 
 
-def scores_chart(name: str, view: ScoreView) -> Chart:
-    """Bars of the rows, and a line of those that were fitted."""
+def scores_chart(name: str, view: ScoreView, cutoff: float | None = None) -> Chart:
+    """Bars of the rows, a line of those that were fitted, and where rows begin to be flagged."""
     middles = (view.edges[1:] + view.edges[:-1]) / 2.0
     bars = {
         "type": "bar",
@@ -120,6 +123,9 @@ def scores_chart(name: str, view: ScoreView) -> Chart:
         legend.append(
             {"name": "the rows that were fitted", "trace": 1, "color": "mark", "symbol": "line"}
         )
+    if cutoff is not None and view.edges[0] < cutoff < view.edges[-1]:
+        legend.append({"name": "threshold", "trace": len(traces), "color": "ink", "symbol": "line"})
+        traces.append(_threshold(view, cutoff))
     walk = [
         [0, i, f"log-density about {middle:.3g}: {100.0 * share:.2f} % of the rows"]
         for i, (middle, share) in enumerate(zip(middles, view.shares, strict=True))
@@ -130,10 +136,23 @@ def scores_chart(name: str, view: ScoreView) -> Chart:
     return {"id": name, "traces": traces, "layout": layout, "legend": legend, "walk": walk}
 
 
+def _threshold(view: ScoreView, cutoff: float) -> Chart:
+    """An upright line; rows to its left are flagged."""
+    highest = 100.0 * max(view.shares.max(), 0.0 if view.fitted is None else view.fitted.max())
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [cutoff, cutoff],
+        "y": [0.0, float(highest)],
+        "line": {"color": style("ink"), "width": 1.5, "dash": "dash"},
+        "hovertemplate": "threshold %{x:.4g}<extra></extra>",
+    }
+
+
 def rarest_table(rare: RareRows) -> str:
     """Each with its log-density, how many of the fitted rows are as rare, and its values."""
     names = rare.names[:MAX_TABULATED]
-    shares = [""] * len(rare.numbers) if rare.shares is None else list(map(_share, rare.shares))
+    shares = [""] * len(rare.numbers) if rare.shares is None else _as_rare(rare.shares)
     rows = [
         (
             facts.number(int(row)),
@@ -150,14 +169,27 @@ def rarest_table(rare: RareRows) -> str:
     what = (
         f"The {len(rows)} rows of the least log-density, the rarest first; rows are counted from 0"
     )
-    return f'<div class="nowrap">{page.table(what, head, rows, numbers=range(len(head)))}</div>'
+    right = [i for i in range(len(head)) if all(_is_number(row[i]) for row in rows)]
+    return f'<div class="nowrap">{page.table(what, head, rows, numbers=right)}</div>'
 
 
-def _share(share: float) -> str:
+def _as_rare(shares: Vector) -> list[str]:
     """Quantiles are known by tenths of a percent."""
-    if share <= 0.0:
-        return "none"
-    return "< 0.1 %" if share < FINEST else facts.percent(share)
+    told = facts.percents(shares.tolist(), decimals=2)
+    return [
+        "none" if share <= 0.0 else "< 0.1 %" if share < FINEST else words
+        for share, words in zip(shares, told, strict=True)
+    ]
+
+
+def _is_number(told: object) -> bool:
+    """Whether a cell is a number, a share, or a word for none; other words stand to the left."""
+    plain = str(told).replace("\u202f", "").replace("−∞", "-inf").removeprefix("< ")
+    try:
+        float(plain.removesuffix(" %"))
+    except ValueError:
+        return plain == "none"
+    return True
 
 
 def _log(score: float) -> str:

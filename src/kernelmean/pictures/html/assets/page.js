@@ -51,11 +51,77 @@
       traces.forEach((trace) => { trace.colorbar = { ...trace.colorbar, orientation: "h", y: 1, yanchor: "bottom", title: { text: "distance", side: "top" } }; });
       layout.margin = { l: 12, r: 12, t: 12, b: 12 };
     }
+    if (narrow.matches) traces.forEach((trace) => { if (trace.meta && trace.meta.short) trace.text = trace.meta.short; });
     return { traces, layout };
+  };
+
+  // Names beside points. Each takes the place, near its point or further out, that costs least: what it covers of points, of
+  // other names and of the thin lines that lead to them, and what its own line crosses. The freest points choose first.
+  const NAME_SIZES = [11, 9], NAME_HEIGHT = 15, MARK = 8, CROSSED = 90, BEYOND = 40, MANY = 16;
+  const pen = document.createElement("canvas").getContext("2d");
+  const offsets = (width) => {
+    const near = [[0, -1], [0, 1], [1, 0], [-1, 0]].map(([x, y]) => ({ dx: x * (width / 2 + MARK + 2), dy: y * (NAME_HEIGHT / 2 + MARK), away: 0 }));
+    const far = [22, 32, 44, 58, 74, 92, 112].flatMap((away) => [...Array(16).keys()].map((i) => {
+      const angle = (i * Math.PI) / 8;
+      return { dx: Math.cos(angle) * (away + width / 2), dy: Math.sin(angle) * away, away };
+    }));
+    return [...near, ...far];
+  };
+  const boxAt = (x, y, width, height) => [x - width / 2, y - height / 2, x + width / 2, y + height / 2];
+  const common = (a, b) => Math.max(0, Math.min(a[2], b[2]) - Math.max(a[0], b[0])) * Math.max(0, Math.min(a[3], b[3]) - Math.max(a[1], b[1]));
+  // Whether a line, followed in twelve steps, comes into a box.
+  const crosses = ([x, y, toX, toY], box) => [...Array(11).keys()].some((i) => {
+    const share = (i + 1) / 12, px = x + share * (toX - x), py = y + share * (toY - y);
+    return px > box[0] && px < box[2] && py > box[1] && py < box[3];
+  });
+  const told = (plot) => {  // the points that have names, in pixels
+    const { xaxis, yaxis } = plot._fullLayout;
+    const points = plot.calcdata.flatMap((trace) => {
+      const names = trace[0] && trace[0].trace.visible === true && trace[0].trace.meta && trace[0].trace.meta.names;
+      return names ? trace.map((point, i) => ({ at: [point.x, point.y], x: xaxis.l2p(point.x), y: yaxis.l2p(point.y), name: names[i] })) : [];
+    }).filter(({ x, y }) => x >= 0 && x <= xaxis._length && y >= 0 && y <= yaxis._length);
+    const room = (one) => Math.min(...points.map((other) => (other === one ? Infinity : Math.hypot(one.x - other.x, one.y - other.y))));
+    return points.map((point) => ({ ...point, room: room(point) })).sort((one, other) => other.room - one.room);
+  };
+  const names = (plot) => {
+    const { xaxis, yaxis } = plot._fullLayout;
+    const points = told(plot);
+    const size = NAME_SIZES[Number(narrow.matches && points.length > MANY)];
+    pen.font = size + "px " + getComputedStyle(document.body).fontFamily;
+    const marks = points.map(({ x, y }) => boxAt(x, y, 2 * MARK, 2 * MARK));
+    const boxes = [], lines = [];
+    return points.map(({ at, x, y, name }, own) => {
+      const plain = new DOMParser().parseFromString(name, "text/html").body.textContent;
+      const width = pen.measureText(plain).width + 4;
+      const cost = ({ dx, dy, away }) => {
+        const box = boxAt(x + dx, y + dy, width, NAME_HEIGHT), line = [x, y, x + dx, y + dy];
+        const beyond = Math.max(0, -box[0], -box[1], box[2] - xaxis._length, box[3] - yaxis._length);
+        const covered = [...marks, ...boxes].reduce((sum, other) => sum + common(box, other), 0);
+        const crossed = lines.filter((other) => crosses(other, box)).length
+          + (away ? [...boxes, ...marks.filter((_, i) => i !== own)].filter((other) => crosses(line, other)).length : 0);
+        return covered + BEYOND * beyond + CROSSED * crossed + away;
+      };
+      const best = offsets(width).reduce((least, place) => {
+        const found = cost(place);
+        return !least || found < least.found ? { ...place, found } : least;
+      }, null);
+      boxes.push(boxAt(x + best.dx, y + best.dy, width, NAME_HEIGHT));
+      if (best.away) lines.push([x, y, x + best.dx, y + best.dy]);
+      return { x: at[0], y: at[1], ax: best.dx, ay: best.dy, text: name, showarrow: true, arrowhead: 0, arrowwidth: 1, standoff: MARK - 2,
+        arrowcolor: best.away ? color("muted") : "rgba(0,0,0,0)", font: { size, color: color("ink") }, captureevents: false };
+    });
+  };
+  const named = (entry) => variantOf(entry).traces.some((trace) => trace.meta && trace.meta.names);
+  const nameAll = (entry, plot) => (named(entry) ? Plotly.relayout(plot, { annotations: names(plot) }) : plot);
+  const renameWhenMoved = (entry, plot) => {
+    if (!named(entry)) return;
+    plot.on("plotly_relayout", (change) => {  // zoomed, or of another size
+      if (!("annotations" in change)) nameAll(entry, plot);
+    });
   };
   const draw = (entry) => {
     const { traces, layout } = figure(entry);
-    return Plotly.react(byId(entry.spec.id), traces, layout, config).then((plot) => {
+    return Plotly.react(byId(entry.spec.id), traces, layout, config).then((plot) => nameAll(entry, plot)).then((plot) => {
       plot.querySelectorAll(".modebar-btn").forEach((button) => button.setAttribute("tabindex", "-1"));
       plot.dataset.drawn = "true";
     });
@@ -180,6 +246,7 @@
   unpack().then(async () => {
     await drawAll();
     state.forEach((entry) => walk(entry, byId(entry.spec.id)));
+    state.forEach((entry) => renameWhenMoved(entry, byId(entry.spec.id)));
     dark.addEventListener("change", drawAll);
     narrow.addEventListener("change", drawAll);
   }).catch(() => {
