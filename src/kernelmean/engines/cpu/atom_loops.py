@@ -101,7 +101,7 @@ def _kernel_sum_by_tiles(d: int) -> Loop:
                 for i in range(TILE):
                     partial[i] = 0.0
                 for b in range(chunk, min(chunk + CHUNK, len(C))):
-                    meet(C[b], last - first, scratch)
+                    meet(C[b], Q, first, last, scratch)
                     w = v[b]
                     rate = rates[b]
                     for i in range(first, last):
@@ -138,7 +138,7 @@ def kernel_sum_columns(d: int) -> Loop:
                         partial[i, c] = 0.0
                 for b in range(chunk, min(chunk + CHUNK, len(C))):
                     rate = rates[b]
-                    meet(C[b], last - first, scratch)
+                    meet(C[b], Q, first, last, scratch)
                     for i in range(first, last):
                         r2 = row(C[b], Q[i], i - first, scratch)
                         for j in range(B):
@@ -174,7 +174,7 @@ def log_kernel_sum(d: int) -> Loop:
             for b in range(len(C)):
                 v = log_v[b]
                 rate = rates[b]
-                meet(C[b], last - first, scratch)
+                meet(C[b], Q, first, last, scratch)
                 for i in range(first, last):
                     terms = row(C[b], Q[i], i - first, scratch)
                     highest = -np.inf
@@ -216,7 +216,7 @@ def shift(d: int) -> Loop:
                 v = log_v[b]
                 own = rates[b]
                 m = min(B, -(-(live - b * B) // CELL) * CELL)  # cells of padding alone are left out
-                meet(block, last - first, scratch)
+                meet(block, Q, first, last, scratch)
                 for i in range(first, last):
                     q = Q[i]
                     out = total[i]

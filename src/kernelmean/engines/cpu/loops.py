@@ -139,7 +139,7 @@ def _kernel_sum_by_tiles(radial: CompiledRadial, d: int) -> Loop:
                 for i in range(TILE):
                     partial[i] = 0.0
                 for b in range(chunk, min(chunk + CHUNK, len(X))):
-                    meet(X[b], last - first, scratch)
+                    meet(X[b], Q, first, last, scratch)
                     v = w[b]
                     for i in range(first, last):
                         r2 = row(X[b], Q[i], i - first, scratch)
@@ -175,7 +175,7 @@ def kernel_sum_columns(radial: CompiledRadial, d: int) -> Loop:
                         partial[i, c] = 0.0
                 for b in range(chunk, min(chunk + CHUNK, len(X))):
                     block = X[b]
-                    meet(block, last - first, scratch)
+                    meet(block, Q, first, last, scratch)
                     for i in range(first, last):
                         r2 = row(block, Q[i], i - first, scratch)
                         whole(r2, rate, shape, table)
@@ -218,7 +218,7 @@ def kernel_moments(radial: CompiledRadial, d: int) -> Loop:
                 for b in range(chunk, min(chunk + CHUNK, len(X))):
                     block = X[b]
                     v = w[b]
-                    meet(block, last - first, scratch)
+                    meet(block, Q, first, last, scratch)
                     for i in range(first, last):
                         terms = row(block, Q[i], i - first, scratch)
                         whole(terms, rate, shape, table)
@@ -261,7 +261,7 @@ def log_kernel_sum(radial: CompiledRadial, d: int) -> Loop:
             for b in range(len(X)):
                 block = X[b]
                 v = log_w[b]
-                meet(block, last - first, scratch)
+                meet(block, Q, first, last, scratch)
                 for i in range(first, last):
                     terms = row(block, Q[i], i - first, scratch)
                     whole(terms, rate, shape, table)
@@ -345,7 +345,7 @@ def nearest(d: int) -> Loop:
             for b in range(len(X)):
                 known = squared[b]
                 own = labels[b]
-                meet(X[b], last - first, scratch)
+                meet(X[b], centers, first, last, scratch)
                 for a in range(first, last):
                     r2 = row(X[b], centers[a], a - first, scratch)
                     for j in range(B):

@@ -97,7 +97,7 @@ def _shift_loop(decay: CompiledDecay, d: int) -> Loop:
                 block = X[b]
                 v = log_w[b]
                 m = min(B, -(-(live - b * B) // CELL) * CELL)  # cells of padding alone are left out
-                meet(block, last - first, scratch)
+                meet(block, Q, first, last, scratch)
                 for i in range(first, last):
                     q = Q[i]
                     out = total[i]

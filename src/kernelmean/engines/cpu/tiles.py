@@ -15,15 +15,16 @@ import numpy as np
 from kernelmean.compiled.compiling import part
 from kernelmean.engines.cpu.blocks import LINE, STRIP, UNROLLED, width
 
-TILE = 64  # queries that share a block while it is in cache
 GROUP = 3  # queries whose strips, 24 coordinates in all, fill the registers
+GROUPS = 22  # whose sums of a block, 33 KiB, stay in the fastest cache
+TILE = GROUPS * GROUP  # queries that share a block while it is in cache
 
 
 class Distances(NamedTuple):
     """What a loop calls to come by r² of the queries of a tile and the points of a block.
 
     ``reserve(coordinates)`` makes the scratch; ``gather(Q, first, last, scratch)`` takes a tile in;
-    ``meet(block, count, scratch)`` does what is done for all of it at once;
+    ``meet(block, Q, first, last, scratch)`` does what is done for all of it at once;
     ``row(block, q, i, scratch)`` is the row of its i-th query, for the loop to write on.
     """
 
@@ -83,7 +84,7 @@ def _query_by_query(d: int, fastmath: set[str]) -> Distances:
     def gather(Q, first, last, r2):
         pass
 
-    def meet(block, count, r2):
+    def meet(block, Q, first, last, r2):
         pass
 
     def row(block, q, i, r2):
@@ -96,38 +97,40 @@ def _query_by_query(d: int, fastmath: set[str]) -> Distances:
 def _by_tiles(d: int, fastmath: set[str]) -> Distances:
     B = width(d)
     aligned = _aligned()
+    group_step = _group_step(B, fastmath)
+    squared_distances = distance_step(d, fastmath)
 
     def reserve(coordinates):
-        return aligned(TILE * B), aligned(TILE * coordinates)
+        r2 = aligned(TILE * B).reshape(TILE, B)
+        P = aligned(TILE * coordinates)
+        return r2, P.reshape(coordinates // STRIP, GROUPS, GROUP * STRIP)
 
     def gather(Q, first, last, scratch):
-        """The tile strip by strip: STRIP coordinates of each of its queries lie together."""
+        """The whole groups of the tile, strip by strip: what meets a strip lies together."""
         P = scratch[1]
-        for start in range(0, Q.shape[1], STRIP):
-            for i in range(first, last):
-                for t in range(STRIP):
-                    P[start * TILE + (i - first) * STRIP + t] = Q[i, start + t]
+        for k in range(len(P)):
+            for g in range((last - first) // GROUP):
+                for i in range(GROUP):
+                    for t in range(STRIP):
+                        P[k, g, i * STRIP + t] = Q[first + g * GROUP + i, k * STRIP + t]
 
-    group_step = _group_step(B, fastmath)
-    single_step = _single_step(B, fastmath)
-
-    def meet(block, count, scratch):
-        r2, P = scratch
-        points = block.reshape(block.size)
-        grouped = count // GROUP
-        for a in range(count * B):
-            r2[a] = 0.0
-        for k in range(len(block) // STRIP):
-            x = points[k * STRIP * B : (k + 1) * STRIP * B]
-            p = P[k * STRIP * TILE : (k + 1) * STRIP * TILE]
+    def meet(block, Q, first, last, scratch):
+        rows, P = scratch
+        grouped = (last - first) // GROUP
+        if grouped > 0:
+            r2 = rows.reshape(GROUPS, GROUP * B)
+            strips = block.reshape(len(P), STRIP * B)
             for g in range(grouped):
-                i = g * GROUP
-                group_step(x, p[i * STRIP : (i + GROUP) * STRIP], r2[i * B : (i + GROUP) * B])
-            for i in range(grouped * GROUP, count):
-                single_step(x, p[i * STRIP : (i + 1) * STRIP], r2[i * B : (i + 1) * B])
+                for j in range(GROUP * B):
+                    r2[g, j] = 0.0
+            for k in range(len(P)):
+                for g in range(grouped):
+                    group_step(strips[k], P[k, g], r2[g])
+        for i in range(grouped * GROUP, last - first):
+            squared_distances(block, Q[first + i], rows[i])
 
     def row(block, q, i, scratch):
-        return scratch[0][i * B : (i + 1) * B]
+        return scratch[0][i]
 
     return Distances(*(part(fastmath)(step) for step in (reserve, gather, meet, row)))
 
@@ -164,16 +167,3 @@ def _group_step(B: int, fastmath: set[str]) -> Any:
             r2[2 * B + j] = s2
 
     return part(fastmath)(group_step)
-
-
-def _single_step(B: int, fastmath: set[str]) -> Any:
-    def single_step(x, p, r2):
-        """The same for one query."""
-        for j in range(B):
-            s = r2[j]
-            for t in range(STRIP):
-                z = x[t * B + j] - p[t]
-                s += z * z
-            r2[j] = s
-
-    return part(fastmath)(single_step)
