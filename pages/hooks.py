@@ -30,6 +30,7 @@ EVIDENCE = [
     "questions",
     "domains",
     "speed",
+    "many-coordinates",
     "first-answer",
     "performance",
     "gpu",
