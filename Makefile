@@ -46,6 +46,7 @@ bench: $(VENV)/bench.stamp
 	for name in speed spreads density meanshift embedding proportions difference monitor questions domains files outliers; do \
 	  $(BIN)/python -m benchmarks.$$name --output docs/$$name.md || exit 1; done
 	$(BIN)/python -m benchmarks.selections --output docs/selection.md
+	$(BIN)/python -m benchmarks.many_coordinates --output docs/many-coordinates.md
 	$(BIN)/python -m benchmarks.first_answer --output docs/first-answer.md
 
 # Half an hour on two cores, and a few minutes before that to install the peers, one by one: not all install everywhere.

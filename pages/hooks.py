@@ -32,6 +32,7 @@ EVIDENCE = [
     "questions",
     "domains",
     "speed",
+    "many-coordinates",
     "first-answer",
     "performance",
     "gpu",

@@ -15,6 +15,7 @@ from contextvars import ContextVar
 LEAST_WORK = 6e7
 
 _settled: ContextVar[bool | None] = ContextVar("_settled", default=None)
+_times: ContextVar[int] = ContextVar("_times", default=1)
 
 
 def compiling_pays(steps: float) -> bool:
@@ -23,7 +24,21 @@ def compiling_pays(steps: float) -> bool:
     A sum or a product is one step, an exponential about six.
     """
     known = _settled.get()
-    return steps >= LEAST_WORK if known is None else known
+    return steps * _times.get() >= LEAST_WORK if known is None else known
+
+
+@contextmanager
+def repeated(times: int) -> Iterator[None]:
+    """Inside, the same work is done so many times in all: what is compiled once serves all of it.
+
+    Who does a part of it later, a new sample by the recipe of many, says the same number, and has
+    the same bits.
+    """
+    token = _times.set(times)
+    try:
+        yield
+    finally:
+        _times.reset(token)
 
 
 @contextmanager

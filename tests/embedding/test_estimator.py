@@ -17,9 +17,12 @@ from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_array
 
 import kernelmean as km
+from kernelmean import _work
 from kernelmean.embedding.collection import collect
 from kernelmean.embedding.coordinates import classical_mds, geodesics
+from kernelmean.engines.cpu import compiled_cloud
 from kernelmean.fitting import recipe
+from kernelmean.samples import ArraySample
 
 METRICS = ["mmd", "l2", "kl"]
 
@@ -297,6 +300,27 @@ def test_placing_fits_no_old_sample_again(samples, monkeypatch):
     )
     found.transform([samples[0][:100]])
     assert seen == [100]
+
+
+def test_what_many_samples_compile_serves_those_that_join(samples, monkeypatch):
+    """Work counts for all samples together; a later one has the bits it would have had in the fit,
+    and a sample fitted by itself starts no compiler.
+    """
+    compiled = []
+    original = compiled_cloud.CompiledCloud
+    monkeypatch.setattr(
+        compiled_cloud, "CompiledCloud", lambda *given: compiled.append(1) or original(*given)
+    )
+    alone = km.DistributionEmbedding(bandwidth=0.5, k=20, random_state=0).fit(samples[:2])
+    assert not compiled
+    monkeypatch.setattr(_work, "LEAST_WORK", _work.LEAST_WORK / 6)
+    few = km.DistributionEmbedding(bandwidth=0.5, k=20, random_state=0).fit(samples[:2])
+    assert not compiled
+    many = km.DistributionEmbedding(bandwidth=0.5, k=20, random_state=0).fit(samples)
+    assert compiled
+    joined = many._comparison.add([ArraySample(samples[1])], ["again"]).means[0]
+    np.testing.assert_array_equal(joined.weights, many.means_[1].weights)
+    np.testing.assert_array_equal(alone.means_[1].weights, few.means_[1].weights)
 
 
 # --- what samples may be

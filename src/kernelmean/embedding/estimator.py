@@ -238,6 +238,7 @@ class DistributionEmbedding(  # type: ignore[call-arg]
                 engine=self.engine,
                 streams=_checks.streams(self.random_state),
                 options=options,
+                times=len(found.samples),
             )
             self._comparison = compare(self.metric, recipe, found.samples, found.names)
             self.distances_, self.divergences_ = self._comparison.distances()

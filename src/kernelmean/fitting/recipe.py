@@ -15,6 +15,7 @@ import numpy as np
 from kernelmean import _blas, _checks, _progress, bandwidth, engines, kernels
 from kernelmean._random import Streams
 from kernelmean._types import Matrix, Space, Vector
+from kernelmean._work import repeated
 from kernelmean.bandwidth.resolve import DEFAULT_RULE, resolve_kernel
 from kernelmean.engines import Engine, ThreadedEngine
 from kernelmean.fitting.fit import fit_mean
@@ -33,7 +34,8 @@ RULE = "iqr"  # of the paper's embedding: a scale of the data, not a bandwidth t
 class Recipe:
     """How a sample becomes a mean.
 
-    Nothing here depends on the other samples, so a new one joins without refitting any.
+    Nothing here depends on the other samples but how many they are, so a new one joins without
+    refitting any.
     """
 
     kernel: Kernel
@@ -46,6 +48,8 @@ class Recipe:
     streams: Streams = field(default_factory=lambda: Streams(0))
     # Of sparse_kernel_mean: k, k_max, tol, patience, selection, spread.
     options: Mapping[str, Any] = field(default_factory=dict)
+    # Samples that it was made for: what is too little work to compile for once may not be then.
+    times: int = 1
 
     def for_densities(self) -> Recipe:
         """The same with valid densities: weights on the simplex, optimal in L2."""
@@ -63,7 +67,8 @@ class Recipe:
         settings = self.settings(self.engine if engine is None else engine)
         if not self.sparse:
             return full_mean(WeightedSample.of(sample), settings)
-        return fit_mean(WeightedSample.of(sample), settings, self.streams.within("collection"))
+        with repeated(self.times):
+            return fit_mean(WeightedSample.of(sample), settings, self.streams.within("collection"))
 
     def means(self, samples: Sequence[Sample]) -> list[AnyMean]:
         """The means of several samples, one sample per thread where there are enough of them.

@@ -188,12 +188,13 @@ class GreedyPursuit:
     def _shortlisted(self, listed: IntVector, outside: IntVector, size: int) -> IntVector:
         """At most so many picks from the shortlist, with v = G_j/√G_jj for the residual Gram G.
 
-        Ends where ``outside``, the best candidate that is not listed, may be better. It is scored
-        anew after each pick, with the new sums: with weights that sum to one, a pick lowers all
-        scores.
+        Ends where ``outside``, the best candidate that is not listed, may be better. With weights
+        that sum to one a pick lowers all scores: it is then scored anew after each, with the new
+        sums.
         """
         listed_left = self._left.of(listed)
         outside_left = self._left.of(outside)
+        bar = outside_left.scores(self._unit_sum)
         G = self._directions.residual_gram(listed)
         rows = np.empty((size, len(listed)))
         chosen: list[int] = []
@@ -202,7 +203,10 @@ class GreedyPursuit:
             j = int(np.argmax(scores))
             if scores[j] == -np.inf:
                 break
-            if chosen and (outside_left.scores(self._unit_sum) > scores[j]).any():
+            if chosen and self._unit_sum:
+                outside_left.sums = listed_left.sums
+                bar = outside_left.scores(self._unit_sum)
+            if chosen and (bar > scores[j]).any():
                 break
             P = np.sqrt(listed_left.squares[j])
             coordinates = np.array([[listed_left.r[j], listed_left.u[j]]]) / P
@@ -211,7 +215,6 @@ class GreedyPursuit:
             rows[len(chosen)] = v
             listed_left.take_out(Projections(coordinates.T * v, v * v), coordinates)
             listed_left.squares[j] = 0.0
-            outside_left.sums = listed_left.sums
             chosen.append(j)
         return listed[chosen]
 

@@ -47,11 +47,17 @@ def distinct_rows(
     seen = set() if seen is None else seen
     for batch in batches:
         points = cloud.rows(batch) + 0.0  # −0 and 0 are one point
-        for i, point in zip(batch, points, strict=True):
-            key = point.tobytes()
+        for i, key in zip(batch.tolist(), _bytes_of_rows(points), strict=True):
             if key not in seen:
                 seen.add(key)
-                yield int(i)
+                yield i
+
+
+def _bytes_of_rows(points: Points) -> list[bytes]:
+    """The bytes of each row, all at once."""
+    row = np.dtype((np.void, points.itemsize * points.shape[1]))
+    rows: list[bytes] = np.ascontiguousarray(points).view(row)[:, 0].tolist()
+    return rows
 
 
 def draws_by_weight(cloud: PointCloud, rng: np.random.Generator) -> Iterator[IntVector]:

@@ -19,6 +19,7 @@ import kernelmean as km
 from kernelmean.engines.cpu import loops
 from kernelmean.engines.cpu import truncated_sums as narrow
 from kernelmean.engines.cpu.blocks import width
+from kernelmean.engines.cpu.tiles import TILE
 from tests.engines import cases
 from tests.engines.cases import DIMENSIONS, cloud, same_bits
 from tests.engines.cpu.seams import engines, naive, sizes
@@ -124,9 +125,11 @@ def test_kernel_sum_with_several_columns(name, d):
             assert (np.abs(columns - single) <= TOLERANCE * terms).all()
 
 
-@pytest.mark.parametrize("q", [1, 63, 64, 65, 1023, 1024, 1500])
+@pytest.mark.parametrize("q", [1, 2, 3, TILE - 1, TILE, TILE + 1, 1023, 1024, 1500])
 def test_kernel_sum_for_any_number_of_queries(q):
-    """Tiles of 64 queries; from 1024 on the queries are shared out instead of the points."""
+    """Tiles of queries, in groups of three; from 1024 on the queries are shared out instead of the
+    points.
+    """
     d = 17
     Q = np.random.default_rng(q).normal(size=(q, d))
     radial = RADIALS["gaussian-rkhs"](d)

@@ -16,9 +16,10 @@ from kernelmean.compiled import elementary
 from kernelmean.compiled.compiling import SAFE_MATH, compile_function, part
 from kernelmean.compiled.radial import FUSED
 from kernelmean.compiled.signatures import Loop, read, write
-from kernelmean.engines.cpu.blocks import CELL, width
-from kernelmean.engines.cpu.loops import CHUNK, TILE, dimension_key, distance_step
+from kernelmean.engines.cpu.blocks import CELL, UNROLLED, width
+from kernelmean.engines.cpu.loops import CHUNK
 from kernelmean.engines.cpu.shifts import PULL, STEP, VALUE
+from kernelmean.engines.cpu.tiles import TILE, dimension_key, distance_step, distances
 
 
 def _block_sum(d: int, length: int) -> Any:
@@ -53,6 +54,8 @@ def kernel_sum(d: int) -> Loop:
     """out_i += Σ_a v_a exp(−rate_a ‖q_i − c_a‖²); in few coordinates the blocks may be cut
     short.
     """
+    if d > UNROLLED:
+        return _kernel_sum_by_tiles(d)
     B = width(d)
     sum_over_block = _block_sum(d, B)
     sum_over_short_block = _block_sum(d, 0)
@@ -82,28 +85,62 @@ def kernel_sum(d: int) -> Loop:
     return compile_function(atom_kernel_sum_loop, signature, (dimension_key(d),))
 
 
+def _kernel_sum_by_tiles(d: int) -> Loop:
+    """The same in many coordinates, where the distances of a tile are found together."""
+    B = width(d)
+    exp = elementary.exp
+    reserve, gather, meet, row = distances(d, SAFE_MATH)
+
+    def atom_kernel_sum_loop(C, v, rates, Q, out):
+        scratch = reserve(Q.shape[1])
+        partial = np.empty(TILE)
+        for first in range(0, len(Q), TILE):
+            last = min(first + TILE, len(Q))
+            gather(Q, first, last, scratch)
+            for chunk in range(0, len(C), CHUNK):
+                for i in range(TILE):
+                    partial[i] = 0.0
+                for b in range(chunk, min(chunk + CHUNK, len(C))):
+                    meet(C[b], Q, first, last, scratch)
+                    w = v[b]
+                    rate = rates[b]
+                    for i in range(first, last):
+                        r2 = row(C[b], Q[i], i - first, scratch)
+                        total = 0.0
+                        for j in range(B):
+                            total += w[j] * exp(-(rate[j] * r2[j]))
+                        partial[i - first] += total
+                for i in range(first, last):
+                    out[i] += partial[i - first]
+
+    signature = types.void(read(3), read(2), read(2), read(2), write(1))
+    return compile_function(atom_kernel_sum_loop, signature, (dimension_key(d),))
+
+
 @functools.lru_cache(maxsize=64)
 def kernel_sum_columns(d: int) -> Loop:
     """out_ic += Σ_a V_ac exp(−rate_a ‖q_i − c_a‖²): the exponential is computed once for all
     columns.
     """
     B = width(d)
-    squared_distances = distance_step(d, SAFE_MATH)
+    reserve, gather, meet, row = distances(d, SAFE_MATH)
     exp = elementary.exp
 
     def atom_kernel_sum_columns_loop(C, V, rates, Q, out):
-        r2 = np.empty(B)
+        scratch = reserve(Q.shape[1])
         partial = np.empty((TILE, V.shape[1]))
         for first in range(0, len(Q), TILE):
             last = min(first + TILE, len(Q))
+            gather(Q, first, last, scratch)
             for chunk in range(0, len(C), CHUNK):
                 for i in range(TILE):
                     for c in range(partial.shape[1]):
                         partial[i, c] = 0.0
                 for b in range(chunk, min(chunk + CHUNK, len(C))):
                     rate = rates[b]
+                    meet(C[b], Q, first, last, scratch)
                     for i in range(first, last):
-                        squared_distances(C[b], Q[i], r2)
+                        r2 = row(C[b], Q[i], i - first, scratch)
                         for j in range(B):
                             r2[j] = exp(-(rate[j] * r2[j]))
                         for c in range(V.shape[1]):
@@ -126,18 +163,20 @@ def log_kernel_sum(d: int) -> Loop:
     peak raised as larger terms appear.
     """
     B = width(d)
-    squared_distances = distance_step(d, SAFE_MATH)
+    reserve, gather, meet, row = distances(d, SAFE_MATH)
     exp = elementary.exp
 
     def atom_log_kernel_sum_loop(C, log_v, rates, Q, peak, total):
-        terms = np.empty(B)
+        scratch = reserve(Q.shape[1])
         for first in range(0, len(Q), TILE):
             last = min(first + TILE, len(Q))
+            gather(Q, first, last, scratch)
             for b in range(len(C)):
                 v = log_v[b]
                 rate = rates[b]
+                meet(C[b], Q, first, last, scratch)
                 for i in range(first, last):
-                    squared_distances(C[b], Q[i], terms)
+                    terms = row(C[b], Q[i], i - first, scratch)
                     highest = -np.inf
                     for j in range(B):
                         terms[j] = v[j] - rate[j] * terms[j]
@@ -164,22 +203,24 @@ def shift(d: int) -> Loop:
     Columns as in the loop over points; none of them is at a kink.
     """
     B = width(d)
-    squared_distances = distance_step(d, SAFE_MATH)
+    reserve, gather, meet, row = distances(d, SAFE_MATH)
     exp = elementary.exp
 
     def atom_shift_loop(C, log_v, rates, live, Q, rate, peak, total):
-        terms = np.empty(B)
+        scratch = reserve(Q.shape[1])
         for first in range(0, len(Q), TILE):
             last = min(first + TILE, len(Q))
+            gather(Q, first, last, scratch)
             for b in range(len(C)):
                 block = C[b]
                 v = log_v[b]
                 own = rates[b]
                 m = min(B, -(-(live - b * B) // CELL) * CELL)  # cells of padding alone are left out
+                meet(block, Q, first, last, scratch)
                 for i in range(first, last):
                     q = Q[i]
                     out = total[i]
-                    squared_distances(block, q, terms)
+                    terms = row(block, q, i - first, scratch)
                     highest = -np.inf
                     for j in range(m):
                         terms[j] = v[j] - own[j] * terms[j]

@@ -8,6 +8,7 @@ blocks are compact.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,7 @@ from kernelmean.engines.protocols import PointRows
 
 UNROLLED = 16  # up to this d, one compiled version per d keeps the distance in registers
 STRIP = 8  # beyond, coordinates are added in strips of eight
+LINE = 8  # numbers in a cache line
 CELL = 64  # points whose box is kept, within a block
 TREE_DIMENSION = 10  # up to this d, boxes of a kd-tree are worth having
 TREE_POINTS = 32768  # fewer points are not worth sorting, nor the compilation of what sorts
@@ -52,7 +54,7 @@ class Blocks:
         X = read_only(X)
         n, d = X.shape
         tree = plant(X, count) if d <= TREE_DIMENSION and n >= TREE_POINTS else None
-        points = np.zeros((-(-n // width(d)), padded_dimension(d), width(d)))
+        points = aligned_zeros((-(-n // width(d)), padded_dimension(d), width(d)))
         order = np.arange(n, dtype=row_type(n)) if tree is None else tree.order
         threads.run(
             _fill, [(X, order, points, p.start, p.stop) for p in threads.pieces(len(points))], count
@@ -118,6 +120,13 @@ def read_only(X: PointRows) -> Points:
     view = np.ascontiguousarray(X).view()
     view.flags.writeable = False
     return view
+
+
+def aligned_zeros(shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Zeros from the start of a cache line on: a vector then never lies in two of them."""
+    room = np.zeros(math.prod(shape) + LINE)
+    start = -(room.ctypes.data // room.itemsize) % LINE
+    return room[start : start + math.prod(shape)].reshape(shape)
 
 
 def queries(Q: Points) -> Points:

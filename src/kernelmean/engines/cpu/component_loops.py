@@ -18,7 +18,8 @@ from kernelmean.compiled.compiling import compile_function, part
 from kernelmean.compiled.radial import FUSED
 from kernelmean.compiled.signatures import Loop, read, write
 from kernelmean.engines.cpu.blocks import CELL, STRIP, UNROLLED, width
-from kernelmean.engines.cpu.loops import CHUNK, TILE, dimension_key
+from kernelmean.engines.cpu.loops import CHUNK
+from kernelmean.engines.cpu.tiles import TILE, dimension_key
 from kernelmean.kernels import SpreadKind
 
 # Numbers that a loop which writes may read per point. The compiler looks whether they overlap with

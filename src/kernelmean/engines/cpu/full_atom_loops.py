@@ -16,7 +16,7 @@ from kernelmean.compiled import elementary
 from kernelmean.compiled.compiling import compile_function
 from kernelmean.compiled.signatures import Loop, read, write
 from kernelmean.engines.cpu.component_loops import exponents
-from kernelmean.engines.cpu.loops import dimension_key
+from kernelmean.engines.cpu.tiles import dimension_key
 
 START = np.uint64(0)  # of the queries of a block: all of them take part
 GROUP = 64  # atoms whose terms are added up before they join the sum

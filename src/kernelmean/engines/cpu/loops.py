@@ -19,45 +19,10 @@ from kernelmean.compiled import elementary
 from kernelmean.compiled.compiling import EXACT_MATH, SAFE_MATH, compile_function, part
 from kernelmean.compiled.radial import CompiledRadial, kept
 from kernelmean.compiled.signatures import NUMBERS, Loop, read, write
-from kernelmean.engines.cpu.blocks import STRIP, UNROLLED, width
+from kernelmean.engines.cpu.blocks import UNROLLED, width
+from kernelmean.engines.cpu.tiles import TILE, dimension_key, distance_step, distances
 
 CHUNK = 64  # blocks
-TILE = 64  # queries that share a block while it is in cache
-
-
-def distance_step(d: int, fastmath: set[str], cut: bool = False) -> Any:
-    """r2_j ← ‖x_j − q‖² for the points of one block, added in coordinate order; in few coordinates
-    it may be cut short.
-    """
-    B = 0 if cut and d <= UNROLLED else width(d)
-
-    def unrolled(block, q, r2):
-        for j in range(B or len(r2)):
-            s = 0.0
-            for t in range(d):
-                z = block[t, j] - q[t]
-                s += z * z
-            r2[j] = s
-
-    def in_strips(block, q, r2):
-        for j in range(B):
-            r2[j] = 0.0
-        for start in range(0, len(q), STRIP):
-            strip = block[start : start + STRIP]
-            p = q[start : start + STRIP]
-            for j in range(B):
-                s = r2[j]
-                for t in range(STRIP):
-                    z = strip[t, j] - p[t]
-                    s += z * z
-                r2[j] = s
-
-    return part(fastmath)(unrolled if d <= UNROLLED else in_strips)
-
-
-def dimension_key(d: int) -> int:
-    """Dimensions that share a compiled loop share a key."""
-    return d if d <= UNROLLED else UNROLLED + 1
 
 
 @kept(256)
@@ -124,6 +89,8 @@ def fused_sum(radial: CompiledRadial, d: int, length: int) -> Any:
 @kept(256)
 def kernel_sum(radial: CompiledRadial, d: int) -> Loop:
     """out_i += Σ_j w_j g(‖q_i − x_j‖²); in few coordinates the blocks may be cut short."""
+    if d > UNROLLED:
+        return _kernel_sum_by_tiles(radial, d)
     B = width(d)
     sum_over_block = block_sum(radial, d)
     sum_over_short_block = short_block_sum(radial, d)
@@ -155,27 +122,62 @@ def kernel_sum(radial: CompiledRadial, d: int) -> Loop:
     return compile_for(kernel_sum_loop, signature, radial, d)
 
 
+def _kernel_sum_by_tiles(radial: CompiledRadial, d: int) -> Loop:
+    """The same in many coordinates, where the distances of a tile are found together."""
+    B = width(d)
+    whole = radial.whole
+    g = radial.rest
+    reserve, gather, meet, row = distances(d, SAFE_MATH)
+
+    def kernel_sum_loop(X, w, Q, rate, shape, table, out):
+        scratch = reserve(Q.shape[1])
+        partial = np.empty(TILE)
+        for first in range(0, len(Q), TILE):
+            last = min(first + TILE, len(Q))
+            gather(Q, first, last, scratch)
+            for chunk in range(0, len(X), CHUNK):
+                for i in range(TILE):
+                    partial[i] = 0.0
+                for b in range(chunk, min(chunk + CHUNK, len(X))):
+                    meet(X[b], Q, first, last, scratch)
+                    v = w[b]
+                    for i in range(first, last):
+                        r2 = row(X[b], Q[i], i - first, scratch)
+                        whole(r2, rate, shape, table)
+                        total = 0.0
+                        for j in range(B):
+                            total += v[j] * g(r2[j], rate, shape, table)
+                        partial[i - first] += total
+                for i in range(first, last):
+                    out[i] += partial[i - first]
+
+    signature = types.void(read(3), read(2), read(2), *NUMBERS, write(1))
+    return compile_for(kernel_sum_loop, signature, radial, d)
+
+
 @kept(256)
 def kernel_sum_columns(radial: CompiledRadial, d: int) -> Loop:
     """out_ic += Σ_j W_jc g(‖q_i − x_j‖²): g is computed once for all columns."""
     B = width(d)
     whole = radial.whole
     g = radial.rest
-    squared_distances = distance_step(d, SAFE_MATH)
+    reserve, gather, meet, row = distances(d, SAFE_MATH)
 
     def kernel_sum_columns_loop(X, W, Q, rate, shape, table, out):
-        r2 = np.empty(B)
+        scratch = reserve(Q.shape[1])
         partial = np.empty((TILE, W.shape[1]))
         for first in range(0, len(Q), TILE):
             last = min(first + TILE, len(Q))
+            gather(Q, first, last, scratch)
             for chunk in range(0, len(X), CHUNK):
                 for i in range(TILE):
                     for c in range(partial.shape[1]):
                         partial[i, c] = 0.0
                 for b in range(chunk, min(chunk + CHUNK, len(X))):
                     block = X[b]
+                    meet(block, Q, first, last, scratch)
                     for i in range(first, last):
-                        squared_distances(block, Q[i], r2)
+                        r2 = row(block, Q[i], i - first, scratch)
                         whole(r2, rate, shape, table)
                         for j in range(B):
                             r2[j] = g(r2[j], rate, shape, table)
@@ -201,13 +203,14 @@ def kernel_moments(radial: CompiledRadial, d: int) -> Loop:
     B = width(d)
     whole = radial.whole
     g = radial.rest
-    squared_distances = distance_step(d, SAFE_MATH)
+    reserve, gather, meet, row = distances(d, SAFE_MATH)
 
     def kernel_moments_loop(X, w, Q, rate, shape, table, out):
-        terms = np.empty(B)
+        scratch = reserve(Q.shape[1])
         partial = np.empty((TILE, out.shape[1]))
         for first in range(0, len(Q), TILE):
             last = min(first + TILE, len(Q))
+            gather(Q, first, last, scratch)
             for chunk in range(0, len(X), CHUNK):
                 for i in range(TILE):
                     for c in range(partial.shape[1]):
@@ -215,8 +218,9 @@ def kernel_moments(radial: CompiledRadial, d: int) -> Loop:
                 for b in range(chunk, min(chunk + CHUNK, len(X))):
                     block = X[b]
                     v = w[b]
+                    meet(block, Q, first, last, scratch)
                     for i in range(first, last):
-                        squared_distances(block, Q[i], terms)
+                        terms = row(block, Q[i], i - first, scratch)
                         whole(terms, rate, shape, table)
                         total = 0.0
                         for j in range(B):
@@ -246,18 +250,20 @@ def log_kernel_sum(radial: CompiledRadial, d: int) -> Loop:
     B = width(d)
     whole = radial.whole
     log_g = radial.log_rest
-    squared_distances = distance_step(d, SAFE_MATH)
+    reserve, gather, meet, row = distances(d, SAFE_MATH)
     exp = elementary.exp
 
     def log_kernel_sum_loop(X, log_w, Q, rate, shape, table, peak, total):
-        terms = np.empty(B)
+        scratch = reserve(Q.shape[1])
         for first in range(0, len(Q), TILE):
             last = min(first + TILE, len(Q))
+            gather(Q, first, last, scratch)
             for b in range(len(X)):
                 block = X[b]
                 v = log_w[b]
+                meet(block, Q, first, last, scratch)
                 for i in range(first, last):
-                    squared_distances(block, Q[i], terms)
+                    terms = row(block, Q[i], i - first, scratch)
                     whole(terms, rate, shape, table)
                     highest = -np.inf
                     for j in range(B):
@@ -313,23 +319,45 @@ def fourier_sum(B: int) -> Loop:
 def nearest(d: int) -> Loop:
     """D²_j and the label of the nearest of some more centres, the lowest label on ties."""
     B = width(d)
-    squared_distances = distance_step(d, EXACT_MATH)
+    reserve, gather, meet, row = distances(d, EXACT_MATH)
 
-    def nearest_loop(X, centers, first_label, squared, labels):
-        r2 = np.empty(B)
+    def in_few_coordinates(X, centers, first_label, squared, labels):
         for b in range(len(X)):
-            row = squared[b]
+            block = X[b]
+            known = squared[b]
             own = labels[b]
             for a in range(len(centers)):
-                squared_distances(X[b], centers[a], r2)
+                center = centers[a]
                 for j in range(B):
-                    closer = r2[j] < row[j]
+                    s = 0.0
+                    for t in range(d):
+                        z = block[t, j] - center[t]
+                        s += z * z
+                    closer = s < known[j]
                     own[j] = first_label + a if closer else own[j]
-                    row[j] = r2[j] if closer else row[j]
+                    known[j] = s if closer else known[j]
+
+    def by_tiles(X, centers, first_label, squared, labels):
+        scratch = reserve(centers.shape[1])
+        for first in range(0, len(centers), TILE):
+            last = min(first + TILE, len(centers))
+            gather(centers, first, last, scratch)
+            for b in range(len(X)):
+                known = squared[b]
+                own = labels[b]
+                meet(X[b], centers, first, last, scratch)
+                for a in range(first, last):
+                    r2 = row(X[b], centers[a], a - first, scratch)
+                    for j in range(B):
+                        s = r2[j]
+                        closer = s < known[j]
+                        own[j] = first_label + a if closer else own[j]
+                        known[j] = s if closer else known[j]
 
     labels = types.Array(types.int64, 2, "C")
     signature = types.void(read(3), read(2), types.int64, write(2), labels)
-    return compile_function(nearest_loop, signature, (dimension_key(d),), EXACT_MATH)
+    loop = in_few_coordinates if d <= UNROLLED else by_tiles
+    return compile_function(loop, signature, (dimension_key(d),), EXACT_MATH)
 
 
 def compile_for(

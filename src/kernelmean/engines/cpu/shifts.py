@@ -22,7 +22,7 @@ from kernelmean.compiled.signatures import Loop, read, write
 from kernelmean.engines import Shift
 from kernelmean.engines.cpu import sums
 from kernelmean.engines.cpu.blocks import CELL, Blocks, padded_dimension, queries, width
-from kernelmean.engines.cpu.loops import TILE, dimension_key, distance_step
+from kernelmean.engines.cpu.tiles import TILE, dimension_key, distances
 from kernelmean.kernels import Formula
 
 VALUE = 0  # columns of the sums; from STEP on, one per coordinate
@@ -84,22 +84,24 @@ def _shift_loop(decay: CompiledDecay, d: int) -> Loop:
     log_phi = decay.log_phi
     ratio = decay.ratio
     kink = decay.kink
-    squared_distances = distance_step(d, SAFE_MATH)
+    reserve, gather, meet, row = distances(d, SAFE_MATH)
     exp = elementary.exp
 
     def shift_loop(X, log_w, live, Q, rate, shape, peak, total):
-        r2 = np.empty(B)
+        scratch = reserve(Q.shape[1])
         terms = np.empty(B)
         for first in range(0, len(Q), TILE):
             last = min(first + TILE, len(Q))
+            gather(Q, first, last, scratch)
             for b in range(len(X)):
                 block = X[b]
                 v = log_w[b]
                 m = min(B, -(-(live - b * B) // CELL) * CELL)  # cells of padding alone are left out
+                meet(block, Q, first, last, scratch)
                 for i in range(first, last):
                     q = Q[i]
                     out = total[i]
-                    squared_distances(block, q, r2)
+                    r2 = row(block, q, i - first, scratch)
                     highest = -np.inf
                     for j in range(m):
                         r2[j] *= rate

@@ -15,6 +15,7 @@ from kernelmean.compiled.signatures import Loop
 from kernelmean.engines.cpu import loops
 from kernelmean.engines.cpu import truncated_sums as narrow
 from kernelmean.engines.cpu.blocks import CELL, Blocks, queries
+from kernelmean.engines.cpu.tiles import TILE
 from kernelmean.kernels import RadialFunction
 
 TASK = (
@@ -251,7 +252,7 @@ def _chunks(blocks: Blocks) -> list[slice]:
 
 
 def _query_pieces(q: int, n: int) -> list[slice]:
-    size = max(1, TASK // (n * loops.TILE)) * loops.TILE
+    size = max(1, TASK // (n * TILE)) * TILE
     return [slice(i, i + size) for i in range(0, q, size)]
 
 
