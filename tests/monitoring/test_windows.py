@@ -108,8 +108,9 @@ def compiled_passages(table, rows, offsets, levels, judge, depth):
     found = []
     for own, shifts in zip(rows, offsets, strict=True):
         times = np.zeros((len(own) // BLOCK + 1, len(levels)), dtype=np.int64)
+        no_courses = np.zeros((0, len(judge.bonus)))
         run, left = window_scan.first_passages(
-            table, own, shifts, levels, judge, windows.empty_blocks(judge), times
+            table, own, shifts, levels, judge, windows.empty_blocks(judge), times, no_courses
         )
         found.append((times[: run + 1], left))
     return found
@@ -172,7 +173,10 @@ def test_first_passages_and_evidence_in_numpy_are_those_of_the_loops(longest):
     found = plain_scan.component_evidence(table, rows, judge, depth)
     for s, own in enumerate(rows):
         out = np.zeros((len(own) // BLOCK, 3))
-        window_scan.component_evidence(table, own, judge, windows.empty_blocks(judge), out)
+        never, none, times = np.array([np.inf]), np.zeros((1, 10)), np.zeros((1, 1), dtype=np.int64)
+        window_scan.first_passages(
+            table, own, none, never, judge, windows.empty_blocks(judge), times, out
+        )
         np.testing.assert_allclose(found[:, s].T, out, rtol=1e-11, atol=1e-11)
 
 

@@ -18,7 +18,8 @@ from typing import IO
 from kernelmean import _progress
 
 NOTICE_SECONDS = 2.0  # of compiling, after which somebody who watches is told
-OWN = ("kernelmean", "numba")  # packages whose lines a warning does not point to
+# Packages whose lines a warning does not point to; in a thread there are no others.
+OWN = ("kernelmean", "numba", "concurrent", "threading")
 
 _seconds = 0.0  # that this process has spent on loops that are kept
 _told = False  # whether the notice was given

@@ -55,31 +55,65 @@ def largest_squares(total, judge, squares):
 
 
 @part()
-def _judge_level(level, blocks, complete, judge, total, squares, best, window):
+def _squares_of_windows(blocks, complete, judge, squares):
+    """The same for sums S of the latest 2, 3, …, KEPT blocks, (KEPT − 1, components).
+
+    All in one pass, by direct sums, in which nothing but the blocks is read from memory: windows of
+    more blocks than there are mean nothing.
+    """
+    b1 = blocks[(complete - 1) % KEPT]
+    b2 = blocks[(complete - 2) % KEPT]
+    b3 = blocks[(complete - 3) % KEPT]
+    b4 = blocks[(complete - 4) % KEPT]
+    b5 = blocks[(complete - 5) % KEPT]
+    b6 = blocks[(complete - 6) % KEPT]
+    b7 = blocks[(complete - 7) % KEPT]
+    b8 = blocks[(complete - 8) % KEPT]
+    for many in range(len(squares)):
+        for c in range(squares.shape[1]):
+            squares[many, c] = 0.0
+    for g in range(len(judge.component)):
+        s2 = s3 = s4 = s5 = s6 = s7 = s8 = 0.0
+        for i in range(judge.starts[g], judge.starts[g + 1]):
+            total = b1[i] + b2[i]
+            s2 += total * total
+            total += b3[i]
+            s3 += total * total
+            total += b4[i]
+            s4 += total * total
+            total += b5[i]
+            s5 += total * total
+            total += b6[i]
+            s6 += total * total
+            total += b7[i]
+            s7 += total * total
+            total += b8[i]
+            s8 += total * total
+        size = judge.starts[g + 1] - judge.starts[g]
+        c = judge.component[g]
+        for many, square in enumerate((s2, s3, s4, s5, s6, s7, s8)):
+            squares[many, c] = max(squares[many, c], square / size)
+
+
+@part()
+def _judge_level(level, blocks, complete, judge, squares, best, window):
     """Raise ``best`` (components,) to the evidence of the windows that end with a new block.
 
     ``window`` gets which window has it.
     """
     least = LEAST_BLOCKS if level == 0 else KEPT - HIGHER_WINDOWS + 1
-    for j in range(len(total)):
-        total[j] = 0.0
-    for many in range(1, min(KEPT, complete) + 1):
-        slot = (complete - many) % KEPT
-        for j in range(len(total)):
-            total[j] += blocks[level, slot, j]
-        if many < least:
-            continue
-        own = many - least
-        if level > 0:
-            own += LOWEST_WINDOWS + HIGHER_WINDOWS * (level - 1)
+    first = 0 if level == 0 else LOWEST_WINDOWS + HIGHER_WINDOWS * (level - 1)
+    _squares_of_windows(blocks[level], complete, judge, squares)
+    for many in range(least, min(KEPT, complete) + 1):
+        own = first + many - least
         if own >= len(judge.centers):
             break
         rows = many * (BLOCK << level)
-        largest_squares(total, judge, squares)
-        for c in range(len(squares)):
-            if squares[c] <= judge.limits[own, c]:
+        for c in range(squares.shape[1]):
+            square = squares[many - LEAST_BLOCKS, c]
+            if square <= judge.limits[own, c]:
                 continue
-            z = (np.cbrt(squares[c] / rows) - judge.centers[own, c]) / judge.scales[own, c]
+            z = (np.cbrt(square / rows) - judge.centers[own, c]) / judge.scales[own, c]
             evidence = math.log10(rows) + log_tail(z) + judge.bonus[c]
             if evidence > best[c]:
                 best[c] = evidence
@@ -87,7 +121,7 @@ def _judge_level(level, blocks, complete, judge, total, squares, best, window):
 
 
 @part()
-def _complete_block(seen, current, blocks, judge, total, squares, best, window):
+def _complete_block(seen, current, blocks, judge, squares, best, window):
     """Pass the block of the latest rows on to all levels it completes, and judge their windows.
 
     ``best`` gets the largest evidence of each component, at least 0, and ``window`` where it is, or
@@ -111,7 +145,7 @@ def _complete_block(seen, current, blocks, judge, total, squares, best, window):
             newer = (seen // (size // 2) - 1) % KEPT
             for j in range(len(current)):
                 blocks[level, slot, j] = blocks[level - 1, older, j] + blocks[level - 1, newer, j]
-        _judge_level(level, blocks, complete, judge, total, squares, best, window)
+        _judge_level(level, blocks, complete, judge, squares, best, window)
     largest = 0
     for c in range(len(best)):
         if best[c] > best[largest]:
@@ -127,8 +161,7 @@ def scan(Z, seen, current, blocks, judge, threshold, evidence, found):
     the state, which moves on. ``evidence`` gets that of each row that completes a block, and
     ``found`` the window and the component of the last of these.
     """
-    total = np.empty(Z.shape[1])
-    squares = np.empty(len(judge.bonus))
+    squares = np.empty((KEPT - 1, len(judge.bonus)))
     best = np.empty(len(judge.bonus))
     window = np.zeros(len(judge.bonus), dtype=np.int64)
     for i in range(len(Z)):
@@ -137,7 +170,7 @@ def scan(Z, seen, current, blocks, judge, threshold, evidence, found):
         seen += 1
         if seen % BLOCK:
             continue
-        c = _complete_block(seen, current, blocks, judge, total, squares, best, window)
+        c = _complete_block(seen, current, blocks, judge, squares, best, window)
         evidence[i] = best[c]
         found[0] = window[c]
         found[1] = c
@@ -147,30 +180,16 @@ def scan(Z, seen, current, blocks, judge, threshold, evidence, found):
 
 
 @entry()
-def component_evidence(table, rows, judge, blocks, out):
-    """Evidence of each component along a stream of table rows: ``out`` is (blocks, components)."""
-    total = np.empty(table.shape[1])
-    current = np.zeros(table.shape[1])
-    squares = np.empty(len(judge.bonus))
-    window = np.zeros(len(judge.bonus), dtype=np.int64)
-    for i in range(len(rows)):
-        for j in range(table.shape[1]):
-            current[j] += table[rows[i], j]
-        if (i + 1) % BLOCK == 0:
-            _complete_block(i + 1, current, blocks, judge, total, squares, out[i // BLOCK], window)
-
-
-@entry()
-def first_passages(table, rows, offsets, levels, judge, blocks, times):
+def first_passages(table, rows, offsets, levels, judge, blocks, times, courses):
     """When the evidence first reaches each of some ascending levels, in one run after another.
 
     A run takes the next of the given rows of the table, each less the run's offset, and ends with
     the highest level. ``times`` (runs, levels) gets how many rows were seen, 0 where the rows ran
     out before; returned are the number of runs, the last of them unfinished, and its rows.
+    ``courses`` (blocks, components) gets the evidence of the components, unless it has no rows.
     """
-    total = np.empty(table.shape[1])
     current = np.zeros(table.shape[1])
-    squares = np.empty(len(judge.bonus))
+    squares = np.empty((KEPT - 1, len(judge.bonus)))
     best = np.empty(len(judge.bonus))
     window = np.zeros(len(judge.bonus), dtype=np.int64)
     run = 0
@@ -183,7 +202,10 @@ def first_passages(table, rows, offsets, levels, judge, blocks, times):
         seen += 1
         if seen % BLOCK:
             continue
-        c = _complete_block(seen, current, blocks, judge, total, squares, best, window)
+        c = _complete_block(seen, current, blocks, judge, squares, best, window)
+        if len(courses):
+            for own in range(len(best)):
+                courses[i // BLOCK, own] = best[own]
         while reached < len(levels) and best[c] >= levels[reached]:
             times[run, reached] = seen
             reached += 1

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from kernelmean._lazy import kept, lazy
 from kernelmean._types import IntVector, Matrix, Points, Vector
@@ -21,30 +22,17 @@ from kernelmean.kernels import Atoms, Components, Formula, RadialFunction, Sprea
 from kernelmean.kernels.atoms import variance
 
 ROWS = 1024  # points of a tile
-TILE = 2**16  # kernel values of a tile: half a megabyte
+# Kernel values of a tile, 128 kB: larger arrays come from the system anew each time, which takes
+# longer than to fill them.
+TILE = 2**14
 
 
 def squared_distances(Q: Points, X: PointRows) -> Matrix:
     """‖q_i − x_j‖² by direct differences, added in coordinate order: no digit lost far from the
     origin.
     """
-    return _summed_squares(columns(Q), columns(X))
-
-
-def columns(X: PointRows) -> Points:
-    """(d, n): coordinate by coordinate, as NumPy reads them fastest."""
-    return np.ascontiguousarray(np.asarray(X).T)
-
-
-def _summed_squares(Q: Points, X: Points) -> Matrix:
-    """The same for points by coordinate; infinite where squares overflow."""
-    total = np.zeros((Q.shape[1], X.shape[1]))
-    with np.errstate(over="ignore"):
-        for q, x in zip(Q, X, strict=True):
-            offsets = q[:, None] - x
-            offsets *= offsets
-            total += offsets
-    return total
+    found: Matrix = cdist(Q, np.asarray(X), "sqeuclidean")
+    return found
 
 
 def pieces(n: int, size: int) -> list[slice]:
@@ -314,10 +302,6 @@ class Traversal:
     first: int
     squared: Vector | None = field(default=None, init=False)
 
-    @lazy
-    def _columns(self) -> Points:
-        return columns(self.sample.X)
-
     def take(self, m: int) -> Picks:
         """The next m of: j = argmax D² (lowest index on ties), radius √D²_j, D² ← min(D², ‖x −
         x_j‖²).
@@ -331,7 +315,7 @@ class Traversal:
                 break
             indices.append(j)
             radii.append(radius)
-            lowered = _summed_squares(self._columns[:, [j]], self._columns)[0]
+            lowered = squared_distances(self.sample.rows(np.array([j])), self.sample.X)[0]
             self.squared = lowered if self.squared is None else np.minimum(self.squared, lowered)
         return Picks(np.array(indices, dtype=np.intp), np.array(radii))
 

@@ -22,7 +22,7 @@ from kernelmean._types import Matrix, Points, Vector
 from kernelmean.kernels.radials import RadialFunction
 
 SpreadKind: TypeAlias = Literal["scalar", "full"]
-TOGETHER = 2**16  # numbers that are held at a time: half a megabyte
+TOGETHER = 2**14  # numbers that are held at a time: 128 kB come from memory that is at hand
 Spreads: TypeAlias = NDArray[np.float64]  # (k,) variances s² of S = s²I, or (k, d, d) covariances S
 
 
@@ -114,13 +114,11 @@ class Components:
     def log_values(self, X: Points) -> Matrix:
         """(n, k): log h_a − ‖F_a(x_j − c_a)‖², by direct differences."""
         if self.factors.ndim == 1:
-            squared = np.zeros((len(X), len(self.centers)))
+            from scipy.spatial.distance import cdist  # slow to import
+
+            squared: Matrix = cdist(X, self.centers, "sqeuclidean")
             with np.errstate(over="ignore"):
-                for t in range(X.shape[1]):
-                    offsets = X[:, t, None] - self.centers[None, :, t]
-                    offsets *= offsets
-                    squared += offsets
-            squared *= self.factors
+                squared *= self.factors
             return np.subtract(self.log_heights, squared, out=squared)
         found = np.empty((len(X), len(self.centers)))
         rows = np.swapaxes(self.factors, 1, 2)

@@ -24,6 +24,7 @@ from kernelmean.meanshift.sampling_noise import log_values, log_variance
 
 MAX_MODES_ALL_PAIRS = 60  # up to which every pair of modes has an edge
 EDGE_POINTS = 7  # looked at within a segment
+NUMBERS_TOGETHER = 2**22  # coordinates of places on segments
 STRING_POINTS = 13  # of a way between two modes
 STRING_STEPS = 10
 
@@ -111,17 +112,20 @@ class Edges:
     @classmethod
     def among(cls, mean: KernelMean, nodes: Points, pairs: IntVector) -> Edges:
         """Look along all segments, both ends included."""
-        shares = np.linspace(0.0, 1.0, EDGE_POINTS + 2)[:, None]
-        starts = nodes[pairs[:, 0]]
-        ways = nodes[pairs[:, 1]] - starts
-        lowest = np.full(len(pairs), np.inf)
-        points = np.empty(starts.shape)
-        for share in shares:
-            places = starts + share * ways
-            values = log_values(mean, places)
-            lower = values < lowest
-            lowest[lower] = values[lower]
-            points[lower] = places[lower]
+        shares = np.linspace(0.0, 1.0, EDGE_POINTS + 2)
+        lowest = np.empty(len(pairs))
+        points = np.empty((len(pairs), nodes.shape[1]))
+        together = max(1, NUMBERS_TOGETHER // (len(shares) * nodes.shape[1]))
+        for start in range(0, len(pairs), together):
+            some = slice(start, start + together)
+            starts = nodes[pairs[some, 0]]
+            ways = nodes[pairs[some, 1]] - starts
+            places = starts + shares[:, None, None] * ways
+            values = log_values(mean, places.reshape(-1, places.shape[2])).reshape(len(shares), -1)
+            at = values.argmin(axis=0)
+            edges = np.arange(len(at))
+            lowest[some] = values[at, edges]
+            points[some] = places[at, edges]
         return cls(pairs, lowest, points)
 
     def joining(self, modes: int, count: int) -> Edges:

@@ -57,8 +57,8 @@ LEAST_SLOPE = 0.25
 # Of NumPy, for a feature of a simulated row: in the sum of a window, and in the evidence of all.
 STEPS_OF_SUM = 2.0
 STEPS_OF_EVIDENCE = 10.0
-# Pieces of work that would pay for one loop: a monitor compiles six, and NumPy is as fast as they
-# are.
+# Pieces of work that would pay for one loop: a monitor compiles five, and NumPy sums few features
+# as fast as they do.
 LOOPS = 30
 TOGETHER = 4  # streams that NumPy watches at a time, on a thread of their own
 
@@ -87,8 +87,13 @@ class RunLengths:
         return float(np.interp(log_length, self.log_lengths, self.levels))
 
 
-def judge_of(table: Matrix, features: Features, longest: int, streams: Streams) -> Judge:
-    """How windows of up to ``longest`` rows are judged, by the (n, R) features of a reference."""
+def judge_of(
+    table: Matrix, features: Features, longest: int, run_length: float, streams: Streams
+) -> Judge:
+    """How windows of up to ``longest`` rows are judged, by the (n, R) features of a reference.
+
+    The run length decides nothing but whether streams are simulated by compiled loops.
+    """
     lengths = windows.lengths(longest)
     centers = np.zeros((len(lengths), len(COMPONENTS)))
     scales = np.ones((len(lengths), len(COMPONENTS)))
@@ -111,7 +116,7 @@ def judge_of(table: Matrix, features: Features, longest: int, streams: Streams) 
     wider = (1.0 + lengths / len(table))[:, None]
     found = (features.starts, features.components, centers * wider, scales * wider)
     plain = windows.judged_by(*found, none)
-    return windows.judged_by(*found, _bonus(table, plain, streams))
+    return windows.judged_by(*found, _bonus(table, plain, run_length, streams))
 
 
 def _roots(
@@ -128,13 +133,13 @@ def _roots(
     return roots
 
 
-def _bonus(table: Matrix, judge: Judge, streams: Streams) -> Vector:
+def _bonus(table: Matrix, judge: Judge, run_length: float, streams: Streams) -> Vector:
     """What is added to the evidence of each component, so that it has its share of alarms.
 
     Tails are not quite normal, and windows overlap: without it the component of the heaviest tails
     would have nearly all of them. Evidence is then reached at a rate of about 10^{−evidence}.
     """
-    evidence = _component_evidence(table, judge, streams)
+    evidence = _component_evidence(table, judge, streams, _compiled(table, run_length))
     reached = [
         np.quantile(evidence[c], 1.0 - RARE * SHARES[name]) for c, name in enumerate(COMPONENTS)
     ]
@@ -144,13 +149,15 @@ def _bonus(table: Matrix, judge: Judge, streams: Streams) -> Vector:
     return np.where(_varies(table, judge), bonus, none)
 
 
-def _component_evidence(table: Matrix, judge: Judge, streams: Streams) -> Matrix:
+def _component_evidence(
+    table: Matrix, judge: Judge, streams: Streams, compiled: bool
+) -> NDArray[np.float64]:
     """(components, blocks): evidence along streams of rows of the table, one after another."""
     each = SHARE_ROWS // TASKS
     chances = [streams.of("monitor shares", task) for task in range(TASKS)]
     drawn = _drawn(chances, len(table), each)
     judge = windows.above(judge, ASKED)
-    if not compiling_pays(STEPS_OF_EVIDENCE * SHARE_ROWS * table.shape[1] / LOOPS):
+    if not compiled:
         found = np.zeros((len(COMPONENTS), TASKS, each // BLOCK))
 
         def watch(some: slice) -> None:
@@ -160,16 +167,26 @@ def _component_evidence(table: Matrix, judge: Judge, streams: Streams) -> Matrix
 
         threads.run(watch, _together(), threads.default_count())
         return found.reshape(len(COMPONENTS), -1)
-    from kernelmean.compiled import window_scan
-
-    evidence = np.zeros((TASKS, each // BLOCK, len(COMPONENTS)))
+    courses = np.zeros((TASKS, each // BLOCK, len(COMPONENTS)))
+    never = np.array([np.inf])
+    none = np.zeros((1, table.shape[1]))
 
     def simulate(task: int) -> None:
-        blocks = windows.empty_blocks(judge)
-        window_scan.component_evidence(table, drawn[task], judge, blocks, evidence[task])
+        _passages(table, judge, never, drawn[task], none, courses[task])
 
     threads.run(simulate, [(task,) for task in range(TASKS)], threads.default_count())
-    return evidence.reshape(-1, len(COMPONENTS)).T
+    return courses.reshape(-1, len(COMPONENTS)).T
+
+
+def _rows(run_length: float) -> tuple[float, float]:
+    """log₁₀ of the run length that streams are simulated for, and how many rows they have."""
+    sought = min(math.log10(run_length), math.log10(MOST_ROWS / PASSAGES))
+    return sought, max(LEAST_ROWS, PASSAGES * min(run_length, 10.0**sought))
+
+
+def _compiled(table: Matrix, run_length: float) -> bool:
+    """Whether streams of rows of the table are simulated by compiled loops."""
+    return compiling_pays(STEPS_OF_EVIDENCE * _rows(run_length)[1] * table.shape[1] / LOOPS)
 
 
 def _together() -> list[tuple[slice]]:
@@ -203,9 +220,8 @@ def run_lengths(table: Matrix, judge: Judge, run_length: float, streams: Streams
     meet all of it and rows of the reference none: so the run length holds, nearly, for both.
     """
     offsets = _offsets(table, streams.of("monitor offsets"))
-    sought = min(math.log10(run_length), math.log10(MOST_ROWS / PASSAGES))
-    most = max(LEAST_ROWS, PASSAGES * min(run_length, 10.0**sought))
-    compiled = compiling_pays(STEPS_OF_EVIDENCE * most * table.shape[1] / LOOPS)
+    sought, most = _rows(run_length)
+    compiled = _compiled(table, run_length)
 
     def simulated(top: float, rows: float, chance: Streams) -> RunLengths:
         levels = _around(top)
@@ -292,13 +308,23 @@ def _watched(
 
 
 def _passages(
-    table: Matrix, judge: Judge, levels: Vector, rows: IntVector, offsets: Matrix
+    table: Matrix,
+    judge: Judge,
+    levels: Vector,
+    rows: IntVector,
+    offsets: Matrix,
+    courses: Matrix | None = None,
 ) -> _Passages:
+    """Runs over some rows by a compiled loop.
+
+    ``courses`` (blocks, components) gets the evidence of each component.
+    """
     from kernelmean.compiled import window_scan
 
+    courses = np.zeros((0, len(COMPONENTS))) if courses is None else courses
     times = np.zeros((len(rows) // BLOCK + 1, len(levels)), dtype=np.int64)
     run, left = window_scan.first_passages(
-        table, rows, offsets, levels, judge, windows.empty_blocks(judge), times
+        table, rows, offsets, levels, judge, windows.empty_blocks(judge), times, courses
     )
     return _counted(levels, times[: run + 1], left)
 

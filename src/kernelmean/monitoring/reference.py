@@ -70,7 +70,7 @@ class Baseline:
         features = Features.of(rows, streams.of("monitor features"))
         table = features(rows)
         longest = max(LEAST_WINDOW, min(window, len(rows) // ROWS_PER_WINDOW))
-        judge = calibration.judge_of(table, features, longest, streams)
+        judge = calibration.judge_of(table, features, longest, run_length, streams)
         lengths = calibration.run_lengths(table, judge, run_length, streams)
         threshold = calibration.threshold_of(lengths, run_length)
         return cls(features, judge, lengths, threshold, rows[:KEPT_ROWS].copy(), n_points)
