@@ -62,8 +62,10 @@ def test_the_kernels_on_offer_are_those_of_the_registry(capsys):
     [
         (["fit"], "missing argument 'DATA'"),
         (["fit", "a.csv"], "missing option '-o' / '--output'"),
-        # The option that was meant is named.
-        (["fit", "a.csv", "-o", "m.km", "--bandwith", "1"], "--bandwidth"),
+        (
+            ["fit", "a.csv", "-o", "m.km", "--bandwith", "1"],
+            "--bandwidth",
+        ),  # which it may have meant
         (["score", "m.km", "a.csv", "b.csv"], "got unexpected extra argument"),
         (["frobnicate"], "no such command 'frobnicate'"),
         (["scor"], "did you mean score?"),

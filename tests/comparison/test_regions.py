@@ -235,6 +235,16 @@ def test_a_planted_cluster_is_found_with_its_sign_place_and_columns():
     assert np.array_equal(np.flatnonzero(found.cell_labels == 0), region.cells)
 
 
+def test_no_interval_of_a_difference_of_shares_reaches_beyond_one():
+    """Where samples have nothing in common, in several places."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(900, 2)) + np.repeat([[0, 0], [0, 6]], 450, axis=0)
+    B = rng.normal(size=(900, 2)) + np.array([6.0, 3.0])
+    found = regions(A, B)
+    assert max(abs(region.difference) for region in found) > 0.9
+    assert all(-1.0 <= region.low <= region.high <= 1.0 for region in found)
+
+
 def test_samples_that_change_places_change_the_sign_only():
     A, B, _ = planted()
     one, other = regions(A, B), regions(B, A)

@@ -312,8 +312,8 @@ def _region(
         more=int(parts.more[group[0]]),
         shares=(a, b),
         difference=b - a,
-        low=sum(low for low, _ in ends),
-        high=sum(high for _, high in ends),
+        low=max(-1.0, sum(low for low, _ in ends)),  # no difference of shares is larger than one
+        high=min(1.0, sum(high for _, high in ends)),
         counts=(round(rows_a), round(rows_b)),
         q_value=float(parts.claims.q_values[group].min()),
         center=quantiles[1],
