@@ -7,6 +7,7 @@ import kernelmean as km
 from kernelmean._random import Streams
 from kernelmean.mean import gauge
 from kernelmean.mean.gauge import Candidate, Estimate, Gauge
+from kernelmean.mean.spectrum import Spectrum
 
 X = np.random.default_rng(0).normal(size=(1500, 3))
 
@@ -36,6 +37,29 @@ def test_estimates_are_near_the_certificate(spread, space, constraint):
         assert abs(found.value - exact) <= 5 * found.standard_error
     assert found.standard_error < 0.06 * exact
     assert measure._exactly(case).value == pytest.approx(exact, rel=1e-6)
+
+
+def test_a_candidate_is_compared_once_at_each_frequency(monkeypatch):
+    """However often it is asked about; another one, or the same with other weights, is new."""
+    measured = []
+    original = Spectrum.squares
+
+    def squares(self, *given):
+        measured.append(len(self.frequencies))
+        return original(self, *given)
+
+    mean = fitted(spread="scalar")
+    measure, case = asked(mean)
+    fresh = [asked(mean)[0]._by_spectra(case, draws) for draws in (2, 3)]
+    others = [case._replace(weights=0.5 * case.weights), case._replace(atoms=case.atoms[::-1])]
+    apart = [asked(mean)[0]._by_spectra(other, 2) for other in others]
+    monkeypatch.setattr(Spectrum, "squares", squares)
+    assert [measure._by_spectra(case, draws) for draws in (2, 3)] == fresh
+    assert measured == list(gauge.FREQUENCIES[:3])
+    assert measure._by_spectra(case._replace(weights=case.weights.copy()), 2) == fresh[0]
+    assert measured == list(gauge.FREQUENCIES[:3])
+    assert [measure._by_spectra(other, 2) for other in others] == apart
+    assert measured == [*gauge.FREQUENCIES[:3], *2 * gauge.FREQUENCIES[:2]]
 
 
 @pytest.mark.parametrize("kernel", ["laplacian", "cauchy"])

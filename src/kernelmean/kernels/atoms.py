@@ -48,6 +48,14 @@ class Atoms:
         """Some of the atoms, by slice or list."""
         return Atoms(self.centers[rows], None if self.spreads is None else self.spreads[rows])
 
+    def equal(self, other: Atoms) -> bool:
+        """Whether the others are the same, number by number."""
+        if self.spreads is None or other.spreads is None:
+            alike = self.spreads is other.spreads
+        else:
+            alike = np.array_equal(self.spreads, other.spreads)
+        return alike and np.array_equal(self.centers, other.centers)
+
     @property
     def dimension(self) -> int:
         """Number of coordinates."""

@@ -76,13 +76,7 @@ class Candidate(NamedTuple):
 
     def same_sum(self, other: Candidate) -> bool:
         """Whether both are the same Σ α_a φ_a."""
-        own, others = self.atoms, other.atoms
-        return (
-            own.kind == others.kind
-            and np.array_equal(self.weights, other.weights)
-            and np.array_equal(own.centers, others.centers)
-            and (own.spreads is others.spreads or np.array_equal(own.spreads, others.spreads))  # type: ignore[arg-type]
-        )
+        return np.array_equal(self.weights, other.weights) and self.atoms.equal(other.atoms)
 
 
 class Gauge:
