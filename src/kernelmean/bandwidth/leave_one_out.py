@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
 from kernelmean._types import Points, Vector
@@ -53,6 +52,8 @@ def likelihood(
     """
     if not (math.isfinite(start) and start > 0.0):
         return start  # no spread: nothing to search
+    from scipy.optimize import minimize_scalar  # slow to import
+
     fine = LeftOut.of(cloud, _row_count(cloud), rng, folding)
     if width is not None:
         varying = fine.varying or int((cloud.summary.std > 0.0).sum())

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from kernelmean import bandwidth
 from kernelmean._types import IntVector, Matrix, Points, Vector
@@ -318,6 +317,8 @@ def _smoothing(domain: Domain, j: int, rows: EmbeddedRows, weights: Vector | Non
 
 def _left_out_smoothing(counts: Vector, size: int) -> float:
     """The λ of the largest Σ_l n_l log((1 − λ)(n_l − 1)/(n − 1) + λ/(L − 1)·(n − n_l)/(n − 1))."""
+    from scipy.optimize import minimize_scalar  # slow to import
+
     n = float(counts.sum())
     if n <= 1.0 or len(counts) < 2:
         return LEAST_SMOOTHING
