@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PAPER, INK = "#1e2129", "#d8dae2"  # the background of the dark site, and its text
+SHADE = "#4a4f5c"  # an area in light grey, which stands back behind what is drawn on it
+PALE, TINT = 0.75, 0.03  # least luminance of a light grey, and less colour than it may have
 DARK, LIGHT, GREY = 0.3, 0.9, 0.15  # luminance below and above which a grey is ink or paper
 
 
@@ -38,7 +40,7 @@ def darken(figure: Figure) -> None:
             artist.set_markerfacecolor(_exchanged(artist.get_markerfacecolor()))
         elif isinstance(artist, Patch) and artist not in backgrounds:
             artist.set_edgecolor(_exchanged(artist.get_edgecolor()))
-            artist.set_facecolor(_exchanged(artist.get_facecolor()))
+            artist.set_facecolor(_shaded(_exchanged(artist.get_facecolor())))
         elif isinstance(artist, Collection) and artist.get_array() is None:
             artist.set_edgecolor([_exchanged(color) for color in artist.get_edgecolor()])
             artist.set_facecolor([_exchanged(color) for color in artist.get_facecolor()])
@@ -58,6 +60,15 @@ def _exchanged(color: Any) -> Any:
     if np.mean(rgb) > DARK or np.ptp(rgb) > GREY:
         return color
     return (*_rgb(INK), opacity)
+
+
+def _shaded(color: Any) -> Any:
+    """SHADE in the place of light greys, which would shine in the dark; anything else as it is."""
+    from matplotlib.colors import to_rgba
+
+    *rgb, opacity = to_rgba(color)
+    pale = np.mean(rgb) >= PALE and np.ptp(rgb) < TINT
+    return (*_rgb(SHADE), opacity) if pale else color
 
 
 def _rgb(color: str) -> tuple[float, float, float]:

@@ -13,7 +13,18 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from pages import blocks, diagram, drawn, environment, examples, figures, printed, running, wording
+from pages import (
+    blocks,
+    dark,
+    diagram,
+    drawn,
+    environment,
+    examples,
+    figures,
+    printed,
+    running,
+    wording,
+)
 from threadpoolctl import threadpool_limits
 
 ROOT = Path(__file__).parent.parent
@@ -328,6 +339,21 @@ def test_a_script_leaves_its_output_and_its_pictures(tmp_path):
     record = (tmp_path / "cells.json").read_text()
     assert '"one\\n"' in record
     assert (tmp_path / "plot_x_2_1.png").stat().st_size > 1000
+
+
+def test_dark_figures_exchange_ink_and_paper_and_dim_pale_areas():
+    pytest.importorskip("matplotlib")
+    from matplotlib.colors import to_hex
+    from matplotlib.figure import Figure
+
+    ax = (figure := Figure()).add_subplot()
+    (line,) = ax.plot([0, 1], color="black")
+    colored = ax.bar([0], [1], color="teal")[0]
+    pale = ax.axvspan(0.2, 0.4, color="0.9")
+    dark.darken(figure)
+    assert [to_hex(c) for c in (line.get_color(), ax.get_facecolor())] == [dark.INK, dark.PAPER]
+    assert to_hex(colored.get_facecolor()) == to_hex("teal")
+    assert to_hex(pale.get_facecolor()) == dark.SHADE
 
 
 def test_an_example_without_a_docstring_is_refused(tmp_path):
