@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 from pathlib import Path
 
 import pytest
+
+from tests import chromium
 
 sync_api = pytest.importorskip(
     "playwright.sync_api", reason="Playwright is not installed: pip install playwright"
@@ -64,16 +64,8 @@ CONTRAST = """() => {
 
 @pytest.fixture(scope="module")
 def browser():
-    found = next(
-        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-    )
-    if found is None:
-        pytest.skip("no Chromium here; as root on Debian: apt-get install -y chromium")
-    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=found, args=arguments)
+    with sync_api.sync_playwright() as playwright, chromium.started(playwright) as running:
         yield running
-        running.close()
 
 
 def opened(browser, screen, scheme="light"):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 
 import pytest
 
+from tests import chromium
 from tests.pictures.html.conftest import EVIL
 
 sync_api = pytest.importorskip(
@@ -47,16 +46,8 @@ PATIENCE = 120_000  # milliseconds, for machines that have much else to do
 
 @pytest.fixture(scope="module")
 def browser():
-    found = next(
-        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-    )
-    if found is None:
-        pytest.skip("no Chromium here; as root on Debian: apt-get install -y chromium")
-    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=found, args=arguments)
+    with sync_api.sync_playwright() as playwright, chromium.started(playwright) as running:
         yield running
-        running.close()
 
 
 @pytest.fixture(scope="module")
